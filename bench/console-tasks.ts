@@ -102,23 +102,23 @@ const TASKS: Readonly<Record<string, () => Promise<void>>> = {
     await lookUp(host(next));
     await click('Unblock');
     await page.sees('Removes 1 rule');
-    await click('Unblock it');
-    await page.sees('was unblocked in 1 list');
+    await click('Unblock');
+    await page.sees('unblocked in 1 list');
   },
   'give the rules of a network another expiry': async () => {
     await click('Rules');
     await fill('Address', `${host(next).split('.').slice(0, 2).join('.')}.0.0/16`);
-    await page.sees('Show all rules');
+    await page.sees('Clear filters');
     await fill('Rules', 'covered');
     await click('Change these');
     await fill('Expires', '30d');
     await page.sees(/\d rules? changes?\./);
     await page.evaluate(`[...document.querySelectorAll('dialog button')].find((each) => each.innerText.startsWith('Apply to')).click()`);
     clicks += 1;
-    await page.sees(/rules? (was|were) changed\./);
+    await page.sees(/rules? changed\./);
   },
   'which firewall is silent, and since when': async () => {
-    await click('See the device');
+    await click('View device');
     await page.sees('198.51.100.9');
     await page.sees(/stopped/i);
   },
@@ -126,11 +126,11 @@ const TASKS: Readonly<Record<string, () => Promise<void>>> = {
     await click('Feeds');
     await click('perimeter');
     await fill('Device', 'FortiGate');
-    await click('Make its key');
-    await page.sees('Waiting for its first pull');
+    await click('Create key');
+    await page.sees('Waiting for the first fetch');
     const key = /set password "(weir_[^"]+)"/.exec(await page.text())![1]!;
     await getFeed(weir.url, key, '/perimeter');
-    await page.sees('It pulls.');
+    await page.sees('Connected.');
   },
   'what changed since yesterday': async () => {
     await click('What changed');
@@ -140,8 +140,8 @@ const TASKS: Readonly<Record<string, () => Promise<void>>> = {
     const name = await page.evaluate<string>(`document.querySelector('[aria-label^="Snooze:"]').ariaLabel`);
     await click(name);
     await fill('Reason', 'ticket 4711');
-    await click('Put it off');
-    await page.sees('1 thing put off');
+    await click('Snooze');
+    await page.sees('1 snoozed alert');
   },
 };
 

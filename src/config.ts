@@ -3,12 +3,12 @@ import { type Config, ROWS } from './settings/settings.ts';
 
 const variableOf = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
-/** Every setting with its variable, in the order in which docs and errors list them. */
+/** With variables, in the order of docs and errors. */
 export const SETTINGS = Object.fromEntries(
   Object.entries<Setting<unknown>>(ROWS).map(([name, row]) => [name, { variable: variableOf(name), ...row }]),
 ) as Record<keyof Config, Setting<unknown> & { readonly variable: string }>;
 
-/** Settings whose values no fault repeats. */
+/** Values that no message quotes. */
 const SECRETS: readonly (keyof Config)[] = [
   'bootstrapApiKey',
   'metricsToken',
@@ -20,7 +20,7 @@ const SECRETS: readonly (keyof Config)[] = [
   'webhookSecret',
 ];
 
-/** Settings that need another: when the first is set, the second must be set too. */
+/** If the first is set, the second is required. */
 const NEEDS: readonly [given: keyof Config, needed: keyof Config][] = [
   ['oidcFile', 'baseUrl'],
   ['webhookSecret', 'webhookUrl'],
@@ -41,10 +41,7 @@ const NEEDS: readonly [given: keyof Config, needed: keyof Config][] = [
   ['kafkaSaslPassword', 'kafkaSaslMechanism'],
 ];
 
-/**
- * Reads and checks the environment; an empty variable counts as unset. Returns either the configuration or all its faults, one
- * readable line each.
- */
+/** An empty variable is unset. Returns the configuration, or all faults, one line each. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): { config: Config } | { faults: string[] } {
   const faults: string[] = [];
   const config: Record<string, unknown> = {};
@@ -57,7 +54,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     try {
       config[name] = parse(value);
     } catch (error) {
-      // As JSON, so that the CR of a file with Windows line ends is seen.
+      // JSON makes the CR of a Windows file visible.
       const shown = SECRETS.includes(name as keyof Config) ? '' : `, not ${JSON.stringify(value)}`;
       faults.push(`${variable} ${(error as Error).message}${shown}`);
     }

@@ -1,23 +1,22 @@
-/** The process: the command line, its environment, its exit code. */
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 
-// What this process makes, databases above all, is its user's alone.
+// Files, databases above all, are private to the user.
 process.umask(0o077);
 
-// In all threads: collected when there is as much garbage as what lives. Left alone, V8 lets a heap grow to the fourfold before it looks,
-// so that what one tenant's imports leave behind is memory that others lack.
+// In all threads: collect garbage when it equals the live heap. By default V8 lets a heap grow fourfold, and one tenant's imports would
+// take memory from others.
 setFlagsFromString('--heap-growing-percent=100');
-// What new objects may take is said for each thread where it is started: set for the process, as it is for this thread, it would hold for all.
+// Threads set their own size when they start; a value for the process would override it.
 setFlagsFromString('--max-semi-space-size=0');
 
-// A quarter off every start but the first; where the folder cannot be written nothing is kept. Threads look at the variable.
+// Saves a quarter of later starts; ignored if the folder is not writable. Threads read the variable.
 process.env.NODE_COMPILE_CACHE ||= fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url));
 enableCompileCache(process.env.NODE_COMPILE_CACHE);
 const { runCommandLine } = await import('./cli/program.ts');
 
-// Who reads no further (`weir rule ls | head`) has seen enough.
+// The reader has closed the pipe (`weir rule ls | head`).
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);
@@ -29,5 +28,5 @@ const exitCode = await runCommandLine(process.argv.slice(2), {
   stderr: process.stderr,
 });
 process.exitCode = exitCode;
-// A start that was refused does not wait for the threads that it had begun.
+// After a refused start, do not wait for its threads.
 if (exitCode !== 0) process.stdout.write('', () => process.stderr.write('', () => process.exit()));

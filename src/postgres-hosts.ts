@@ -1,11 +1,11 @@
-/** `DATABASE_URL` with several hosts, as libpq takes it: `postgres://user@one:5432,two:5432/db?target_session_attrs=read-write` (SPEC D34.1). */
+/** `DATABASE_URL` with several hosts, as in libpq: `postgres://user@one:5432,two:5432/db?target_session_attrs=read-write` (SPEC D34.1). */
 
 const FORM = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)([^#]*)$/;
 const ATTRIBUTES = /([?&])target_session_attrs=([^&]*)&?/;
-/** What libpq calls a host that takes writes: weir can do with no other. */
+/** libpq's values for a writable host: weir needs one. */
 const WRITABLE: readonly unknown[] = ['read-write', 'primary', undefined];
 
-/** An address for each host, in their order; undefined for what is none of PostgreSQL, or asks for a host that takes no writes. */
+/** One address per host; undefined: not PostgreSQL, or a host that need not be writable. */
 export function postgresHosts(url: string): string[] | undefined {
   const [, before, hosts = '', after = ''] = FORM.exec(url) ?? [];
   if (before === undefined || !WRITABLE.includes(ATTRIBUTES.exec(after)?.[2])) return undefined;

@@ -1,9 +1,7 @@
-/** Work that several ask for at once: one piece after the other, one for all who ask, or many in one call. */
 import { WeirError } from './errors.ts';
 
 /**
- * Begins each piece of work when the one before of the same name has ended, however that ended. With `wait` it may begin before that: it is
- * given the end of the one before.
+ * Runs work of one name in sequence, whether it succeeds or fails. `wait` may start it earlier: it receives the end of the previous work.
  */
 export function oneByOne(wait: (last: Promise<unknown>) => Promise<unknown> = (last) => last) {
   const lasts = new Map<string, Promise<unknown>>();
@@ -19,7 +17,7 @@ export function oneByOne(wait: (last: Promise<unknown>) => Promise<unknown> = (l
   };
 }
 
-/** Does so many pieces of work of a name at a time, in the order in which they were asked for. Work that cannot begin within `patience` (ms) is rejected with LIMITED. */
+/** Runs up to `most` of one name at a time, first in first out. Rejects with LIMITED if work cannot start within `patience` (ms). */
 export function fewAtOnce(most: number) {
   const lines = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
   return async <T>(work: () => Promise<T>, name = '', patience?: number): Promise<T> => {
@@ -48,7 +46,7 @@ function turnIn(waiting: (() => void)[], patience: number | undefined): Promise<
   };
   const giveUp = () => {
     waiting.splice(waiting.indexOf(begin), 1);
-    const text = 'too many requests of the workspace wait for their turn: try again later';
+    const text = 'too many requests of the workspace are waiting: try again later';
     reject(new WeirError('LIMITED', text, { cause: { retryAfter: 10 } }));
   };
   const timer = patience === undefined ? undefined : setTimeout(giveUp, Math.max(0, patience));
@@ -56,13 +54,10 @@ function turnIn(waiting: (() => void)[], patience: number | undefined): Promise<
   return promise;
 }
 
-/** Lets others have the turn of a piece of work while it waits for something. */
+/** Gives up the turn of a piece of work while it waits. */
 export type Aside = <T>(wait: () => Promise<T>) => Promise<T>;
 
-/**
- * Does so many pieces of work at a time in all, and one of a name. The names take turns, so that a name with much or slow work delays itself
- * alone, as long as there are not as many of those.
- */
+/** Runs up to `most` at a time, one per name. Names take turns, so that a slow name delays only itself, up to `most` of them. */
 export function inTurns(most: number) {
   const [ofName, waiting] = [oneByOne(), [] as (() => void)[]];
   let running = 0;
@@ -94,7 +89,7 @@ export function inTurns(most: number) {
     }, name);
 }
 
-/** Does one piece of work of a name at a time: who asks while it is done gets its result. `running` is what is being done, by name. */
+/** Runs one piece of work per name; callers in the meantime share its result. */
 export function shared<T>(running = new Map<string, Promise<T>>()) {
   return (work: () => Promise<T>, name = ''): Promise<T> => {
     const known = running.get(name);
@@ -106,8 +101,8 @@ export function shared<T>(running = new Map<string, Promise<T>>()) {
 }
 
 /**
- * A function that asks for one key at a time, made of one that asks for many: keys that come in while `atOnce` calls run share the
- * next call, up to `most` of them. A call that fails fails for all its keys.
+ * Turns a function of many keys into one of a single key. Keys that arrive during `atOnce` calls share the next call, up to `most`. A
+ * failed call fails for all its keys.
  */
 export function gathered<K, V>(ask: (keys: readonly K[]) => Promise<readonly V[]>, atOnce: number, most: number): (key: K) => Promise<V> {
   const waiting: { readonly key: K; readonly resolve: (value: V) => void; readonly reject: (error: unknown) => void }[] = [];

@@ -1,7 +1,7 @@
-/** The composition root: the parts of a process in the order in which they start; they stop in the reverse order. */
+/** The composition root. Components start in this order and stop in reverse. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from './clock.ts';
+import { before, systemClock } from './clock.ts';
 import { createApp } from './http/app.ts';
 import { accessLog } from './http/monitor/access-log.ts';
 import { clientAddress } from './http/source.ts';
@@ -28,27 +28,24 @@ import type { Config } from './settings/settings.ts';
 import { watchAppends } from './stream/append-watch.ts';
 
 export interface ServiceOptions {
-  /** Where the first key and the ready line are printed. */
   readonly stdout: NodeJS.WritableStream;
-  /** The writer thread, where it has been started before. */
   readonly writer?: WaitingThread<WriterData> | undefined;
 }
 
 export interface Service {
-  /** The URL under which clients on this machine reach the service. */
   readonly url: string;
-  /** Reads the operator's files again: certificate, OIDC_FILE, geo data (SIGHUP). */
+  /** Reloads the operator's files: certificate, OIDC_FILE, geo data (SIGHUP). */
   reload(): Promise<void>;
-  /** Stops: not ready from now on, requests served for the drain time, then what is in flight is finished and everything closed. */
+  /** Fails readiness, serves requests for the drain time, completes those in progress, closes everything. */
   stop(): Promise<void>;
 }
 
-/** Longest time that stopping takes after the drain time, ms; the process has 10 s. */
+/** Limit of stopping after the drain time, ms; the process has 10 s. */
 const STOP_LIMIT = 8_000;
 
 const { now, monotonic } = systemClock;
 
-/** Starts every role of the configuration. Nothing is served before the ready line; when a step fails, what was opened is closed again. */
+/** Serves nothing before the ready line. If a step fails, closes what was opened. */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
   const closing: Close[] = [];
   const secrets = [config.bootstrapApiKey, config.metricsToken, config.webhookSecret].filter((secret) => secret !== undefined);
@@ -125,12 +122,11 @@ async function start(common: Common, { stdout, writer }: ServiceOptions, close: 
     async stop() {
       stopping.abort();
       await sleep(config.drainSeconds * 1000);
-      await Promise.race([close(), sleep(STOP_LIMIT, undefined, { ref: false })]);
+      await before(close(), STOP_LIMIT);
     },
   };
 }
 
-/** Closes in the reverse order of opening. */
 async function closeAll(closing: Close[]): Promise<void> {
   for (const close of closing.splice(0).reverse()) await close();
 }

@@ -1,5 +1,3 @@
-/** The console: who is signed in, and what is shown to him. */
-
 import { html } from 'htm/preact';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -13,17 +11,14 @@ import { later, useAhead } from './ui/later.js';
 import { Failed } from './ui/states.js';
 import { Toasts } from './ui/toast.js';
 
-/** @typedef {import('./session.js').Session} Session */
-
 const signInForms = () => import('./sign-in.js');
 const [SignIn, SignInAgain] = [later(signInForms, 'SignIn'), later(signInForms, 'SignInAgain')];
 
-/** How often it is asked again who is signed in, where that could not be told, ms. */
+/** Delay between two attempts to read the session, ms. */
 const AGAIN = 5000;
 
 /**
- * What the service has said of the session.
- * @param {{ signedIn: Session | null | undefined, waysIn: import('./session.js').WaysIn | undefined, failure: Error | undefined }} props
+ * @param {{ signedIn: Session | null | undefined, waysIn: WaysIn | undefined, failure: Error | undefined }} props
  */
 function App({ signedIn, waysIn, failure }) {
   const [session, setSession] = useState(signedIn);
@@ -31,14 +26,14 @@ function App({ signedIn, waysIn, failure }) {
   useAhead(signInForms);
 
   useEffect(() => {
-    // Any request may find that the session has ended.
+    // Any request may discover that the session ended.
     const onEnd = (/** @type {any} */ { detail }) => (detail === 'refused' ? setRefused(true) : setSession(null));
     addEventListener('weir-session-ended', onEnd);
     return () => removeEventListener('weir-session-ended', onEnd);
   }, []);
 
   useEffect(() => {
-    // In another tab somebody else may have signed in, and what one may do may have changed.
+    // Another tab may have changed the person or the permissions.
     const onVisible = () => {
       if (document.visibilityState === 'visible' && !hasEnded())
         void readSession().then(({ session: now }) => now && setSession(newer(now)), ignore);
@@ -54,12 +49,12 @@ function App({ signedIn, waysIn, failure }) {
   }, []);
 
   if (session === undefined)
-    return html`<main class="page"><${Failed} error=${failure} /><p class="soft">It is asked again every few seconds.</p></main>`;
+    return html`<main class="page"><${Failed} error=${failure} /><p class="soft">Retrying every few seconds…</p></main>`;
   const onSignIn = (/** @type {Session} */ next) => {
     setRefused(false);
     setSession(next);
   };
-  // What somebody has typed stays where it is until he has signed in again.
+  // The page stays mounted below the sign-in form: typed text survives.
   return html`
     ${session === null ? html`<${SignIn} waysIn=${waysIn} onSignIn=${onSignIn} />` : html`<${Shell} key=${`${session?.workspace_id} ${session?.actor}`} session=${session} />`}
     ${session !== null && isRefused && html`<${SignInAgain} onSignIn=${onSignIn} />`}
@@ -69,7 +64,7 @@ function App({ signedIn, waysIn, failure }) {
 
 const ignore = () => undefined;
 
-/** The session as it is now, in place of the one that is shown. @param {Session} now */
+/** @param {Session} now */
 const newer = (now) => (/** @type {Session | null | undefined} */ before) => {
   if (JSON.stringify(before) === JSON.stringify(now)) return before;
   if (before?.actor !== now.actor || before.workspace_id !== now.workspace_id) forgetData();
@@ -78,7 +73,7 @@ const newer = (now) => (/** @type {Session | null | undefined} */ before) => {
 
 applyTheme();
 const root = /** @type {HTMLElement} */ (document.getElementById('app'));
-// Until it is known who is signed in, the page shows what it came with (opening/).
+// Until the session is known the page keeps its opening HTML.
 void readSession()
   .then(
     ({ session, sign_in: waysIn }) => ({ signedIn: session, waysIn, failure: undefined }),

@@ -1,20 +1,19 @@
-/** Data of the service that stay as they are there: read at once, and again every few seconds while the page is looked at. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, ask, forgetAnswers, hasEnded } from './api.js';
 
-/** How often what is shown is read again, ms. */
+/** Poll interval, ms. */
 export const POLL = 5000;
-/** Answers by what was asked, shown at once when a page is opened again. */
+/** Cached answers by name, shown at once when a page opens again. */
 /** @type {Map<string, string>} */
 const known = new Map();
-/** What the service has failed to answer last, by what was asked: told once for all, in the shell. */
+/** Errors of reads that found the service unavailable, by name. The shell shows one of them. */
 /** @type {Map<string, string>} */
 const failing = new Map();
 
-/** What is told of that, and since when: until a read goes well, whatever page is shown meanwhile. @type {{ text: string, since: number } | undefined} */
+/** The error in the shell's banner and when it began. @type {{ text: string, since: number } | undefined} */
 let trouble;
 
-/** Notes how a read went; undefined: it went well. @param {string} name @param {Error} [error] */
+/** Records the outcome of a read; without an error it succeeded. @param {string} name @param {Error} [error] */
 export function noteRead(name, error) {
   if (error !== undefined && isUnavailable(error)) failing.set(name, error.message);
   else failing.delete(name);
@@ -25,34 +24,24 @@ export function noteRead(name, error) {
   dispatchEvent(new CustomEvent('weir-trouble', { detail: trouble }));
 }
 
-/** When what had failed was asked again at once, ms. */
 let askedAgain = 0;
-/** What had failed is asked again at once when something else is answered: it may be rare, and what is told of it above every page is over. */
+/** Repeats failed reads as soon as another read succeeds, so that the banner disappears early. */
 function askAgain() {
   if (Date.now() - askedAgain < POLL) return;
   askedAgain = Date.now();
   dispatchEvent(new Event('weir-answers'));
 }
 
-/** Nobody wants it any more. @param {string} name */
+/** @param {string} name */
 export const forgetRead = (name) => failing.delete(name);
 
-/** Whether an error is the service's, and not that of what was asked. @param {Error} error */
+/** Whether the service is unavailable, rather than refusing the request. @param {Error} error */
 export const isUnavailable = (error) => error instanceof ApiError && (error.status === 0 || error.status >= 500);
 
-/** Answers that are kept. */
 const KEPT = 200;
 
 /**
- * @template T
- * @typedef {object} Live
- * @property {T | undefined} value What was read last.
- * @property {Error | undefined} error Why the last read failed; the value before it stays.
- * @property {() => Promise<void>} refresh Reads now, such as after a change.
- */
-
-/**
- * What the service answers at an address, followed as long as the component is shown. A component is drawn again only when it has changed.
+ * The JSON answer of an address, polled while the component is mounted. Renders only on change.
  * @param {string | null} address null: nothing yet.
  * @param {{ every?: number }} [options] ms between two reads.
  * @returns {Live<any>}
@@ -60,7 +49,7 @@ const KEPT = 200;
 export const useLive = (address, options) => useLiveWork(address, async () => (await ask(/** @type {string} */ (address))).body, options);
 
 /**
- * The same for what takes more than one request.
+ * `useLive` for work of several requests.
  * @param {string | null} name Says what is read: another name, another read.
  * @param {() => Promise<any>} work
  * @param {{ every?: number }} [options]
@@ -130,33 +119,26 @@ export function useLiveWork(name, work, { every = POLL } = {}) {
   return { value, error, refresh };
 }
 
-/**
- * @param {string | null} name
- * @returns {{ name: string | null, value: any, error: Error | undefined }}
- */
+/** @param {string | null} name @returns {{ name: string | null, value: any, error: Error | undefined }} */
 function initial(name) {
   const text = name === null ? undefined : known.get(name);
   return { name, value: text === undefined || text === '' ? undefined : JSON.parse(text), error: undefined };
 }
 
-/**
- * @param {string} name
- * @param {string} text
- */
+/** @param {string} name @param {string} text */
 function remember(name, text) {
   known.delete(name);
   known.set(name, text);
   if (known.size > KEPT) known.delete(/** @type {string} */ (known.keys().next().value));
 }
 
-/** Forgets everything that was read, when another person may sign in. */
 export function forgetData() {
   known.clear();
   forgetAnswers();
 }
 
 /**
- * Work that a button or form starts: whether it runs, and why it failed. Resolves with whether it is done.
+ * State of an action that a button or form starts. `run` resolves with whether it succeeded.
  * @returns {{ busy: boolean, error: Error | undefined, run: (work: () => Promise<void>) => Promise<boolean>, clear: () => void }}
  */
 export function useWork() {

@@ -1,5 +1,3 @@
-/** Numbers, durations and instants as text. */
-
 const COUNT = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 0 });
@@ -11,19 +9,19 @@ const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', t
 export const count = (value) => COUNT.format(value);
 /** `131K` @param {number} value */
 export const shortCount = (value) => SHORT.format(value);
-/** `97%`; never `100%` of what is not whole. @param {number} share */
+/** `97%`; `100%` only for exactly 1. @param {number} share */
 export const percent = (share) => (share > 0.99 && share < 1 ? '99%' : PERCENT.format(share));
-/** In the time zone of the reader. @param {string | number} at */
+/** In the reader's time zone. @param {string | number} at */
 export const dateTime = (at) => DATE_TIME.format(new Date(at));
-/** A day of UTC, `4 May`. @param {string | number} at */
+/** In UTC, `4 May`. @param {string | number} at */
 export const day = (at) => DAY.format(new Date(at));
-/** A day of UTC with its year, `4 May 2026`. @param {string | number} at */
+/** In UTC, `4 May 2026`. @param {string | number} at */
 export const dayOf = (at) => DATE.format(new Date(at));
-/** A sentence with its end. @param {string} text */
+/** Adds a missing full stop. @param {string} text */
 export const sentence = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
 /** `1 rule`, `3 rules` @param {number} value @param {string} one @param {string} [many] */
 export const counted = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
-/** What stands behind a list of which not all is named. @param {number} all @param {number} named */
+/** `, and 3 more` @param {number} all @param {number} named */
 export const andMore = (all, named) => (all > named ? `, and ${count(all - named)} more` : '');
 
 const UNITS = /** @type {const} */ ([
@@ -34,23 +32,23 @@ const UNITS = /** @type {const} */ ([
   ['s', 1000],
 ]);
 
-/** What ends so far away ends never, ms: blocks for good last 100 years. */
+/** Blocks without an end last 100 years; from this length on the console shows `never`, ms. */
 const FOR_GOOD = 50 * 365 * 86_400_000;
 
-/** Whether a duration in ms is as good as no end. @param {number} ms */
+/** @param {number} ms */
 export const isForGood = (ms) => ms >= FOR_GOOD;
 
-/** When something ends; `never` where that is as good as no end. @param {string | null} until */
+/** `never` for rules without an end. @param {string | null} until */
 export const endText = (until) => (until === null || isForGood(Date.parse(until) - Date.now()) ? 'never' : dateTime(until));
 
-/** A time that is left, rounded up to its second unit, so that what was given 7 days has `7 d` and not `6 d 23 h`. @param {number} ms */
+/** Time left, rounded up to its second unit: a new block of 7 days reads `7 d`, not `6 d 23 h`. @param {number} ms */
 export function timeLeft(ms) {
   const unit = UNITS.findIndex(([, length]) => ms >= length);
   const step = UNITS[Math.min(UNITS.length - 1, Math.max(0, unit) + 1)][1];
   return duration(Math.ceil(ms / step) * step);
 }
 
-/** The two largest units of a duration in ms: `2 h 5 min`, `40 s`. @param {number} ms */
+/** The two largest units: `2 h 5 min`, `40 s`. @param {number} ms */
 export function duration(ms) {
   const largest = UNITS.findIndex(([, length]) => ms >= length);
   if (largest < 0) return '0 s';
@@ -63,7 +61,7 @@ export function duration(ms) {
     : `${whole} ${unit} ${rest} ${smaller?.[0]}`;
 }
 
-/** `5 min ago`, one unit. @param {number} at ms @param {number} now ms */
+/** `5 min ago` @param {number} at ms @param {number} now ms */
 export function ago(at, now) {
   const passed = now - at;
   if (passed < 5000) return 'just now';
@@ -77,3 +75,12 @@ export function size(bytes) {
   const step = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10));
   return `${step === 0 ? bytes : (bytes / 1024 ** step).toFixed(1)} ${units[step]}`;
 }
+
+const SECONDS = { h: 3600, d: 86_400 };
+/** Choices of durations such as `7d`, as numbers of seconds. @param {string[]} texts @returns {Option[]} */
+export const durations = (...texts) =>
+  texts.map((text) => {
+    const number = Number.parseInt(text, 10);
+    const unit = /** @type {keyof typeof SECONDS} */ (text.at(-1));
+    return { value: String(number * SECONDS[unit]), label: number === 365 ? '1 year' : counted(number, unit === 'h' ? 'hour' : 'day') };
+  });

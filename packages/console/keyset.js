@@ -1,33 +1,16 @@
-/** Lists that come in pages, of any length: read ahead of the reader, and kept fresh where he looks. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ask, hasEnded, manage } from './api.js';
 import { forgetRead, noteRead, POLL } from './data.js';
 
-/**
- * @typedef {object} Part A page as it was read.
- * @property {string | undefined} after Where it begins.
- * @property {number} limit Items that it was asked for.
- * @property {any[]} items
- * @property {string | null} next Where the next one begins; null: it is the last.
- */
-/**
- * @typedef {object} Keyset
- * @property {any[] | undefined} items All that was read so far, each once; undefined before the first answer.
- * @property {boolean} isComplete Whether there are no more.
- * @property {Error | undefined} error Why the last read failed.
- * @property {(first: number, last: number) => void} onSight Says which items are looked at.
- * @property {() => Promise<void>} refresh Reads what is looked at again, such as after a change.
- */
-
-/** Items that are read beyond those in sight: as many as a fast scroll passes while a page is read. */
+/** Items read beyond the visible ones: a fast scroll passes about this many while a page loads. */
 const AHEAD = 2000;
-/** Items of the first page, which is there sooner, at most. */
+/** Size of the first page, small so that it arrives early. */
 const FIRST = 100;
-/** Reads that one refresh of a page takes at most. */
+/** Requests per page refresh. */
 const MOST_READS = 5;
 
 /**
- * The items of a paged operation, as long as the component is shown.
+ * The items of a paged operation. Reads ahead of the reader and polls the visible pages.
  * @param {string} path As of `manage`.
  * @param {string} name The field that holds the items.
  * @param {Record<string, string | number | boolean | undefined>} query Its conditions; others are another list.
@@ -36,25 +19,29 @@ const MOST_READS = 5;
  */
 export function useKeyset(path, name, query, { limit, keyOf }) {
   const address = manage(path, query);
-  const [state, setState] = useState({ address, parts: /** @type {Part[]} */ ([]), error: /** @type {Error | undefined} */ (undefined) });
+  const [state, setState] = useState({
+    address,
+    parts: /** @type {KeysetPage[]} */ ([]),
+    error: /** @type {Error | undefined} */ (undefined),
+  });
   const { parts, error } = state.address === address ? state : { parts: [], error: undefined };
   const current = useRef(newReading(address));
   if (current.current.address !== address) current.current = newReading(address);
   const list = current.current;
 
-  /** @param {string | undefined} after @param {number} most @returns {Promise<Part>} */
+  /** @param {string | undefined} after @param {number} most @returns {Promise<KeysetPage>} */
   const readPart = async (after, most) => {
     const { body } = await ask(manage(path, { ...query, limit: most, after }));
     return { after, limit: most, items: body[name], next: body.next };
   };
-  /** @param {Part[]} changed */
+  /** @param {KeysetPage[]} changed */
   const show = (changed) => {
     list.parts = changed;
     list.hasFailed = false;
     if (current.current === list) setState({ address, parts: changed, error: undefined });
   };
 
-  /** One read of this list after the other. @param {() => Promise<void>} work */
+  /** Runs one read at a time. @param {() => Promise<void>} work */
   const inTurn = (work) => {
     list.work = list.work
       .then(work)
@@ -67,7 +54,7 @@ export function useKeyset(path, name, query, { limit, keyOf }) {
     return list.work;
   };
 
-  /** Reads on until enough is known beyond what is looked at. */
+  /** Reads until AHEAD items beyond the visible ones are known. */
   const readAhead = async () => {
     while (current.current === list) {
       const last = list.parts.at(-1);
@@ -77,7 +64,7 @@ export function useKeyset(path, name, query, { limit, keyOf }) {
     }
   };
 
-  /** Reads the pages in sight again, and the last one, behind which there may be more now. */
+  /** Reads the visible pages again, and the last one, which may have grown. */
   const readSight = async () => {
     const { first, last } = list.sight;
     let begins = 0;
@@ -125,25 +112,24 @@ export function useKeyset(path, name, query, { limit, keyOf }) {
 }
 
 /**
- * What is known of a list while it is read.
  * @param {string} address
- * @returns {{ address: string, parts: Part[], sight: { first: number, last: number }, work: Promise<void>, hasFailed: boolean }}
+ * @returns {{ address: string, parts: KeysetPage[], sight: { first: number, last: number }, work: Promise<void>, hasFailed: boolean }}
  */
 const newReading = (address) => ({ address, parts: [], sight: { first: 0, last: 0 }, work: Promise.resolve(), hasFailed: false });
 
 /**
- * A page as it is now: up to where the page behind it begins, so that each item is in one page only.
- * @param {Part} part
- * @param {Part | undefined} behind
- * @param {(after: string | undefined, most: number) => Promise<Part>} readPart
+ * Reads a page up to the beginning of the next one, so that each item is in one page.
+ * @param {KeysetPage} part
+ * @param {KeysetPage | undefined} behind
+ * @param {(after: string | undefined, most: number) => Promise<KeysetPage>} readPart
  * @param {(item: any) => string | number} keyOf
- * @returns {Promise<Part>}
+ * @returns {Promise<KeysetPage>}
  */
 async function readAgain(part, behind, readPart, keyOf) {
   const read = await readPart(part.after, part.limit);
   if (behind === undefined) return read;
   const later = new Set(behind.items.map(keyOf));
-  const isBehind = (/** @type {any} */ item) => later.has(keyOf(item));
+  const isBehind = (item) => later.has(keyOf(item));
   let { items, next } = read;
   for (let reads = 1; next !== null && next !== part.next && !items.some(isBehind) && reads < MOST_READS; reads += 1) {
     const more = await readPart(next, part.limit);

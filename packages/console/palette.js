@@ -1,4 +1,3 @@
-/** What can be found from every page: targets, pages, actions, feeds, lists, sources, keys, devices, batches, and rules, which the store looks for. */
 import { allPages, ask, manage } from './api.js';
 import { counted, dateTime } from './format.js';
 import { targetsOf } from './pages/lookup/targets.js';
@@ -7,34 +6,31 @@ import { PAGES } from './pages.js';
 import { link } from './router.js';
 import { may } from './session.js';
 
-/** @typedef {import('./session.js').Session} Session */
-/** @typedef {{ kind: string, label: string, note?: string, href: string }} Entry What can be gone to. */
-
-/** Entries that are shown, and of one kind. */
+/** Results in total, and per kind. */
 const MOST = 12;
 const MOST_OF_KIND = 5;
-/** How long what was read is good for, ms, and how much of each is read. */
+/** How long names are cached, ms, and how many of each are read. */
 const GOOD_FOR = 60_000;
 const READ = 500;
 
-/** @type {{ at: number, of: string, entries: Promise<Entry[]> } | undefined} */
+/** @type {{ at: number, of: string, entries: Promise<PaletteEntry[]> } | undefined} */
 let known;
 
-const lookup = (/** @type {string} */ target) => `${link('/lookup')}?${new URLSearchParams({ target })}`;
+const lookup = (target) => `${link('/lookup')}?${new URLSearchParams({ target })}`;
 const rulesWith = (/** @type {Record<string, string>} */ query, tab = 'access') => `${link('/rules')}/${tab}?${new URLSearchParams(query)}`;
 
 /** @type {readonly { label: string, href: string, permission: string }[]} */
 const ACTIONS = [
   { label: 'Block or allow an address', href: `${link('/rules/access')}?do=block`, permission: 'rules:write' },
   { label: 'Unblock an address', href: `${link('/rules/access')}?do=unblock`, permission: 'rules:write' },
-  { label: 'Paste a list', href: `${link('/rules/access')}?do=paste`, permission: 'rules:write' },
-  { label: 'Make a list', href: `${link('/feeds')}?do=list`, permission: 'manage' },
-  { label: 'Compose a feed', href: `${link('/feeds')}?do=composed`, permission: 'manage' },
-  { label: 'Add a source', href: `${link('/sources')}?do=add`, permission: 'manage' },
-  { label: 'Make a key', href: `${link('/keys')}?do=make`, permission: 'keys:write' },
+  { label: 'Paste list', href: `${link('/rules/access')}?do=paste`, permission: 'rules:write' },
+  { label: 'Create list', href: `${link('/feeds')}?do=list`, permission: 'manage' },
+  { label: 'Compose feed', href: `${link('/feeds')}?do=composed`, permission: 'manage' },
+  { label: 'Add source', href: `${link('/sources')}?do=add`, permission: 'manage' },
+  { label: 'Create key', href: `${link('/keys')}?do=make`, permission: 'keys:write' },
 ];
 
-/** What is there without being read. @param {Session} session @returns {Entry[]} */
+/** @param {Session} session @returns {PaletteEntry[]} */
 const fixed = (session) => [
   ...PAGES.filter(({ permission }) => may(session, permission)).map(({ path, title }) => ({
     kind: 'Page',
@@ -44,7 +40,7 @@ const fixed = (session) => [
   ...ACTIONS.filter(({ permission }) => may(session, permission)).map(({ label, href }) => ({ kind: 'Action', label, href })),
 ];
 
-/** What the service knows by name, read at most once a minute. @param {Session} session @returns {Promise<Entry[]>} */
+/** @param {Session} session @returns {Promise<PaletteEntry[]>} */
 function named(session) {
   const of = `${session.workspace_id} ${session.actor}`;
   if (known === undefined || known.of !== of || Date.now() - known.at > GOOD_FOR)
@@ -52,10 +48,10 @@ function named(session) {
   return known.entries;
 }
 
-/** @param {Session} session @returns {Promise<Entry[]>} */
+/** @param {Session} session @returns {Promise<PaletteEntry[]>} */
 async function readNamed(session) {
-  // What cannot be read is not found; the rest is.
-  const pages = (/** @type {string} */ path, /** @type {string} */ name) => allPages(path, name, {}, READ).catch(() => []);
+  // A failed read only leaves out its results.
+  const pages = (path, name) => allPages(path, name, {}, READ).catch(() => []);
   const [lists, feeds, sources, keys, devices, batches] = await Promise.all([
     pages('/lists', 'lists'),
     pages('/feeds', 'feeds'),
@@ -73,7 +69,7 @@ async function readNamed(session) {
     ...sources.map(({ id, name }) => ({ kind: 'Source', label: name, href: link('/sources', id) })),
     ...keys.map(({ name, prefix }) => ({ kind: 'Key', label: name ?? prefix, href: link('/keys') })),
     ...devices.map(({ address, user_agent: agent }) => ({ kind: 'Device', label: address, note: agent, href: link('/devices') })),
-    ...batches.map((/** @type {any} */ { id, what, actor, received_at: at, entries }) => ({
+    ...batches.map(({ id, what, actor, received_at: at, entries }) => ({
       kind: 'Batch',
       label: `${dateTime(at)}${actor ? `, ${actor}` : ''}`,
       note: `${what === 'sent' || what === 'refreshed' || what === null ? counted(entries, 'entry', 'entries') : what} ${id}`,
@@ -82,10 +78,10 @@ async function readNamed(session) {
   ];
 }
 
-/** The store is asked for texts of so many characters. */
+/** Shortest text that the store searches. */
 const LEAST = 2;
 
-/** Rules whose reference begins with a text, and reasons that hold it, as the store finds them. @param {string} text @returns {Promise<Entry[]>} */
+/** @param {string} text @returns {Promise<PaletteEntry[]>} */
 async function inRules(text) {
   if (text.length < LEAST || text.length > 200) return [];
   const { rules, reasons } = await ask(manage('/rules/named', { text })).then(
@@ -93,13 +89,13 @@ async function inRules(text) {
     () => ({ rules: [], reasons: [] }),
   );
   return [
-    ...reasons.map((/** @type {any} */ { kind, reason, rules: many }) => ({
+    ...reasons.map(({ kind, reason, rules: many }) => ({
       kind: 'Reason',
       label: reason,
       note: counted(many, 'rule'),
       href: rulesWith({ reason }, tabOf({ kind }).join('/')),
     })),
-    ...rules.map((/** @type {any} */ rule) => ({
+    ...rules.map((rule) => ({
       kind: 'Rule',
       label: rule.rule_ref,
       note: rule.name ?? rule.target ?? '',
@@ -111,7 +107,7 @@ async function inRules(text) {
   ];
 }
 
-/** What a text finds; without one what was gone to last. @param {string} text @param {Session} session @returns {Promise<Entry[]>} */
+/** @param {string} text @param {Session} session @returns {Promise<PaletteEntry[]>} */
 export async function find(text, session) {
   const wanted = text.trim().toLowerCase();
   if (wanted === '') return recent();
@@ -137,17 +133,17 @@ export async function find(text, session) {
   );
   const beyond =
     asked.length === 0 ? [{ kind: 'Rules', label: `with the reason “${text.trim()}”`, href: rulesWith({ reason: text.trim() }) }] : [];
-  // Two letters may be a country, and the beginning of a name.
+  // Two letters may be a country code or the beginning of a name.
   return (isPage ? [...few, ...whole, ...beyond] : [...whole, ...few, ...beyond]).slice(0, MOST);
 }
 
-/** @param {Entry} entry @param {string} wanted */
+/** @param {PaletteEntry} entry @param {string} wanted */
 const rankOf = ({ label }, wanted) => (label.toLowerCase() === wanted ? 0 : label.toLowerCase().startsWith(wanted) ? 1 : 2);
 
 const RECENT = 'weir-recent';
 const MOST_RECENT = 8;
 
-/** What was gone to last. @returns {Entry[]} */
+/** @returns {PaletteEntry[]} */
 function recent() {
   try {
     return JSON.parse(sessionStorage.getItem(RECENT) ?? '[]');
@@ -156,13 +152,13 @@ function recent() {
   }
 }
 
-/** @param {Entry} entry */
+/** @param {PaletteEntry} entry */
 export function remember(entry) {
   const others = recent().filter(({ href }) => href !== entry.href);
   sessionStorage.setItem(RECENT, JSON.stringify([entry, ...others].slice(0, MOST_RECENT)));
 }
 
-/** The entry of a text that is addresses and nothing else, which needs no reading. @param {string} text @returns {Entry | undefined} */
+/** A result for a text of addresses only, which needs no request. @param {string} text @returns {PaletteEntry | undefined} */
 export function addressesIn(text) {
   const asked = targetsOf(text);
   const targets = asked.flatMap((each) => ('target' in each && /\d/.test(each.target) ? [each.target] : []));
@@ -170,5 +166,5 @@ export function addressesIn(text) {
   return { kind: 'Look up', label: targets.join(', '), href: lookup(targets.join(' ')) };
 }
 
-/** Where a text leads that finds nothing: what it is, is said there. @param {string} text */
+/** @param {string} text */
 export const elsewhere = (text) => lookup(text.trim());

@@ -1,15 +1,6 @@
-/** Addresses of the console: the browser's history, without loading the page again. */
 import { useEffect, useState } from 'preact/hooks';
 
-/** Where the console is. */
 export const BASE = '/console';
-
-/**
- * @typedef {object} Place
- * @property {string} path Below /console, such as `/feeds/edge`; decoded parts are in `parts`.
- * @property {string[]} parts
- * @property {URLSearchParams} query
- */
 
 /** @returns {Place} */
 export function here() {
@@ -26,31 +17,20 @@ function decode(part) {
   }
 }
 
-/**
- * The address of a page, such as `link('/feeds', id)`.
- * @param {string} path
- * @param {...string} parts
- */
+/** @param {string} path @param {...string} parts */
 export const link = (path, ...parts) => BASE + (path === '/' ? '/' : path) + parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 
-/** The address of a document. @param {string} path Of the project, such as `docs/feeds.md`. */
+/** @param {string} path Of the project, such as `docs/feeds.md`. */
 export const helpAt = (path) => `${BASE}/help/${path}`;
 
-/**
- * Goes to an address of the console. `replace`: the one before cannot be gone back to, as for what is typed into a filter.
- * @param {string} address
- * @param {{ replace?: boolean }} [options]
- */
+/** `replace`: without a history entry, as for typed filters. @param {string} address @param {{ replace?: boolean }} [options] */
 export function go(address, { replace = false } = {}) {
   if (address === location.pathname + location.search) return;
   history[replace ? 'replaceState' : 'pushState'](null, '', address);
   dispatchEvent(new Event('weir-place'));
 }
 
-/**
- * Sets parameters of the query of where we are; undefined or empty takes one away.
- * @param {Record<string, string | undefined>} changes
- */
+/** @param {Record<string, string | undefined>} changes */
 export function setQuery(changes) {
   const query = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {
@@ -61,7 +41,6 @@ export function setQuery(changes) {
   go(location.pathname + (search === '' ? '' : `?${search}`), { replace: true });
 }
 
-/** Where we are; the component is drawn again when that changes. */
 export function usePlace() {
   const [place, setPlace] = useState(here);
   useEffect(() => {
@@ -78,24 +57,20 @@ export function usePlace() {
   return place;
 }
 
-/** A click on a link of the console stays in the page. @param {MouseEvent} event */
+/** Keeps clicks on console links in the page. @param {MouseEvent} event */
 function onClick(event) {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const anchor = /** @type {Element} */ (event.target).closest?.('a');
   if (anchor?.target !== '' || anchor.hasAttribute('download') || anchor.origin !== location.origin) return;
   if (anchor.pathname !== BASE && !anchor.pathname.startsWith(`${BASE}/`)) return;
   if (anchor.pathname.startsWith(`${BASE}/help/`)) return;
-  // A place on this very page is the browser's own.
+  // Anchors on this page are the browser's.
   if (anchor.hash !== '' && anchor.pathname === location.pathname && anchor.search === location.search) return;
   event.preventDefault();
   go(anchor.pathname + anchor.search);
 }
 
-/**
- * Does what an address asks for in `do`, once: what the palette offers.
- * @param {Place} place
- * @param {(what: string) => void} work
- */
+/** Runs the action of `?do=` once. @param {Place} place @param {(what: string) => void} work */
 export function useDo(place, work) {
   const asked = place.query.get('do');
   useEffect(() => {

@@ -1,32 +1,26 @@
-/** The field above every page that finds everything: `/` and Ctrl-K go to it, arrows choose, Enter goes there. */
-
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { go, link } from './router.js';
 import { Icon } from './ui/icon.js';
 import { useAhead } from './ui/later.js';
 
-/** @typedef {import('./palette.js').Entry} Entry */
-
-/** What it finds is loaded when somebody goes to it. */
 const palette = () => import('./palette.js');
 
-/** How long typing rests before it is looked for, ms. */
 const REST = 150;
 
-/** @param {{ place: import('./router.js').Place, session: import('./session.js').Session }} props */
+/** @param {{ place: Place, session: Session }} props */
 export function Search({ place, session }) {
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   const id = useId();
   const lookedUp = place.path === '/lookup' ? (place.query.get('target') ?? '') : '';
   const [text, setText] = useState(lookedUp);
   const [isOpen, setOpen] = useState(false);
-  const [entries, setEntries] = useState(/** @type {Entry[]} */ ([]));
+  const [entries, setEntries] = useState(/** @type {PaletteEntry[]} */ ([]));
   const [chosen, setChosen] = useState(0);
   useAhead(palette);
   useEffect(() => setText(lookedUp), [lookedUp]);
   useEffect(() => {
-    const onKey = (/** @type {KeyboardEvent} */ event) => {
+    const onKey = (event) => {
       const isTyping = /** @type {Element} */ (event.target).closest?.('input, textarea, select, dialog, [contenteditable]');
       const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping;
       const isPalette = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !document.querySelector('dialog[open]');
@@ -43,7 +37,7 @@ export function Search({ place, session }) {
     let gone = false;
     const timer = setTimeout(() => {
       const found = palette().then(({ find }) => find(text === lookedUp ? '' : text, session));
-      // What cannot be loaded finds nothing; that the service is away is told elsewhere.
+      // A failed load finds nothing; the shell shows an unavailable service.
       void found
         .catch(() => [])
         .then((found) => {
@@ -58,25 +52,25 @@ export function Search({ place, session }) {
     };
   }, [text, isOpen]);
 
-  const follow = (/** @type {Entry} */ entry) => {
+  const follow = (/** @type {PaletteEntry} */ entry) => {
     void palette().then(({ remember }) => remember(entry));
     setOpen(false);
     input.current?.blur();
     go(entry.href);
   };
-  const submit = async (/** @type {Event} */ event) => {
+  const submit = async (event) => {
     event.preventDefault();
     const loaded = await palette().catch(() => undefined);
     if (loaded === undefined) return go(`${link('/lookup')}?${new URLSearchParams({ target: text.trim() })}`);
     const { addressesIn, elsewhere, find } = loaded;
-    // Who is quicker than the list gets what it would have had first.
+    // Enter before the list arrives takes its first entry.
     const addresses = chosen === 0 ? addressesIn(text) : undefined;
     const found = addresses !== undefined ? [addresses] : text === lookedUp ? entries : await find(text, session);
     const entry = found[Math.min(chosen, found.length - 1)];
     if (entry !== undefined) follow(entry);
     else if (text.trim() !== '') go(elsewhere(text));
   };
-  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+  const onKeyDown = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (event.key === 'Escape') {
       setOpen(false);
@@ -90,9 +84,9 @@ export function Search({ place, session }) {
   return html`
     <form role="search" onSubmit=${submit}>
       <input
-        class="input" ref=${input} type="search" aria-label="Look up an address, or find anything" placeholder="Look up an address, find anything" maxlength="2000"
+        class="input" ref=${input} type="search" aria-label="Look up an address, find anything" placeholder="Look up an address, find anything" maxlength="2000"
         role="combobox" aria-expanded=${isShown} aria-controls=${id} aria-autocomplete="list" aria-activedescendant=${isShown ? `${id}-${chosen}` : undefined}
-        autocomplete="off" spellcheck=${false} value=${text} onInput=${(/** @type {any} */ event) => {
+        autocomplete="off" spellcheck=${false} value=${text} onInput=${(event) => {
           setText(event.target.value);
           setOpen(true);
         }} onFocus=${() => setOpen(true)} onBlur=${() => setOpen(false)} onKeyDown=${onKeyDown}
@@ -103,7 +97,7 @@ export function Search({ place, session }) {
         ${entries.map(
           (entry, i) => html`
             <li key=${`${entry.kind} ${entry.href} ${entry.label}`} id=${`${id}-${i}`} role="option" aria-selected=${i === chosen}
-              onMouseDown=${(/** @type {Event} */ event) => event.preventDefault()} onClick=${() => follow(entry)} onMouseMove=${() => setChosen(i)}>
+              onMouseDown=${(event) => event.preventDefault()} onClick=${() => follow(entry)} onMouseMove=${() => setChosen(i)}>
               <span class="small soft">${entry.kind}</span><bdi class="text">${entry.label}</bdi>${entry.note && html`<bdi class="small soft">${entry.note}</bdi>`}
             </li>
           `,

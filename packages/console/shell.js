@@ -1,11 +1,9 @@
-/** What is around every page: the navigation, the search above, who is signed in. */
-
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { manage } from './api.js';
 import { useAttentionCount } from './attention.js';
 import { useLive, useWork } from './data.js';
-import { dateTime, sentence } from './format.js';
+import { count, dateTime, sentence } from './format.js';
 import { PAGES, pageOf } from './pages.js';
 import { helpAt, link, usePlace } from './router.js';
 import { Search } from './search.js';
@@ -15,9 +13,6 @@ import { Icon } from './ui/icon.js';
 import { later } from './ui/later.js';
 import { Empty, Loading, Notice } from './ui/states.js';
 
-/** @typedef {import('./session.js').Session} Session */
-
-/** Where the icon of the brand is. */
 const BRAND = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel=icon]')).href;
 
 /** @param {{ session: Session }} props */
@@ -32,16 +27,16 @@ export function Shell({ session }) {
   useEffect(() => {
     setMenuOpen(false);
     document.title = found === undefined ? 'weir' : `${found.page.title} · weir`;
-    // Readers of the screen hear of the new page, and the next Tab is in it. Not at the first page: there the skip link comes first.
+    // Screen readers announce the new page and Tab continues in it; on the first page the skip link comes first.
     if (shown.current !== place.path) main.current?.focus();
     shown.current = place.path;
   }, [place.path]);
 
   useEffect(() => {
     if (!isMenuOpen) return;
-    const find = (/** @type {string} */ selector) => /** @type {HTMLElement | null} */ (document.querySelector(selector));
+    const find = (selector) => /** @type {HTMLElement | null} */ (document.querySelector(selector));
     find('.side a')?.focus();
-    const onKey = (/** @type {KeyboardEvent} */ event) => {
+    const onKey = (event) => {
       if (event.key !== 'Escape') return;
       setMenuOpen(false);
       find('.menu-button')?.focus();
@@ -50,15 +45,15 @@ export function Shell({ session }) {
     return () => removeEventListener('keydown', onKey);
   }, [isMenuOpen]);
 
-  const closeMenu = (/** @type {MouseEvent} */ event) => {
+  const closeMenu = (event) => {
     if (isMenuOpen && !(/** @type {Element} */ (event.target).closest('.side, .menu-button'))) setMenuOpen(false);
   };
 
   return html`
-    <a class="skip" href="#main" onClick=${(/** @type {Event} */ event) => {
+    <a class="skip" href="#main" onClick=${(event) => {
       event.preventDefault();
       main.current?.focus();
-    }}>Skip to the content</a>
+    }}>Skip to content</a>
     <div class="shell" data-menu=${isMenuOpen ? 'open' : 'closed'} onClick=${closeMenu}>
       <${Side} session=${session} path=${found?.page.path} workspace=${who?.workspace.name} />
       <header class="bar">
@@ -72,7 +67,7 @@ export function Shell({ session }) {
         <${Trouble} />
         ${
           found === undefined || !may(session, found.page.permission)
-            ? html`<${Empty} icon="search" title=${found === undefined ? 'There is no such page' : 'This page is not for your role'}><p><a href=${link('/')}>Go to the overview</a></p><//>`
+            ? html`<${Empty} icon="search" title=${found === undefined ? 'Page not found' : 'Your role cannot open this page'}><p><a href=${link('/')}>Go to the overview</a></p><//>`
             : html`<${PageFrame} key=${found.page.path} page=${found.page} place=${found.place} session=${session} />`
         }
       </main>
@@ -80,12 +75,12 @@ export function Shell({ session }) {
   `;
 }
 
-/** The document of a page, in a window of its own: what is typed on the page stays. @param {{ page: import('./pages.js').PageRow }} props */
+/** @param {{ page: PageRow }} props */
 const Help = ({ page: { title, help } }) => html`
   <a class="button quiet icon" href=${helpAt(help)} target="_blank" rel="noopener" aria-label=${`Help: ${title}`} title=${`Help: ${title}`}><${Icon} name="help" /></a>
 `;
 
-/** That the service does not answer, once for all parts of a page; they keep what they have shown last. */
+/** One banner for an unavailable service; pages keep their last data. */
 function Trouble() {
   const [trouble, setTrouble] = useState(/** @type {{ text: string, since: number } | undefined} */ (undefined));
   useEffect(() => {
@@ -95,7 +90,7 @@ function Trouble() {
   }, []);
   return (
     trouble &&
-    html`<${Notice} kind="bad">${sentence(trouble.text)} What you see is of ${dateTime(trouble.since)}; it is asked again every few seconds.<//>`
+    html`<${Notice} kind="bad">${sentence(trouble.text)} Showing data from ${dateTime(trouble.since)}. Retrying every few seconds.<//>`
   );
 }
 
@@ -114,7 +109,7 @@ function Side({ session, path, workspace }) {
               ${pages.map(
                 (page) => html`
                   <li key=${page.path}>
-                    <a href=${link(page.path)} aria-current=${page.path === path ? 'page' : undefined}><${Icon} name=${page.icon} />${page.title}${page.path === '/' && attention > 0 && html`<span class="side-count" title=${`${attention} need attention`} data-count=${attention}></span>`}</a>
+                    <a href=${link(page.path)} aria-current=${page.path === path ? 'page' : undefined}><${Icon} name=${page.icon} />${page.title}${page.path === '/' && attention > 0 && html`<span class="side-count" title=${`${count(attention)} alerts`} data-count=${attention}></span>`}</a>
                   </li>
                 `,
               )}
@@ -146,23 +141,23 @@ function Who({ session, workspace }) {
   `;
 }
 
-/** The workspace that is shown; who has several chooses. @param {{ session: Session, workspace: string | undefined }} props */
+/** @param {{ session: Session, workspace: string | undefined }} props */
 const Where = ({ session: { workspaces, workspace_id: shown }, workspace }) =>
   workspaces.length < 2
     ? html`<p class="side-foot">Workspace <bdi>${workspace ?? '…'}</bdi></p>`
     : html`
       <div class="side-foot">
-        <select class="input" aria-label="Workspace" onChange=${(/** @type {any} */ event) => switchWorkspace(event.target.value)}>
+        <select class="input" aria-label="Workspace" onChange=${(event) => switchWorkspace(event.target.value)}>
           ${workspaces.map(({ id, name, role }) => html`<option key=${id} value=${id} selected=${id === shown}>${name} (${role})</option>`)}
         </select>
       </div>
     `;
 
-/** A page, loaded when it is opened first. @param {{ page: import('./pages.js').PageRow, place: import('./router.js').Place, session: Session }} props */
+/** @param {{ page: PageRow, place: Place, session: Session }} props */
 function PageFrame({ page, place, session }) {
   const Page = pageParts.get(page) ?? later(page.load, 'Page', html`<${Loading} />`);
   pageParts.set(page, Page);
   return html`<${Page} session=${session} place=${place} />`;
 }
-/** @type {Map<import('./pages.js').PageRow, any>} */
+/** @type {Map<PageRow, any>} */
 const pageParts = new Map();

@@ -1,25 +1,23 @@
-/** Signing in with a provider: going there, coming back, and why that may have failed. */
-
-/** Where the browser keeps the page to come back to, and when it was sent away last by itself. */
+/** Session storage keys: the page to return to, the time of the last redirect. */
 const RETURN = 'weir-return';
 const SENT = 'weir-sent';
-/** Who was sent away and comes back without a session is not sent again within this time, ms. */
+/** Minimum time between two automatic redirects, ms. */
 const PATIENCE = 30_000;
 
-/** Why nobody is signed in, by the word in the page's address. @type {Record<string, (name: string) => string>} */
+/** @type {Record<string, (name: string) => string>} */
 export const REASONS = {
-  away: (name) => `${name} does not answer. Who is signed in stays so; try again in a moment.`,
-  denied: (name) => `${name} has not let you in.`,
-  refused: (name) => `What ${name} says of you is not valid. The log of weir says why.`,
-  stale: () => 'This sign-in was begun elsewhere, or too long ago. Begin again.',
-  no_role: (name) => `${name} knows you, but no group of yours has a role here. Ask who runs weir for one.`,
-  store: () => 'You are known, but weir cannot keep a session now: its store does not answer. Try again in a moment.',
+  away: (name) => `${name} is not responding. Existing sessions continue. Try again in a moment.`,
+  denied: (name) => `${name} denied access.`,
+  refused: (name) => `The response of ${name} is not valid. The log of weir has the cause.`,
+  stale: () => 'This sign-in has expired or began in another browser. Start again.',
+  no_role: (name) => `None of your groups at ${name} has a role here. Ask your weir administrator.`,
+  store: () => 'The store of weir is unavailable, so no session can start. Try again in a moment.',
   busy: () => 'Too many people are signing in at once. Try again in a moment.',
 };
 
 const place = () => new URLSearchParams(location.search);
 
-/** What to tell somebody whose sign-in has failed. @param {{ id: string, name: string }[]} providers */
+/** @param {{ id: string, name: string }[]} providers */
 export function whyNot(providers) {
   const reason = place().get('sign_in');
   const name = providers.find(({ id }) => id === place().get('provider'))?.name ?? 'The provider';
@@ -27,22 +25,22 @@ export function whyNot(providers) {
 }
 
 /**
- * Whether to go to the provider without being asked: there is one, nobody has just come from there or has left, and no key is meant (`?key`).
- * @param {import('./session.js').WaysIn} waysIn
+ * Whether to redirect without a click: there is a single provider, and the person neither came back, nor signed out, nor asked for a key
+ * (`?key`).
+ * @param {WaysIn} waysIn
  */
 export function isToBegin({ providers }) {
   const isSent = Date.now() - Number(sessionStorage.getItem(SENT) ?? 0) < PATIENCE;
   return providers.length === 1 && !place().has('sign_in') && !place().has('key') && !place().has('left') && !isSent;
 }
 
-/** Goes to a provider. @param {string} id */
+/** @param {string} id */
 export function beginWith(id) {
   if (!place().has('sign_in')) sessionStorage.setItem(RETURN, location.pathname + location.search + location.hash);
   sessionStorage.setItem(SENT, String(Date.now()));
   location.assign(`/console/sign-in/${encodeURIComponent(id)}`);
 }
 
-/** Shows the page from which somebody went to sign in. */
 export function cameBack() {
   const page = sessionStorage.getItem(RETURN);
   sessionStorage.removeItem(RETURN);

@@ -1,5 +1,3 @@
-/** The form to sign in. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from './api.js';
@@ -12,19 +10,13 @@ import { TextField } from './ui/field.js';
 import { Notice } from './ui/states.js';
 
 const BRAND = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel=icon]')).href;
-/** Where the browser keeps the name for the next time. */
 const NAME = 'weir-name';
 
-/** @typedef {import('./session.js').WaysIn} WaysIn */
-
-/**
- * With a provider or with a key; where there is one provider it is gone to at once.
- * @param {{ waysIn: WaysIn | undefined, onSignIn: (session: import('./session.js').Session) => void }} props
- */
+/** @param {{ waysIn: WaysIn | undefined, onSignIn: (session: Session) => void }} props */
 export function SignIn({ waysIn: known, onSignIn }) {
   const [waysIn, setWaysIn] = useState(known);
   useEffect(() => {
-    // A session that has ended says nothing of how to begin another.
+    // After a session ended the ways to sign in are not known yet.
     if (waysIn === undefined)
       readSession().then(
         ({ sign_in: told }) => setWaysIn(told ?? ONLY_KEYS),
@@ -35,7 +27,7 @@ export function SignIn({ waysIn: known, onSignIn }) {
   useEffect(() => {
     if (only !== undefined) beginWith(only.id);
   }, [only]);
-  if (waysIn === undefined || only !== undefined) return html`<${Frame}><p class="soft" role="status">Going on…</p><//>`;
+  if (waysIn === undefined || only !== undefined) return html`<${Frame}><p class="soft" role="status">Redirecting…</p><//>`;
   const fault = whyNot(waysIn.providers);
   return html`
     <${Frame}>
@@ -52,8 +44,8 @@ export function SignIn({ waysIn: known, onSignIn }) {
 }
 
 /**
- * The same over a page whose session has ended: what was typed there is kept.
- * @param {{ onSignIn: (session: import('./session.js').Session) => void }} props
+ * Over a page whose session ended, so that typed text survives.
+ * @param {{ onSignIn: (session: Session) => void }} props
  */
 export function SignInAgain({ onSignIn }) {
   const [waysIn, setWaysIn] = useState(/** @type {WaysIn | undefined} */ (undefined));
@@ -62,7 +54,7 @@ export function SignInAgain({ onSignIn }) {
       ({ sign_in: told }) => setWaysIn(told ?? ONLY_KEYS),
       () => setWaysIn(ONLY_KEYS),
     );
-    // Who has signed in in another tab meanwhile goes on here.
+    // Signing in from another tab continues here.
     const look = () =>
       document.visibilityState === 'visible' &&
       void resumeSession().then(
@@ -74,8 +66,8 @@ export function SignInAgain({ onSignIn }) {
   }, []);
   return html`
     <${Dialog} title="You are signed out" onClose=${() => undefined} closes=${false}>
-      <${Notice} kind="warn">You have signed out in another tab, the key was revoked or has expired, your role was taken away, or twelve hours have passed. What you have typed is kept: sign in to go on.<//>
-      ${waysIn?.providers.map(({ id, name }) => html`<a key=${id} class="button" href="/console/" target="_blank" rel="noopener">Sign in with ${name} in a new tab, then come back to this one</a>`)}
+      <${Notice} kind="warn">Your session ended: 12 hours passed, you signed out in another tab, or your key or role is no longer valid. Sign in to continue; your input is still here.<//>
+      ${waysIn?.providers.map(({ id, name }) => html`<a key=${id} class="button" href="/console/" target="_blank" rel="noopener">Sign in with ${name} in a new tab, then return here</a>`)}
       ${waysIn?.keys && html`<${WithKey} isFirst=${true} onSignIn=${onSignIn} />`}
     <//>
   `;
@@ -92,12 +84,12 @@ const Frame = ({ children }) => html`
   </main>
 `;
 
-/** @param {{ isFirst: boolean, onSignIn: (session: import('./session.js').Session) => void }} props */
+/** @param {{ isFirst: boolean, onSignIn: (session: Session) => void }} props */
 function WithKey({ isFirst, onSignIn }) {
   const [key, setKey] = useState('');
   const [name, setName] = useState(() => localStorage.getItem(NAME) ?? '');
   const { busy, error, run } = useWork();
-  const onSubmit = (/** @type {Event} */ event) => {
+  const onSubmit = (event) => {
     event.preventDefault();
     void run(async () => {
       const session = await signIn(key, name);
@@ -106,27 +98,26 @@ function WithKey({ isFirst, onSignIn }) {
     });
   };
   const faults = error instanceof ApiError ? error.faults : [];
-  const faultOf = (/** @type {string} */ field) => faults.find((fault) => fault.field === field)?.message;
+  const faultOf = (field) => faults.find((fault) => fault.field === field)?.message;
   return html`
       <form class="card" onSubmit=${onSubmit}>
         ${isFirst ? html`<h1>Sign in</h1>` : html`<h2>With a key</h2>`}
         ${error !== undefined && faults.length === 0 && html`<${Notice} kind="bad">${textOf(error)}<//>`}
         <${TextField}
           label="API key" type="password" name="key" autocomplete="current-password" autofocus=${isFirst} required maxlength="64"
-          hint="Of a viewer, an operator or an admin." value=${key} onValue=${setKey} fault=${faultOf('key')}
+          hint="A key with the role viewer, operator or admin." value=${key} onValue=${setKey} fault=${faultOf('key')}
         />
         <${TextField}
           label="Your name" name="name" autocomplete="name" required maxlength="100"
-          hint="Stands in the audit log beside what you change." value=${name} onValue=${setName} fault=${faultOf('name')}
+          hint="Recorded in the audit log with your changes." value=${name} onValue=${setName} fault=${faultOf('name')}
         />
         <${Button} kind="main" type="submit" busy=${busy}>Sign in<//>
         <p class="small soft">
-          You stay signed in for 12 hours, or until the key is revoked or expires. <code>weir key create --role admin</code> makes a key.
+          Sessions last 12 hours, or until the key expires or is revoked.
         </p>
       </form>
   `;
 }
 
 /** @param {Error} error */
-const textOf = (error) =>
-  error instanceof ApiError && error.status === 401 ? 'This key is not known, or it was revoked or has expired.' : error.message;
+const textOf = (error) => (error instanceof ApiError && error.status === 401 ? 'This key is unknown, expired or revoked.' : error.message);

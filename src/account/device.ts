@@ -1,33 +1,31 @@
-/** What pulls feeds: an API key, a User-Agent and an address; and when it counts as stopped (SPEC D16.7 to D16.11, D42.5). */
+/** Devices that poll, identified by API key, User-Agent and address, and when they count as stopped (SPEC D16.7 to D16.11, D42.5). */
 import { createHash } from 'node:crypto';
 
-/** What tells devices of a workspace apart. */
 export interface DeviceName {
   readonly keyId: string;
   readonly userAgent: string;
   readonly address: string;
 }
 
-/** What a device got last of a feed or another document; the names are those of `feed/document.ts`. */
+/** Names as in `feed/document.ts`. */
 export interface DeviceDocument {
-  /** The UUID of a list or a composed feed; null: the workspace's. */
+  /** A list or composed feed; null: the workspace's feed. */
   readonly feedId: string | null;
   readonly format: string;
   readonly family: string;
   readonly action: string;
-  /** The content that it has. */
   readonly etag: string;
-  /** When that content first appeared, whole seconds. */
+  /** First appearance of the content, whole seconds. */
   readonly lastModified: number;
-  /** When it was sent or confirmed last, ms. */
+  /** ms. */
   readonly at: number;
 }
 
-/** A document that a device was refused (4xx), in a row: an answer of 200 or 304 for it ends that (SPEC D45.3). Times in ms. */
+/** Consecutive refusals (4xx) of a document; a 200 or 304 ends them (SPEC D45.3). Times in ms. */
 export interface DeviceRefusal {
-  /** The UUID of a list or feed where that was found, else its name as it was asked for; null: the workspace's. */
+  /** UUID if found, else the requested name; null: the workspace's feed. */
   readonly feedId: string | null;
-  /** null: it was refused before it was known which. */
+  /** null: refused before the format was known. */
   readonly format: string | null;
   readonly family: string | null;
   readonly action: string | null;
@@ -37,25 +35,20 @@ export interface DeviceRefusal {
   readonly count: number;
 }
 
-/** How many of a device's pulls were answered how. */
 export interface PullCounts {
-  /** 200. */
   readonly ok: number;
-  /** 304. */
   readonly notModified: number;
-  /** 4xx. */
   readonly refused: number;
-  /** 5xx. */
   readonly failed: number;
 }
 
 interface Pulls extends PullCounts {
-  /** Times in ms since 1970. */
+  /** ms since 1970. */
   readonly firstPull: number;
   readonly lastPull: number;
   readonly pulls: number;
   readonly lastStatus: number;
-  /** Whether it has ever asked conditionally (If-None-Match, If-Modified-Since). */
+  /** Whether it has ever sent If-None-Match or If-Modified-Since. */
   readonly validates: boolean;
   /** Newest first. */
   readonly documents: readonly DeviceDocument[];
@@ -63,55 +56,52 @@ interface Pulls extends PullCounts {
   readonly refusals: readonly DeviceRefusal[];
 }
 
-/** What a process has seen of a device since it last told the store. */
+/** Since the last write of this process. */
 export interface SeenDevice extends DeviceName, Pulls {
   readonly workspaceId: string;
 }
 
-/** A device as the store holds it. */
 export interface DeviceState extends DeviceName, Pulls {
   readonly id: string;
-  /** Its usual interval is the time from here to its last pull, by the `counted` pulls between; ms. */
+  /** Start of `counted` intervals up to the last poll, ms. Their mean is the usual interval. */
   readonly countedFrom: number;
   readonly counted: number;
-  /** When it was noticed that it had stopped pulling, ms; null while it pulls. */
+  /** When weir noticed that polls had stopped, ms; null: it polls. */
   readonly stoppedAt: number | null;
 }
 
-/** Documents that are remembered of a device, and refusals. */
 export const MOST_DOCUMENTS = 16;
-/** A refusal is forgotten once the device has polled for so long without it, ms. */
+/** A refusal expires if the device polls for this long without another, ms. */
 const REFUSED_LATELY = 3_600_000;
-/** After how many intervals a device has a usual one, and how many of them count at most: older ones lose their weight. */
+/** Intervals needed for a usual one, and their maximum weight: older intervals fade. */
 const USUAL = 4;
 const MOST_COUNTED = 64;
-/** A device counts as stopped after ten of its usual intervals, and never before 10 minutes, ms. */
+/** A device counts as stopped after ten usual intervals, and at least 10 minutes, ms. */
 const PATIENT_INTERVALS = 10;
 export const LEAST_PATIENCE = 600_000;
 
-/** Programs with which people try a feed, and how often and for how long (ms) a device that is one of them pulls that is no trial. */
+/** Interactive programs; the polls and time (ms) after which one counts as a device. */
 const BY_HAND = /^(?:curl|wget|httpie|xh|mozilla|postman|insomnia|python-)/i;
 const TRIED = { pulls: 100, time: 3_600_000 };
 
-/** Whether all pulls of a device so far look like somebody's at a terminal or in a browser. */
+/** Whether all polls so far look like somebody at a terminal or browser. */
 const isTrial = ({ userAgent, pulls, firstPull, lastPull }: Pick<DeviceState, 'userAgent' | 'pulls' | 'firstPull' | 'lastPull'>) =>
   BY_HAND.test(userAgent) && (pulls < TRIED.pulls || lastPull - firstPull < TRIED.time);
 
-/** The id of a device: the same in every process and store. */
 export const deviceId = ({ keyId, userAgent, address }: DeviceName): string =>
   createHash('sha256').update([keyId, address, userAgent].join('\n')).digest('base64url').slice(0, 16);
 
-/** How often a device usually pulls, ms; null while that is not known. */
+/** ms; null: unknown. */
 export const usualInterval = ({ counted, countedFrom, lastPull }: Pick<DeviceState, 'counted' | 'countedFrom' | 'lastPull'>) =>
   counted < USUAL ? null : Math.max(0, Math.round((lastPull - countedFrom) / counted));
 
-/** How long after its last pull a device counts as stopped, ms; null: never, because it has no usual interval, or was only tried. */
+/** Pause after which a device counts as stopped, ms; null: never (no usual interval, or only a trial). */
 export const patienceOf = (device: DeviceState): number | null => (isTrial(device) ? null : longestPause(usualInterval(device)));
 
 const longestPause = (interval: number | null): number | null =>
   interval === null ? null : Math.max(PATIENT_INTERVALS * interval, LEAST_PATIENCE);
 
-/** A device after what was seen of it: seen by several processes, it is the same in whichever order they tell. */
+/** Merges what a process saw. The order of processes does not matter. */
 export function afterPulls(before: DeviceState | undefined, { workspaceId: _workspace, ...seen }: SeenDevice): DeviceState {
   const { keyId, userAgent, address, firstPull } = seen;
   if (before === undefined) {
@@ -141,7 +131,7 @@ export function afterPulls(before: DeviceState | undefined, { workspaceId: _work
   };
 }
 
-/** The intervals with those that were seen. A pause in which it had stopped counts as one usual interval. */
+/** A pause while stopped counts as one usual interval. */
 function countedIntervals(before: DeviceState, seen: Pulls, lastPull: number): Pick<DeviceState, 'countedFrom' | 'counted'> {
   const interval = usualInterval(before);
   const patience = longestPause(interval);
@@ -154,7 +144,6 @@ function countedIntervals(before: DeviceState, seen: Pulls, lastPull: number): P
   return { countedFrom: Math.round(lastPull - ((lastPull - countedFrom) / counted) * half), counted: half };
 }
 
-/** Each document once, as it was got last; the newest ones. */
 function newestDocuments(documents: readonly DeviceDocument[]): DeviceDocument[] {
   const sorted = documents.toSorted((a, b) => b.at - a.at);
   return [...new Map(sorted.toReversed().map((document) => [documentKey(document), document])).values()]
@@ -162,7 +151,6 @@ function newestDocuments(documents: readonly DeviceDocument[]): DeviceDocument[]
     .slice(0, MOST_DOCUMENTS);
 }
 
-/** Those that no later answer has ended, by document and status. */
 function standingRefusals(
   refusals: readonly DeviceRefusal[],
   documents: readonly DeviceDocument[],
@@ -185,11 +173,9 @@ const joinedRefusal = (a: DeviceRefusal, b: DeviceRefusal): DeviceRefusal => ({
   count: a.count + b.count,
 });
 
-/** Whether a document was got after it was refused. */
 export const endsRefusal = (document: DeviceDocument, refusal: DeviceRefusal): boolean =>
   document.at > refusal.at &&
   (refusal.format === null ? document.feedId === refusal.feedId : documentKey(document) === documentKey(refusal));
 
-/** What names a document. */
 export const documentKey = ({ feedId, format, family, action }: Pick<DeviceRefusal, 'feedId' | 'format' | 'family' | 'action'>) =>
   JSON.stringify([feedId, format, family, action]);

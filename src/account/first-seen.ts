@@ -1,6 +1,6 @@
-/** Who is seen for the first time in a while is written soon, so that whoever revokes his key is told of him (SPEC D16.12); within bounds. */
+/** First-seen clients are written soon, within limits, so that `weir key revoke` reports them (SPEC D16.12). */
 
-/** Of one workspace, and in all, between two resets: the others wait for the next regular write. */
+/** Per workspace and in total between two resets. Others wait for the regular write. */
 const MOST_OF_WORKSPACE = 20;
 const MOST = 500;
 
@@ -8,26 +8,24 @@ export class FirstSeen<T> {
   readonly #ofWorkspace = new Map<string, number>();
   #waiting: T[] = [];
   #all = 0;
-  /** Called for the first of those that wait. */
   onFirst: () => void = () => {};
 
-  note(workspaceId: string, who: T): void {
+  note(workspaceId: string, client: T): void {
     const known = this.#ofWorkspace.get(workspaceId) ?? 0;
     if (known >= MOST_OF_WORKSPACE || this.#all >= MOST) return;
     this.#ofWorkspace.set(workspaceId, known + 1);
     this.#all += 1;
-    this.#waiting.push(who);
+    this.#waiting.push(client);
     if (this.#waiting.length === 1) this.onFirst();
   }
 
-  /** Those that wait. */
   take(): T[] {
-    const taken = this.#waiting;
+    const waiting = this.#waiting;
     this.#waiting = [];
-    return taken;
+    return waiting;
   }
 
-  /** All have been written: each workspace has room for others. */
+  /** After the regular write: renews each workspace's quota. */
   reset(): void {
     this.#waiting = [];
     this.#ofWorkspace.clear();

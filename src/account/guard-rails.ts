@@ -1,68 +1,61 @@
-/** Guard rails (SPEC D7): which networks no block may reach, and how wide a block may be. */
+/** Guard rails (SPEC D7): protected networks and the shortest prefix of a block. */
 import { type AddressSet, addressSet, difference, intersection, isEmpty, overlaps, union } from '@weir/network/address-set.ts';
 import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { NOT_GLOBALLY_REACHABLE, PRIVATE_USE, REACHABLE_EXCEPTIONS } from '@weir/network/special-purpose.ts';
 
-/** Sets of networks that have a name. `self`: the addresses of this machine and its proxies. */
+/** Named sets. `self`: the addresses of this machine and its proxies. */
 export const NETWORK_SETS = ['private', 'special', 'self'] as const;
 type NetworkSet = (typeof NETWORK_SETS)[number];
 
-/** What the service or a workspace sets. */
 export interface GuardRails {
-  /** What no block may reach: networks in their canonical form, and names of NETWORK_SETS. */
+  /** Canonical networks and names of NETWORK_SETS. */
   readonly protect: readonly string[];
-  /** The shortest prefix that a block may have; 0 = any. */
+  /** 0 = any. */
   readonly minPrefixV4: number;
   readonly minPrefixV6: number;
 }
 
-/** The guard rails of the service, with the networks that `self` stands for. Can be handed to a thread. */
+/** With the networks of `self`. Can be sent to a thread. */
 export interface ServiceGuardRails extends GuardRails {
   readonly self: readonly string[];
 }
 
 export const NO_GUARD_RAILS: GuardRails = { protect: [], minPrefixV4: 0, minPrefixV6: 0 };
 
-/** Whether nothing is protected and every width may be blocked. */
 export const areOff = ({ protect, minPrefixV4, minPrefixV6 }: GuardRails): boolean =>
   protect.length === 0 && minPrefixV4 === 0 && minPrefixV6 === 0;
 
-/** How many networks and names a workspace may protect. */
 export const MOST_PROTECTED = 1000;
 
-/** What a word of `protect` must be. */
 export const PROTECT_RULE = `a list of networks such as 10.0.0.0/8 and of the names ${NETWORK_SETS.join(', ')}, separated by commas`;
 
-/** A word of `protect` in its canonical form; undefined when it is neither a network nor a name. */
 export function protectedWord(text: string): string | undefined {
   if (isNetworkSet(text)) return text;
   const network = parseNetwork(text);
   return typeof network === 'string' ? undefined : formatNetwork(network);
 }
 
-/** Guard rails as they are applied. */
 export interface BlockGuard {
-  /** The addresses that no block feed contains; undefined when there are none. */
   readonly protected: AddressSet | undefined;
-  /** Why a network must not be blocked (SPEC D7.2, D7.3); empty when it may be. */
+  /** Why a network must not be blocked (SPEC D7.2, D7.3); empty: permitted. */
   faults(network: Network): string[];
-  /** The protected networks that have an address in common with a set, as they are named to people. */
+  /** Protected networks that overlap the set, as text for people. */
   within(addresses: AddressSet): string[];
 }
 
-/** Networks that are protected together: those that one name stands for, or those that are given as networks (`name` undefined). */
+/** The networks of a named set, or those given as networks (`name` undefined). */
 interface Part {
   readonly name: NetworkSet | undefined;
   readonly networks: readonly Network[];
   readonly addresses: AddressSet;
 }
 
-/** Joins a workspace's guard rails with the service's: what either protects, and the longer of the two prefixes. */
+/** Combines workspace and service: the union of networks, the longer prefix. */
 export function blockGuards(service: ServiceGuardRails): (own: GuardRails) => BlockGuard {
   const alone = blockGuard(service, service.self);
-  // Callers and snapshots keep the object that they were read with.
+  // Callers and snapshots reuse the object.
   const known = new WeakMap<GuardRails, BlockGuard>();
   return (own) => {
     if (areOff(own)) return alone;
@@ -78,7 +71,6 @@ export function blockGuards(service: ServiceGuardRails): (own: GuardRails) => Bl
   };
 }
 
-/** Whether the service lets an address be blocked. */
 export function mayBlock(service: ServiceGuardRails): (address: string) => boolean {
   const { faults } = blockGuard(service, service.self);
   return (address) => faults(networkOf(address)).length === 0;
@@ -92,9 +84,9 @@ function blockGuard({ protect, minPrefixV4, minPrefixV6 }: GuardRails, self: rea
     protected: parts.length === 0 ? undefined : union(parts.map(({ addresses }) => addresses)),
     faults(network) {
       const least = network.family === 4 ? minPrefixV4 : minPrefixV6;
-      const wide = network.prefix < least ? [`is wider than /${least}, the widest network that may be blocked`] : [];
+      const faults = network.prefix < least ? [`is wider than /${least}, the widest network that may be blocked`] : [];
       const part = parts.find(({ addresses }) => overlaps(addresses, network));
-      return part === undefined ? wide : [...wide, `overlaps the protected network ${nameIn(part, network)}`];
+      return part === undefined ? faults : [...faults, `overlaps the protected network ${nameIn(part, network)}`];
     },
     within: (addresses) =>
       parts.flatMap((part) => {
@@ -124,13 +116,11 @@ function networkOf(text: string): Network {
   return network;
 }
 
-/** The network of the part that has an address in common with `network`. */
 const nameIn = (part: Part, network: Network): string =>
   named(
     part,
     part.networks.find((each) => overlaps(addressSet([each]), network)),
   );
 
-/** Such as `10.0.0.0/8 (private)`. */
 const named = ({ name }: Part, network: Network | undefined): string =>
   `${network === undefined ? '' : formatNetwork(network)}${name === undefined ? '' : ` (${name})`}`;

@@ -1,16 +1,15 @@
 /** Names of organizations, workspaces, lists, feeds, sources, keys and webhooks (SPEC D2.1, D47.10). */
 
-/** Characters (code points) that a name has at most. */
+/** Limit, code points. */
 const MOST = 200;
-/** Controls, also those of the direction of text, and what nobody sees: two names that look the same are the same. */
+/** Controls, bidirectional ones included, and invisible characters: equal looks must mean equal names. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
 export const NAME_RULE = `1 to ${MOST} characters, none of them a control character or invisible`;
 
-/** What is wrong with the name of something new, or with a new name; null: nothing. */
 export const nameFault = (name: string): string | null => faultOf(name, UNSEEN);
 
-/** The same of a name that something has: older versions allowed what is invisible. */
+/** For an existing name: older versions allowed invisible characters. */
 export const keptNameFault = (name: string): string | null => faultOf(name, /\p{Cc}/u);
 
 function faultOf(name: string, refused: RegExp): string | null {

@@ -1,4 +1,4 @@
-/** Whether the organization has paid: signals and feeds of an inactive one are answered 402 (spec 5). */
+/** inactive: signals and feeds get 402 (spec 5). */
 export const SUBSCRIPTIONS = ['active', 'inactive'] as const;
 export type Subscription = (typeof SUBSCRIPTIONS)[number];
 

@@ -1,22 +1,19 @@
-/** What is asked of a source, and its refreshes as they are told afterwards (SPEC D23.22). */
+/** Requests to a source, and its past refreshes (SPEC D23.22). */
 import type { Author } from './caller.ts';
 
-/** What somebody wants of a source, until it is done. */
 export interface SourceAsk {
   readonly what: 'refresh' | 'accept' | 'discard';
   readonly at: number;
   readonly by: Author;
-  /** The replacement that is accepted or discarded. */
   readonly replacement?: string;
-  /** A refresh that was asked for before, and is done behind it. */
+  /** An earlier refresh request, done afterwards. */
   readonly next?: SourceAsk;
 }
 
-/** What is asked of a source once what was asked at an instant is done. */
+/** The remaining request after the one of time `answered` is done. */
 export const askedAfter = (asked: SourceAsk | null, answered: number | undefined): SourceAsk | null =>
   asked?.at === answered ? (asked?.next ?? null) : asked;
 
-/** One refresh, as it is told afterwards. */
 export interface SourceRun {
   readonly at: number;
   readonly outcome: 'applied' | 'unchanged' | 'held' | 'failed' | 'stopped' | 'expired' | 'discarded';
@@ -31,5 +28,4 @@ export interface SourceRun {
   readonly text: string;
 }
 
-/** Runs of a source that are kept. */
 export const RUNS_KEPT = 20;

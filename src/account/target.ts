@@ -1,9 +1,6 @@
-/**
- * What enforces a feed, and what it takes (SPEC D25.1): a row a kind of device. A feed with a target has its format, family, host style and
- * entry cap where it says nothing of its own.
- */
+/** Devices that enforce a feed, a row per kind (SPEC D25.1). A target sets the defaults of format, family, host style and entry cap. */
 
-/** How addresses are written in `plain` and `commented`: as networks with a prefix length, or alone; wider networks are then written address by address. */
+/** Addresses in `plain` and `commented`: with prefix length, or bare; `bare` lists the addresses of larger networks one by one. */
 export const HOST_STYLES = ['cidr', 'bare'] as const;
 export type HostStyle = (typeof HOST_STYLES)[number];
 
@@ -12,37 +9,35 @@ export interface Target {
   readonly format: string;
   readonly family: 'v4' | 'v6' | 'both';
   readonly hostStyle: HostStyle;
-  /** Entries that it takes; null: its maker tells none. */
+  /** Capacity; null: not documented by the vendor. */
   readonly maxEntries: number | null;
-  /** Whether that is for each list, or for all lists of the device together. */
+  /** Whether the capacity is per list or for all lists of the device. */
   readonly counts: 'list' | 'device';
-  /** What it does beyond that. */
   readonly beyond: string;
-  /** What an empty feed does there. */
   readonly empty: string;
-  /** Where the number is from, and when that was read (YYYY-MM-DD). */
+  /** Source of the numbers, and the date read (YYYY-MM-DD). */
   readonly source: string;
   readonly readAt: string;
-  /** Its page, below docs/. */
+  /** Below docs/. */
   readonly page: string;
 }
 
 const READ = '2026-11-22';
-const UNKNOWN = 'its maker tells no number: ask for it, and set max_entries';
+const UNKNOWN = 'not documented by the vendor: ask for the number and set max_entries';
 const PLAIN = { format: 'plain', family: 'both', hostStyle: 'cidr', readAt: READ } as const;
 const PAN = {
   ...PLAIN,
   counts: 'device',
   beyond: 'the rest is skipped, with a line in the system log',
-  empty: 'its maker does not say',
+  empty: 'not documented by the vendor',
   page: 'appliances/palo-alto.md',
 } as const;
-const FORTIOS = { ...PLAIN, beyond: 'the rest is cut off', empty: 'nothing is blocked any more', page: 'appliances/fortigate.md' } as const;
+const FORTIOS = { ...PLAIN, beyond: 'the rest is cut off', empty: 'nothing is blocked', page: 'appliances/fortigate.md' } as const;
 
 const ROWS = {
   'pan-os': {
     ...PAN,
-    title: 'Palo Alto PAN-OS, all models but those of pan-os-large',
+    title: 'Palo Alto PAN-OS, all models except those of pan-os-large',
     maxEntries: 50_000,
     source: 'PAN-OS 7.1 and 9.0, external dynamic lists',
   },
@@ -71,8 +66,8 @@ const ROWS = {
     title: 'Check Point network feed, R81.20 and newer',
     maxEntries: null,
     counts: 'list',
-    beyond: 'it is a matter of its memory',
-    empty: 'its maker does not say',
+    beyond: 'depends on its memory',
+    empty: 'not documented by the vendor',
     source: UNKNOWN,
     page: 'appliances/check-point.md',
   },
@@ -84,7 +79,7 @@ const ROWS = {
     maxEntries: 2_000_000,
     counts: 'device',
     beyond: 'the feed is not loaded',
-    empty: 'its maker does not say',
+    empty: 'not documented by the vendor',
     source: 'R81.20 and R82 guides: with half of the memory free',
     page: 'appliances/check-point.md',
   },
@@ -93,7 +88,7 @@ const ROWS = {
     title: 'Cisco Secure Firewall, security intelligence feed',
     maxEntries: null,
     counts: 'list',
-    beyond: 'a file over 500 MB is not taken',
+    beyond: 'a file over 500 MB is rejected',
     empty: 'it keeps its last copy',
     source: 'FireSIGHT 5.5 guide: 500 MB, no number of entries',
     page: 'appliances/cisco.md',
@@ -104,7 +99,7 @@ const ROWS = {
     maxEntries: null,
     counts: 'device',
     beyond: 'it depends on the model',
-    empty: 'its maker does not say',
+    empty: 'not documented by the vendor',
     source: UNKNOWN,
     page: 'appliances/juniper.md',
   },
@@ -115,8 +110,8 @@ const ROWS = {
     hostStyle: 'bare',
     maxEntries: null,
     counts: 'list',
-    beyond: 'its maker does not say',
-    empty: 'its maker does not say',
+    beyond: 'not documented by the vendor',
+    empty: 'not documented by the vendor',
     source: `Sophos 21.0 requirements; ${UNKNOWN}`,
     page: 'appliances/sophos.md',
   },
@@ -127,8 +122,8 @@ const ROWS = {
     family: 'v4',
     maxEntries: 25_000,
     counts: 'device',
-    beyond: 'its maker does not say',
-    empty: 'its maker does not say',
+    beyond: 'not documented by the vendor',
+    empty: 'not documented by the vendor',
     source: 'SonicOS 8 guides',
     page: 'appliances/sonicwall.md',
   },
@@ -139,8 +134,8 @@ const ROWS = {
     family: 'v4',
     maxEntries: 50_000,
     counts: 'device',
-    beyond: 'its maker does not say',
-    empty: 'its maker does not say',
+    beyond: 'not documented by the vendor',
+    empty: 'not documented by the vendor',
     source: 'SonicOS 8 guides',
     page: 'appliances/sonicwall.md',
   },
@@ -149,8 +144,8 @@ const ROWS = {
     title: 'OPNsense, URL table',
     maxEntries: 1_000_000,
     counts: 'device',
-    beyond: 'the table stays empty: nothing of it is blocked',
-    empty: 'nothing is blocked any more',
+    beyond: 'the table stays empty: nothing is blocked',
+    empty: 'nothing is blocked',
     source: 'opnsense/core#9110; Firewall Maximum Table Entries, all tables together',
     page: 'appliances/opnsense.md',
   },
@@ -160,7 +155,7 @@ const ROWS = {
     family: 'v4',
     maxEntries: 3300,
     counts: 'device',
-    beyond: 'a variable takes 63 KiB: what is longer is cut without an error',
+    beyond: 'a variable holds 63 KiB: the rest is cut without an error',
     empty: 'the script keeps the list',
     source: '63 KiB of the longest IPv4 networks',
     page: 'appliances/mikrotik.md',
@@ -172,7 +167,7 @@ const ROWS = {
     family: 'v4',
     maxEntries: null,
     counts: 'list',
-    beyond: 'the whole set is refused when memory ends: the old one stays',
+    beyond: 'if memory runs out, the new set is refused and the old one stays',
     empty: 'the set is empty',
     source: 'no number: the kernel’s memory',
     page: 'appliances/nftables.md',
@@ -183,7 +178,7 @@ const ROWS = {
     family: 'v4',
     maxEntries: 65_536,
     counts: 'list',
-    beyond: 'the whole set is refused',
+    beyond: 'the complete set is refused',
     empty: 'the script keeps the set or empties it: your choice',
     source: 'ipset(8): maxelem 65536',
     page: 'appliances/ipset.md',
@@ -195,7 +190,7 @@ export type TargetName = keyof typeof ROWS;
 export const TARGETS: Readonly<Record<string, Target>> = ROWS;
 export const TARGET_NAMES = Object.keys(ROWS) as readonly TargetName[];
 
-/** What a feed with these settings is served with: its own setting, else its target's; null where neither says anything. */
+/** Effective settings: the feed's own, else the target's; null: neither. */
 export interface Served {
   readonly format: string | null;
   readonly family: string | null;

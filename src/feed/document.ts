@@ -1,71 +1,61 @@
-/** What is served of a workspace: its feeds, its rules as they are stored, the configuration of an agent. */
+/** The documents of a workspace: feeds, stored rules, agent configuration. */
 import { EXPRESSION_KINDS, isExpressionKind, KINDS, type Kind, type RuleType } from '../rule.ts';
 import type { Variant } from './variant.ts';
 
-/** A representation of a document that is no feed. */
 interface NamedVariant {
   readonly document: string;
-  /** What tells the variants of the document apart, in the store's records and in entity tags too; empty for the whole document. */
+  /** Distinguishes the document's variants in store records and entity tags; empty for the complete document. */
   readonly name: string;
 }
 
-/** The rules of one kind (SPEC D13.1). Its name is the filter and page in one text. */
+/** The rules of one kind (SPEC D13.1). `name` encodes filter and page. */
 export interface RulesVariant extends NamedVariant {
   readonly document: Kind;
-  /** Expression rules of this type only; null: of both. */
+  /** null: both types. */
   readonly type: RuleType | null;
-  /** Rules with this label only, as name and value. */
   readonly label: readonly [name: string, value: string] | null;
-  /** A page: at most so many rules, those behind a place in the order. null: all. */
   readonly page: { readonly after: RulePlace | null; readonly limit: number } | null;
 }
 
-/** A place in the order of enforcement: that of the rule with this `order` and `rule_ref`, or of the access rule with this id. */
 export type RulePlace = { readonly order: number | null; readonly ruleRef: string } | { readonly id: number };
 
-/** The configuration of an agent (SPEC D13.7). */
 export interface ConfigVariant extends NamedVariant {
   readonly document: 'config';
-  /** `names`: countries and ASNs come without their ranges. */
+  /** `names`: countries and ASNs without their ranges. */
   readonly name: 'expanded' | 'names';
 }
 
-/** What bouncers are told (SPEC D14). Its bytes are empty: bodies are made for what each bouncer knows already (`decisions/build/`). */
+/** Decisions for bouncers (SPEC D14). No bytes: each body depends on the bouncer's state (`decisions/build/`). */
 export interface DecisionsVariant extends NamedVariant {
   readonly document: 'decisions';
 }
 
-/** What distinguishes the representations of all that is served of a workspace, apart from the coding. */
 export type DocumentVariant = Variant | RulesVariant | ConfigVariant | DecisionsVariant;
 export type DocumentKind = DocumentVariant['document'];
 
 export const DECISIONS: DecisionsVariant = { document: 'decisions', name: '' };
 
-/** The revisions that what is served of a workspace moves with. */
 export interface Revisions {
-  /** Moves with everything that a feed, or its rules, shows. */
+  /** Changes with everything visible in the feed or its rules. */
   readonly revision: number;
-  /** Moves with the expression rules of the workspace. */
   readonly expressionRevision: number;
 }
 
 interface DocumentRow {
-  /** Whether it is made from access rules as networks. */
   readonly networks: boolean;
-  /** The kinds whose rules it holds as they are stored. */
   readonly kinds: readonly Kind[];
   /**
-   * Of which variants the store remembers when their content first appeared. It does not where requests can make up any number of them:
-   * their Last-Modified proves nothing then, and only their tags do (SPEC D13.4). Decisions have none.
+   * Variants with a stored Last-Modified. Filtered variants have none: clients could create any number. Only their tags are proof (SPEC
+   * D13.4).
    */
-  readonly remembered: 'all' | 'whole' | 'none';
+  readonly remembered: 'all' | 'complete' | 'none';
 }
 
 const RULES = Object.fromEntries(
-  KINDS.map((kind): [Kind, DocumentRow] => [kind, { networks: false, kinds: [kind], remembered: 'whole' }]),
+  KINDS.map((kind): [Kind, DocumentRow] => [kind, { networks: false, kinds: [kind], remembered: 'complete' }]),
 ) as Record<Kind, DocumentRow>;
 
-/** All about each document but its renderer (`make/render-document.ts`), which other threads do not load. */
+/** Everything about a document except its renderer (`build/render-document.ts`), loaded only by the feed thread. */
 export const DOCUMENTS: Readonly<Record<DocumentKind, DocumentRow>> = {
   feed: { networks: true, kinds: [], remembered: 'all' },
   ...RULES,
@@ -73,14 +63,12 @@ export const DOCUMENTS: Readonly<Record<DocumentKind, DocumentRow>> = {
   decisions: { networks: true, kinds: [], remembered: 'none' },
 };
 
-/** The revision of a document: moves with everything that it is made from. */
 export function revisionOf(document: DocumentKind, { revision, expressionRevision }: Revisions): number {
   const { networks, kinds } = DOCUMENTS[document];
   const isOfLists = networks || kinds.some((kind) => !isExpressionKind(kind));
   return (isOfLists ? revision : 0) + (kinds.some(isExpressionKind) ? expressionRevision : 0);
 }
 
-/** What names a variant in the store's records and in entity tags: three words, which a feed's format, family and action are. */
 export interface VariantName {
   readonly format: string;
   readonly family: string;
@@ -90,11 +78,11 @@ export interface VariantName {
 export const nameOf = (variant: DocumentVariant): VariantName =>
   variant.document === 'feed' ? variant : { format: variant.document, family: variant.name, action: '' };
 
-/** Whether the store remembers when the content of a variant first appeared. */
+/** Whether the store records the variant's Last-Modified. */
 export function isRemembered(variant: DocumentVariant): boolean {
   const { remembered } = DOCUMENTS[variant.document];
-  return remembered === 'all' || (remembered === 'whole' && nameOf(variant).family === '');
+  return remembered === 'all' || (remembered === 'complete' && nameOf(variant).family === '');
 }
 
-/** What tells the variants of one document apart: their name; of a feed's there is one object each. */
+/** Unique within one document. A feed variant is a singleton object. */
 export const keyOf = (variant: DocumentVariant): DocumentVariant | string => (variant.document === 'feed' ? variant : variant.name);

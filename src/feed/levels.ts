@@ -1,22 +1,21 @@
 import { LEVELS, type Level } from '../rule.ts';
 
-/** What rules and lists that say nothing mean in a csv_indicator feed (spec 4.5). */
+/** Default of rules and lists in csv_indicator feeds (spec 4.5). */
 export const DEFAULT_LEVEL: Level = 'high';
 
-/** One more than the number of levels: 0 stands for unset. */
 const RADIX = LEVELS.length + 1;
 
 const code = (level: Level | null) => (level === null ? 0 : LEVELS.indexOf(level) + 1);
 
-/** Confidence and severity in one small integer, as `RuleSink` takes it: confidence × 5 + severity, 0 = unset. */
+/** Encodes both levels for `RuleSink`: confidence × 5 + severity, 0 = unset. */
 export const levelCode = (confidence: Level | null, severity: Level | null): number => code(confidence) * RADIX + code(severity);
 
-/** The levels behind a code of `levelCode`; null = unset. */
+/** Decodes `levelCode`; null = unset. */
 export function levelsOf(code: number): { confidence: Level | null; severity: Level | null } {
   return { confidence: LEVELS[Math.floor(code / RADIX) - 1] ?? null, severity: LEVELS[(code % RADIX) - 1] ?? null };
 }
 
-/** For each level code the one whose unset levels are taken from the code `defaults`. */
+/** Maps each level code to one with unset levels filled from the code `defaults`. */
 export function filledLevels(defaults: number): Uint8Array {
   const [confidence, severity] = [Math.floor(defaults / RADIX), defaults % RADIX];
   return Uint8Array.from(
@@ -25,16 +24,14 @@ export function filledLevels(defaults: number): Uint8Array {
   );
 }
 
-/** Confidence and severity as a feed shows them, none unset. Networks of different classes are never merged. */
 interface LevelClass {
   readonly confidence: Level;
   readonly severity: Level;
 }
 
-/** All classes in rank order: by confidence, then by severity. */
 export const LEVEL_CLASSES: readonly LevelClass[] = LEVELS.flatMap((confidence) => LEVELS.map((severity) => ({ confidence, severity })));
 
-/** For each level code the index of its class, unset levels taken from `defaults`. */
+/** Maps each level code to a class index; unset levels default to `defaults`. */
 export function classTable(defaults: LevelClass): Uint8Array {
   const table = new Uint8Array(RADIX * RADIX);
   for (let confidence = 0; confidence < RADIX; confidence++) {

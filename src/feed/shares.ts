@@ -1,14 +1,11 @@
-/** Which lists and keys the entries of a feed come from (SPEC D10.21). */
-
-/** What one list or key puts into a feed. */
 export interface Share {
-  /** What people call it; never a UUID. */
+  /** Display name; never a UUID. */
   readonly name: string;
-  /** Each rule for an address or network is one, a country or ASN as many as it has networks; neighbours are not put together. */
+  /** A rule for an address or network counts once, a country or ASN once per network; neighbours are not merged. */
   readonly entries: number;
 }
 
-/** The largest first; those that are not among them as a sum. */
+/** The largest, and the sum of the rest. */
 export interface Shares {
   readonly largest: readonly Share[];
   readonly others: { readonly count: number; readonly entries: number };
@@ -17,16 +14,15 @@ export interface Shares {
 export interface FeedShares {
   readonly lists: Shares;
   readonly keys: Shares;
-  /** How many rules were looked at, the newest of each list first, where there are more than can be; null: all. */
+  /** Number of counted rules (the newest per list), if there are too many to count; null: all. */
   readonly ofRules: number | null;
 }
 
-/** Lists and keys that are named. */
 const MOST_NAMED = 10;
-/** Of them in a sentence. */
+/** Those named in a sentence. */
 const MOST_SAID = 3;
 
-/** The shares of all that has entries; of equal ones, by name. */
+/** Sorted by entries, then by name; without zeros. */
 export function sharesOf(all: readonly Share[]): Shares {
   const sorted = all.filter(({ entries }) => entries > 0).sort((a, b) => b.entries - a.entries || (a.name < b.name ? -1 : 1));
   return { largest: sorted.slice(0, MOST_NAMED), others: sumOf(sorted.slice(MOST_NAMED)) };
@@ -34,10 +30,10 @@ export function sharesOf(all: readonly Share[]): Shares {
 
 const sumOf = (shares: readonly Share[]) => ({ count: shares.length, entries: shares.reduce((sum, { entries }) => sum + entries, 0) });
 
-/** The shares in a sentence or two, for a refusal and for people. */
+/** One or two sentences, for a 413 and for people. */
 export function sharesText({ lists, keys, ofRules }: FeedShares): string {
-  const of = ofRules === null ? '' : `, of ${ofRules} rules that were looked at`;
-  return `Before neighbours are put together${of}, by list: ${said(lists)}; by key: ${said(keys)}.`;
+  const of = ofRules === null ? '' : `, from the newest ${ofRules} rules`;
+  return `Before neighbours are merged${of}, by list: ${said(lists)}; by key: ${said(keys)}.`;
 }
 
 function said({ largest, others }: Shares): string {

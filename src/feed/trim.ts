@@ -1,32 +1,28 @@
-/** What a feed leaves out to keep within its cap, for people and for programs (SPEC D29.6). */
+/** A feed's trim, for people and programs (SPEC D29.6). */
 
-/** Whole lists, each with the entries that it has by itself, or what too few lists have. */
+/** Excluded lists, each with its own entries, or addresses below a raised quorum. */
 export type Trimmed =
   | { readonly fit: 'lists'; readonly lists: readonly { readonly name: string; readonly entries: number }[] }
   | {
       readonly fit: 'sources';
-      /** How many lists have to agree, and how many are asked for. */
+      /** The configured quorum, and the raised one. */
       readonly minSources: number;
       readonly asked: number;
-      /** Of what would be in the feed with as many as are asked for. */
+      /** Excluded entries: those meeting only the configured quorum. */
       readonly entries: number;
     };
 
-/** What a feed that may leave something out has left out, and what it would leave out next. */
 export interface TrimResult {
-  /** undefined: nothing. */
   readonly leftOut: Trimmed | undefined;
-  /** undefined: nothing that it may. */
   readonly next: string | undefined;
 }
 
-/** Lists that a header and a sentence name. */
+/** Lists named in a header or sentence. */
 const MOST_NAMED = 20;
 const MOST_SAID = 3;
 
 const shown = (count: number) => count.toLocaleString('en-US');
 
-/** What is left out, as the object of a sentence. */
 export function trimmedText(left: Trimmed): string {
   if (left.fit === 'sources')
     return `what fewer than ${left.minSources} lists have (${left.asked} are asked for): ${shown(left.entries)} entries`;
@@ -43,7 +39,6 @@ export function trimmedHeader(left: Trimmed): string {
   return [...named, ...(more > 0 ? [`more;lists=${more}`] : [])].join(', ');
 }
 
-/** What is left out, as JSON has it. */
 export const trimmedJson = (left: Trimmed | undefined) =>
   left === undefined
     ? null

@@ -1,4 +1,4 @@
-/** Counts what happens in workspaces until it is written, once a minute (SPEC D18.11). On the way of a poll that is a look-up and two additions. */
+/** Counts activity of workspaces in memory and writes it once a minute (SPEC D18.11). Costs a poll one look-up and two additions. */
 import {
   ACTIVITY_FIELDS,
   type ActivityCounter,
@@ -9,15 +9,15 @@ import {
 } from '../ports/activity.ts';
 import { isRefusal } from './errors.ts';
 
-/** Workspaces that are counted at a time while the store is away: of further ones nothing is counted. */
+/** Limit while the store is down. Activity of further workspaces is not counted. */
 const MOST_WORKSPACES = 5000;
 
 export interface Activity extends ActivityReads, ActivityCounter {
-  /** Writes what was counted; while the store is away it is kept, and counts for the minute in which it is written. Never rejects. */
+  /** If the store is down, keeps the counts for the next write. Never rejects. */
   turn(store: ActivityStoreWrites): Promise<void>;
 }
 
-/** A counter that has counted nothing. `now`: ms since 1970. */
+/** `now`: ms since 1970. */
 export function activityCounter(now: () => number): Activity {
   const since = now();
   let counted = new Map<string, ActivityCounts>();
@@ -52,8 +52,8 @@ export function activityCounter(now: () => number): Activity {
         await store.noteActivity([...written].map(([workspaceId, counts]) => ({ ...counts, workspaceId, minute })));
       } catch {
         for (const [workspaceId, counts] of written) {
-          const kept = of(workspaceId);
-          for (const field of ACTIVITY_FIELDS) kept[field] += counts[field];
+          const pending = of(workspaceId);
+          for (const field of ACTIVITY_FIELDS) pending[field] += counts[field];
         }
       }
     },

@@ -1,9 +1,8 @@
-/** The addresses of the service, a row each: all that there is to one. */
 import { OPERATIONS } from '../manage/table.ts';
 import { KINDS } from '../rule.ts';
 import { type Address, row } from './address.ts';
 import { AUTHENTICATED, readAuthcheck, readConfig } from './agent/read.ts';
-import { GOOD_KEY, pulled, readBouncer, readUsage, USAGE_BODY } from './bouncers/routes.ts';
+import { decisionsFrom, GOOD_KEY, readBouncer, readUsage, USAGE_BODY } from './bouncers/routes.ts';
 import { readSignIn, SIGN_IN } from './console/pages.ts';
 import { LOG_OUT, readLogOut } from './console/sign-in.ts';
 import { readFeed } from './feeds/read.ts';
@@ -15,12 +14,11 @@ import { pathOfKind } from './rules/query.ts';
 import { readRules } from './rules/read.ts';
 import { BATCH, readSignals, submitted } from './signals/routes.ts';
 
-/** What metrics call addresses of which nobody counts requests: the documentation, their own, and those that are none. */
+/** Metrics label of routes that are not counted (docs, /metrics, 404). */
 export const OTHER = 'other';
 
 const itself = <T>(call: T): T => call;
 
-/** What is polled: `read` says which document is asked for (`documentRequest`). */
 const POLLED = { method: 'GET', gate: 'key', isPolled: true, answer: ({ answerDocument }: Served) => answerDocument } as const;
 const FEEDS = { ...POLLED, group: 'feed', needs: 'feed:read', read: readFeed } as const;
 const AGENT = { ...POLLED, group: 'agent', needs: 'config:read' } as const;
@@ -46,7 +44,7 @@ export const ADDRESSES: readonly Address[] = [
   ...KINDS.map((kind) =>
     row({ ...POLLED, path: `/v1/rules/${pathOfKind(kind)}`, group: 'rules', needs: 'rules:read', read: readRules(kind) }),
   ),
-  // Agents are given an address that may have a path of its own: both forms are served.
+  // An agent's base URL may contain a path: both forms are served.
   row({ ...AGENT, path: ['/config', '/v1/config'], read: readConfig }),
   row({
     ...AGENT,
@@ -54,8 +52,8 @@ export const ADDRESSES: readonly Address[] = [
     read: readAuthcheck,
     answer: ({ answerDocument }) => answerDocument && (() => AUTHENTICATED),
   }),
-  ...(['stream', 'held'] as const).flatMap((pull) => {
-    const path = pull === 'stream' ? '/v1/decisions/stream' : '/v1/decisions';
+  ...(['stream', 'current'] as const).flatMap((endpoint) => {
+    const path = endpoint === 'stream' ? '/v1/decisions/stream' : '/v1/decisions';
     return [
       row({
         ...BOUNCER,
@@ -63,9 +61,9 @@ export const ADDRESSES: readonly Address[] = [
         method: 'GET',
         isPolled: true,
         read: readBouncer,
-        answer: ({ bouncers }) => bouncers && pulled(bouncers[pull]),
+        answer: ({ bouncers }) => bouncers && decisionsFrom(bouncers[endpoint]),
       }),
-      // Whether the key is good is all that HEAD asks for: the bouncer learns nothing.
+      // HEAD only checks the key and does not register the bouncer.
       row({ ...BOUNCER, path, method: 'HEAD', read: itself, answer: ({ bouncers }) => bouncers && (() => GOOD_KEY) }),
     ];
   }),
@@ -120,7 +118,7 @@ export const ADDRESSES: readonly Address[] = [
   row({ ...OPEN, path: '/docs/*', name: OTHER, isPage: true, answer: ({ docs }) => docs?.page }),
 ];
 
-/** The page of metrics: on a port of its own, and with a token on that of the service. */
+/** Served on a port of its own, and with a token on the service's port. */
 export const METRICS: Address = row({
   ...OPEN,
   path: '/metrics',

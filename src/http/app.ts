@@ -1,4 +1,3 @@
-/** The HTTP application of the roles that a process runs. */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -38,46 +37,36 @@ import { type Gates, requestServer } from './serve.ts';
 import { closeServer, createHttpServer } from './server.ts';
 import { clientAddress } from './source.ts';
 
-/** What the HTTP layer is given by the composition root. */
 export interface AppParts extends Omit<Served, 'console' | 'docs' | 'renderMetrics' | 'traceOf'> {
   readonly settings: {
-    /** Networks of proxies whose forwarded headers count. */
+    /** Proxies with trusted forwarded headers. */
     readonly trustProxy: readonly string[];
-    /** Requests per key and minute; 0 = no limit. */
+    /** Per key and minute; 0 = unlimited. */
     readonly rateLimitSignals: number;
     readonly rateLimitFeeds: number;
     readonly rateLimitManage: number;
-    /** Request bodies in memory at one time, MiB. */
     readonly bodyBudgetMb: number;
-    /** Open connections, in all and from one address. */
+    /** In total and per address. */
     readonly maxConnections: number;
     readonly maxConnectionsPerAddress: number;
-    /** The address that clients use, for the API documentation. */
     readonly baseUrl: string | undefined;
-    /** Whether the console is served beside the management API. */
     readonly console: boolean;
   };
   readonly authenticator: Authenticator;
-  /** What people sign in to the console with; undefined: keys alone do. */
+  /** undefined: sign-in by key only. */
   readonly people?: People | undefined;
-  /** Whether the process is about to stop. */
   readonly draining: () => boolean;
   /** ms since 1970, and ms of the monotonic clock. */
   readonly now: () => number;
   readonly monotonic: () => number;
-  /** Where what is done is counted. */
   readonly counts?: HttpCounts;
-  /** undefined where nobody reads metrics: then requests are not timed. */
+  /** undefined: requests are not timed. */
   readonly metrics?: MetricsPage | undefined;
   /** undefined: plain HTTP. */
   readonly tls?: TlsSource | undefined;
-  /** Where polls are counted by workspace. */
   readonly activity?: ActivityCounter | undefined;
-  /** undefined where nobody looks at what polls. */
   readonly devices?: Pick<DeviceLedger, 'note'> | undefined;
-  /** undefined: requests are not logged. */
   readonly access?: AccessLog | undefined;
-  /** undefined: requests are no steps of traces. */
   readonly tracer?: Tracer | undefined;
   readonly logger: {
     warn(line: string): void;
@@ -85,21 +74,19 @@ export interface AppParts extends Omit<Served, 'console' | 'docs' | 'renderMetri
   };
 }
 
-/** A server and what it answers. */
 export interface App {
   readonly server: Server;
-  /** Resolves with the URL once it listens; rejects when it cannot. `reusePort`: beside other processes that say so. */
+  /** Resolves with the URL; rejects if the port is refused. `reusePort`: shares the port with other processes. */
   listen(where: { readonly host: string; readonly port: number; readonly reusePort?: boolean }): Promise<string>;
-  /** Resolves when the last answer is sent. */
+  /** Resolves after the last response. */
   close(): Promise<void>;
 }
 
-/** Sign-ins that one address may be sending at a time. */
+/** Concurrent sign-ins per address. */
 const SIGN_INS = 64;
-/** How long an open request may neither send nor take a byte, ms. */
+/** Longest time without progress of an open request, ms. */
 const STALLED = 30_000;
 
-/** The application: signals, what is polled, management, the console, health and the API documentation. */
 export function createApp(parts: AppParts): App {
   const { settings, now, monotonic, counts = newHttpCounts(), logger, metrics, tls, activity, devices, bouncers, access, tracer } = parts;
   const addressOf = clientAddress(settings.trustProxy);
@@ -158,7 +145,6 @@ export function createApp(parts: AppParts): App {
   return appOf(server, tls === undefined ? 'http' : 'https');
 }
 
-/** The page of metrics and nothing else, for a port of its own. */
 export const metricsApp = (page: MetricsPage, draining: () => boolean, report: (error: unknown) => void): App =>
   appOn({ renderMetrics: page.render }, [METRICS], { reader: readers(page), draining, report });
 
@@ -168,7 +154,6 @@ interface OpenParts {
   readonly report?: (error: unknown) => void;
 }
 
-/** An application of a few addresses that need no key. */
 export function appOn(served: Served, addresses: readonly Address[], { reader, draining, report }: OpenParts = {}): App {
   const nobody = () => ({ status: 401 });
   const handler = requestServer({
@@ -204,14 +189,12 @@ function gateOf({ settings, authenticator, access }: AppParts, group: Group, cou
   });
 }
 
-/** Who is signed in to the console; undefined where there is none. */
 function sessionsOf(parts: AppParts, manageGate: Gate) {
   const { settings, manage, people } = parts;
   if (manage === undefined || !settings.console) return undefined;
   return consoleSessions({ gate: manageGate, store: manage.store, people, now: manage.now, secure: isSecure(parts) });
 }
 
-/** Whether clients reach the service over TLS only. */
 const isSecure = ({ settings, tls }: AppParts) => tls !== undefined || settings.baseUrl?.startsWith('https:') === true;
 
 function consoleOf(parts: AppParts, sessions: Sessions | undefined, gate: Gate) {

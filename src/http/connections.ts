@@ -1,4 +1,3 @@
-/** Which connections are accepted, and how long one may stand still. */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -6,27 +5,24 @@ import type { HttpCounts } from '../ports/http-counts.ts';
 import { newHttpCounts } from './counts.ts';
 import { networks, sourceOf } from './source.ts';
 
-/** The limits of one process; servers that listen for the same application share them. */
+/** Shared by all servers of an application. */
 export interface ConnectionLimits {
-  /** Open connections at most: in all, and from one address (IPv6: one /64). */
+  /** In total, and per address (IPv6: per /64). */
   readonly most: number;
   readonly mostPerAddress: number;
-  /** Networks for which the limit of one address does not hold: one that is a proxy has the connections of many clients. */
+  /** Networks without the limit per address, such as proxies. */
   readonly unlimited: readonly string[];
-  /** How long an open request may neither send nor take a byte, ms. Node looks twice at a send that stands still: it may take double. */
+  /** Longest time without progress, ms. Node checks a stalled write twice: it may take double. */
   readonly stalled: number;
 }
 
-/** Why the server ends a connection by itself. */
 export type Ending = 'too many connections' | 'too many connections from one address' | 'nothing was read for too long';
 
-/** Gets each connection that is ended, with the address of its client. */
 export type ReportEnding = (ending: Ending, address: string) => void;
 
-/** The networks of the machine itself. */
 export const THIS_MACHINE = ['127.0.0.0/8', '::1'];
 
-/** Holds the connections of each server that it is given to the limits, and counts those that are open in `counts`. */
+/** Applies the limits to each server passed in; `counts` has the open connections. */
 export function connectionLimiter(
   limits: ConnectionLimits,
   report: ReportEnding,
@@ -58,31 +54,31 @@ export function connectionLimiter(
 
   return (server) => {
     server.on('connection', admit);
-    // Node's own timers: they are kept while bytes flow, and idle connections have the one of keep-alive.
+    // Node's own timers: progress resets them, and idle connections use keep-alive's.
     server.setTimeout(limits.stalled, (socket) => {
       if (socket.writableLength === 0) return void socket.destroy();
       report('nothing was read for too long', socket.remoteAddress ?? '');
-      // Otherwise the kernel would keep what is in its buffers, and go on offering it. TLS cannot be reset.
+      // Reset, so that the kernel drops its buffers. TLS cannot be reset.
       if (socket instanceof TLSSocket) socket.destroy();
       else socket.resetAndDestroy();
     });
   };
 }
 
-/** How often one kind of ending is reported, ms. */
+/** ms. */
 const REPORT_EVERY = 60_000;
 
-/** Passes on at most one report a minute of each kind, with how many there have been since the last. `now`: ms, monotonic. */
+/** At most one report per kind and minute, with the count since the last. `now`: ms, monotonic. */
 export function seldom(now: () => number, write: (line: string) => void): ReportEnding {
-  const kinds = new Map<Ending, { at: number; kept: number }>();
+  const kinds = new Map<Ending, { at: number; suppressed: number }>();
   return (ending, address) => {
     const kind = kinds.get(ending);
     if (kind !== undefined && now() - kind.at < REPORT_EVERY) {
-      kind.kept += 1;
+      kind.suppressed += 1;
       return;
     }
-    kinds.set(ending, { at: now(), kept: 0 });
-    const others = kind === undefined || kind.kept === 0 ? '' : `, and ${kind.kept} others since the last such line`;
+    kinds.set(ending, { at: now(), suppressed: 0 });
+    const others = kind === undefined || kind.suppressed === 0 ? '' : `, and ${kind.suppressed} others since the last such line`;
     write(`connection closed: ${ending} (${address}${others})`);
   };
 }

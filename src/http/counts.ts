@@ -1,20 +1,17 @@
-/** Counting what the HTTP layer does (SPEC D12.3). */
+/** SPEC D12.3. */
 import { newHistogram, observe } from '../histogram.ts';
 import type { EntryKind, EntryOutcome, HttpCounts, RequestLimit } from '../ports/http-counts.ts';
 import { KINDS } from '../rule.ts';
 import type { Outcome } from '../signal/accept.ts';
 import { GROUP_NAMES } from './groups.ts';
 
-/** Bounds of the times of requests, seconds: a 304 from memory takes less than the first, the body of a slow client more than the last. */
+/** Bounds of request times, s. A 304 from memory is below the first; the body of a slow client may be above the last. */
 const SECONDS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
-/** Lists that are counted by themselves; entries for further ones are counted together. */
 const MOST_LISTS = 1000;
-/** What stands for all further lists. */
 const OTHER = 'other';
 
 const noEntries = (): Record<EntryOutcome, number> => ({ accepted: 0, failed: 0, refused: 0, not_published: 0, dry_run: 0 });
 
-/** Nothing has happened yet. */
 export const newHttpCounts = (): HttpCounts => ({
   requests: new Map(),
   entries: new Map([...KINDS, 'unknown' as const].map((kind) => [kind, noEntries()])),
@@ -35,7 +32,6 @@ export const newHttpCounts = (): HttpCounts => ({
   connections: 0,
 });
 
-/** Counts a request at an address, by its name, that took `seconds`; `status` 0 when it was never answered. */
 export function countRequest({ requests }: Pick<HttpCounts, 'requests'>, route: string, status: number, seconds: number): void {
   let statuses = requests.get(route);
   if (statuses === undefined) {
@@ -50,7 +46,6 @@ export function countRequest({ requests }: Pick<HttpCounts, 'requests'>, route: 
   observe(times, seconds);
 }
 
-/** Counts what became of the entries of a batch. */
 export function countBatch(counts: Pick<HttpCounts, 'entries' | 'listEntries' | 'limited'>, outcome: Outcome): void {
   const { became, version, listId, entries, accepted, failed } = outcome;
   const add = (kind: EntryKind, as: EntryOutcome, count: number) => {
@@ -65,7 +60,6 @@ export function countBatch(counts: Pick<HttpCounts, 'entries' | 'listEntries' | 
   if (became === 'accepted' && listId !== undefined) countOfList(counts.listEntries, listId, accepted.get('access_rule') ?? 0);
 }
 
-/** Counts accepted entries for the access rules of a list, or what was dropped for one. */
 export function countOfList(counts: Map<string, number>, listId: string, count: number): void {
   if (count === 0) return;
   const counted = counts.has(listId) || counts.size < MOST_LISTS ? listId : OTHER;

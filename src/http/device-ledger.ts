@@ -1,4 +1,4 @@
-/** What polls, noted as it is answered (SPEC D16.7). A poll that is answered from memory costs a few look-ups and numbers here. */
+/** Counts polls per device (SPEC D16.7). A poll from memory costs a few look-ups and numbers. */
 import { type DeviceRefusal, documentKey, MOST_DOCUMENTS, type SeenDevice } from '../account/device.ts';
 import { FirstSeen } from '../account/first-seen.ts';
 import { withoutSecrets } from '../account/secrets.ts';
@@ -9,22 +9,18 @@ import { type HttpFault, isRefusal } from './errors.ts';
 import type { AnsweredContent, DocumentAnswer } from './feeds/headers.ts';
 import type { Group } from './groups.ts';
 
-/** A poll that was answered. */
 export interface Poll {
   readonly userAgent: string | undefined;
   readonly address: string;
   readonly status: number;
-  /** Whether it was conditional. */
   readonly validates: boolean;
-  /** What was sent or confirmed; undefined where that is nothing. */
   readonly content: AnsweredContent | undefined;
-  /** The document that was refused; undefined where none was. */
   readonly refused?: RefusedDocument | undefined;
 }
 
 type RefusedDocument = Pick<DeviceRefusal, 'feedId' | 'format' | 'family' | 'action'>;
 
-/** What the ledger notes of a request and its answer; `by`: the key, where it is valid. */
+/** `by`: the key, if valid. */
 export function pollOf(
   { request, ip: address, params }: Pick<Call, 'request' | 'ip' | 'params'>,
   group: Group | undefined,
@@ -37,13 +33,12 @@ export function pollOf(
     address,
     status: answered.status,
     validates: headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined,
-    // A HEAD that is answered 200 got nothing.
+    // HEAD with 200 transfers no content.
     content: 'body' in answered && (answered.status === 304 || method === 'GET') ? answered.content : undefined,
     refused: isRefusal(answered) ? refusedOf(answered as HttpFault, group, params.list ?? by?.listId ?? by?.feedId ?? null) : undefined,
   };
 }
 
-/** The document that a fault is about: the one that was found, else what was asked for. */
 function refusedOf({ of }: HttpFault, group: Group | undefined, asked: string | null): RefusedDocument {
   if (of === undefined)
     return { feedId: asked && withoutSecrets(shortened(asked)), format: ASKED[group!] ?? null, family: null, action: null };
@@ -51,30 +46,27 @@ function refusedOf({ of }: HttpFault, group: Group | undefined, asked: string | 
   return { feedId: of.feedId, format, family, action };
 }
 
-/** What a group of addresses has besides feeds. */
 const ASKED: Partial<Record<Group, string>> = { agent: 'config', rules: 'rules', bouncer: 'decisions', manage: 'manage' };
 
 export interface DeviceLedger extends DeviceNotes {
-  /** Notes the poll of a key that is valid, made at `at` (ms since 1970; now when absent). */
+  /** `at`: ms since 1970; default now. */
   note(key: { readonly keyId: string; readonly workspaceId: string }, poll: Poll, at?: number): void;
-  /** Notes the poll of a key that is not valid; `digest` is its SHA-256, a character for each byte. */
+  /** For an invalid key. `digest`: its SHA-256, latin1. */
   noteRefused(digest: string, poll: Poll): void;
 }
 
-/** Devices that are noted between two takings: of one workspace, and in all; of keys that are not valid. */
+/** Devices between two reads: per workspace, in total, with invalid keys. */
 const MOST_OF_WORKSPACE = 5_000;
 const MOST = 20_000;
 const MOST_REFUSED = 1_000;
-/** Devices of a workspace that are noted however many those of others are. */
+/** Devices per workspace that are counted regardless of the total. */
 const ALWAYS = 100;
-/** Characters of a User-Agent that are kept. */
+/** Stored characters. */
 const USER_AGENT = 200;
-/** What a request without User-Agent is called. */
 const NO_USER_AGENT = '-';
 
-/** A device as it is counted. */
 interface Entry {
-  /** Its User-Agent as it was sent, up to a length. */
+  /** Truncated. */
   readonly agent: string;
   readonly address: string;
   first: number;
@@ -86,9 +78,9 @@ interface Entry {
   failed: number;
   lastStatus: number;
   validates: boolean;
-  /** What it got last of each document, the last one at the end. */
+  /** Last content of each document, the latest at the end. */
   got: { content: AnsweredContent; at: number }[];
-  /** What it was refused since it got it last; undefined: nothing. */
+  /** Refusals since the last content; undefined: none. */
   refusals: Map<string, DeviceRefusal> | undefined;
 }
 
@@ -97,16 +89,15 @@ interface Owner {
   readonly workspaceId: string;
 }
 
-/** The devices at one address, and the one that polled last: to compare two names costs less than to look one up. */
+/** `last` avoids a look-up: comparing two names is cheaper. */
 interface AtAddress {
   last: Entry;
   readonly byAgent: Map<string, Entry>;
 }
 
-/** The devices of one key, by address. */
 type KeyEntries = Map<string, AtAddress>;
 
-/** A ledger that has seen nothing yet. `now`: ms since 1970. */
+/** `now`: ms since 1970. */
 export function deviceLedger(now: () => number): DeviceLedger {
   let keys = new Map<string, { workspaceId: string; entries: KeyEntries }>();
   let refused = new Map<string, KeyEntries>();
@@ -114,7 +105,7 @@ export function deviceLedger(now: () => number): DeviceLedger {
   let all = 0;
   let allRefused = 0;
   const newcomers = new FirstSeen<Owner & { readonly entry: Entry }>();
-  /** The devices of the taking before. */
+  /** Devices of the previous interval. */
   let before: typeof keys = new Map();
 
   return {
@@ -164,7 +155,7 @@ export function deviceLedger(now: () => number): DeviceLedger {
     },
   };
 
-  /** A new entry, unless the workspace has as many as are noted. */
+  /** undefined above the limit of the workspace. */
   function admit(entries: KeyEntries, workspaceId: string, poll: Poll, at: number): Entry | undefined {
     const known = ofWorkspace.get(workspaceId) ?? 0;
     if (known >= MOST_OF_WORKSPACE || (all >= MOST && known >= ALWAYS)) return undefined;
@@ -187,7 +178,7 @@ const NOTHING = { pulls: 0, ok: 0, notModified: 0, refused: 0, failed: 0, lastSt
 const shortened = (userAgent: string) => (userAgent.length > USER_AGENT ? userAgent.slice(0, USER_AGENT) : userAgent);
 
 function add(entries: KeyEntries, { userAgent = NO_USER_AGENT, address }: Poll, now: number): Entry {
-  // A copy: a part of a text would keep the whole of it.
+  // A copy: a slice would retain the full string.
   const agent = Buffer.from(shortened(userAgent)).toString();
   const entry: Entry = { agent, address, first: now, last: now, ...NOTHING, got: [], refusals: undefined };
   const there = entries.get(address) ?? { last: entry, byAgent: new Map<string, Entry>() };
@@ -214,7 +205,7 @@ function count(entry: Entry, { status, validates, content, refused }: Poll, now:
   else got(entry, content, now);
 }
 
-/** Notes a refusal; of the documents that are refused, those of the last ones. */
+/** Keeps the latest refused documents. */
 function refuse(entry: Entry, refused: RefusedDocument, status: number, at: number): void {
   entry.refusals ??= new Map();
   const key = `${documentKey(refused)} ${status}`;
@@ -224,7 +215,7 @@ function refuse(entry: Entry, refused: RefusedDocument, status: number, at: numb
   entry.refusals.set(key, { ...refused, status, since, at, count: count + 1 });
 }
 
-/** Notes a document that is not the one of the last poll. */
+/** Called if the document differs from the last poll's. */
 function got({ got }: Entry, content: AnsweredContent, at: number): void {
   const known = got.findIndex((each) => each.content.feedId === content.feedId && each.content.variant === content.variant);
   if (known >= 0) got.splice(known, 1);
@@ -232,7 +223,7 @@ function got({ got }: Entry, content: AnsweredContent, at: number): void {
   got.push({ content, at });
 }
 
-/** What has polled; a newcomer that was written has only where it has since. */
+/** A first-seen device that was written already has only its later counts. */
 function* seenOf(entries: KeyEntries): Generator<ReturnType<typeof seenAs>> {
   for (const { byAgent } of entries.values()) for (const entry of byAgent.values()) if (entry.pulls > 0) yield seenAs(entry);
 }

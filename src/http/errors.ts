@@ -4,7 +4,6 @@ import type { DocumentVariant } from '../feed/document.ts';
 import { type BatchFault, MOST_DETAILS, refusalText } from '../signal/faults.ts';
 import { GROUPS, type Group } from './groups.ts';
 
-/** The name of each error status in the bodies of signals and management. */
 const NAMES: Record<number, string> = {
   400: 'ValidationError',
   401: 'Unauthorized',
@@ -25,7 +24,6 @@ const NAMES: Record<number, string> = {
   500: 'InternalServerError',
 };
 
-/** The message of each status, where a fault has none of its own. */
 const TEXTS: Record<number, string> = {
   401: 'Invalid or missing API key',
   402: 'The subscription of the organization is not active',
@@ -38,35 +36,32 @@ const TEXTS: Record<number, string> = {
 };
 const FEED_TEXTS: Record<number, string> = { ...TEXTS, 401: 'Unauthorized - invalid or missing API key' };
 
-/** A request that is refused or has failed. The texts reach clients, so they never quote a driver's error. */
+/** A refused or failed request. Texts reach clients: never quote a driver's error. */
 export interface HttpFault {
   readonly status: number;
-  /** The group's text for this status when absent. */
+  /** Default per status and group. */
   readonly message?: string | undefined;
   /** The rows of a signal 400, or the object of a feed error. */
   readonly details?: readonly object[] | object | undefined;
-  /** The resource as it is, where a change expected another state (412). */
+  /** Current state of the resource, for 412. */
   readonly current?: object | undefined;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Whose request it is, where that is known; no part of the answer. */
+  /** The caller; not sent. */
   readonly by?: Pick<Caller, 'keyId' | 'workspaceId' | 'listId' | 'feedId'>;
-  /** The document that is refused, where it was found; no part of the answer. */
+  /** The refused document; not sent. */
   readonly of?: { readonly feedId: string | null; readonly variant: DocumentVariant } | undefined;
 }
 
-/** Whether a client was refused what it asked for: 5xx is a failure of ours. */
 export const isRefusal = ({ status }: Pick<HttpFault, 'status'>): boolean => status >= 400 && status < 500;
 
-/** Whether the errors of a group have the shape of signals. */
 export const isSignalShape = (group: Group): boolean => GROUPS[group].errors === 'signal';
 
-/** What bouncers' own clients know. */
 const BOUNCER_TEXTS: Record<number, string> = { ...TEXTS, 403: 'access forbidden' };
 
-/** The status of an error in a group: to bouncers a key that is not known is a forbidden one (SPEC D14.11). */
+/** Bouncers get 403 for an unknown key (SPEC D14.11). */
 export const statusIn = (group: Group, status: number): number => (GROUPS[group].errors === 'bouncer' && status === 401 ? 403 : status);
 
-/** The body of an error in the shape of its group: `{error, message, code}` with `details` on 400, `{message}`, or `{success, error, details}`. */
+/** `{error, message, code}` with `details` on 400, `{message}`, or `{success, error, details}`. */
 export function errorBody(group: Group, fault: HttpFault): string {
   const { status, message, details } = fault;
   if (GROUPS[group].errors === 'bouncer') return JSON.stringify({ message: message ?? BOUNCER_TEXTS[statusIn(group, status)] });
@@ -74,7 +69,6 @@ export function errorBody(group: Group, fault: HttpFault): string {
   return JSON.stringify(errorFields(fault));
 }
 
-/** The same body of signals and management, before it is text. */
 export const errorFields = ({ status, message, details, current }: HttpFault): object => ({
   error: NAMES[status] ?? NAMES[500],
   message: message ?? TEXTS[status],
@@ -83,12 +77,11 @@ export const errorFields = ({ status, message, details, current }: HttpFault): o
   code: status,
 });
 
-/** 400 in the shape of signals and management; the message names the first fault, and `details` has the first hundred (spec 7.2). */
+/** Quotes the first fault; `details` has the first hundred (spec 7.2). */
 export function badRequest(details: readonly BatchFault[]): HttpFault {
   return { status: 400, message: refusalText(details as readonly [BatchFault]), details: details.slice(0, MOST_DETAILS) };
 }
 
-/** The status of each error that a caller can act on. */
 const STATUSES: Partial<Record<ErrorCode, number>> = {
   NOT_FOUND: 404,
   REFUSED: 409,
@@ -100,11 +93,10 @@ const STATUSES: Partial<Record<ErrorCode, number>> = {
   LIMITED: 429,
 };
 
-/** The status of an error; undefined where the caller can do nothing about it. */
+/** undefined: the caller can do nothing about it. */
 export const statusOf = (code: ErrorCode): number | undefined => STATUSES[code];
 
-/** The fault of a request that is not proper HTTP. */
+/** Invalid HTTP. */
 const MALFORMED = badRequest([{ field: 'request', message: 'is malformed', value: null }]);
 
-/** The same in the shape of a group. */
 export const malformedIn = (group: Group): HttpFault => (isSignalShape(group) ? MALFORMED : { status: 400, message: 'Malformed request' });

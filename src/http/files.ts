@@ -1,27 +1,24 @@
-/** Files that are sent as they are. */
 import { promisify } from 'node:util';
 import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
 import { type Answer, NO_SNIFFING } from './answer.ts';
 import type { Call } from './call.ts';
 import { negotiateCoding } from './feeds/encoding.ts';
 
-/** How a file is compressed: at its best, for it is done once. */
+/** At the best level: each file is compressed once. */
 export type Packing = 'gzip' | 'br';
 
-/** One file as it is sent. */
 export interface File {
   readonly type: string;
   readonly bytes: Buffer;
-  /** Its bytes, compressed; made at the first call, beside the main thread. */
+  /** Compressed on first use, off the main thread. */
   packed(packing: Packing): Promise<Buffer>;
 }
 
 const [pack, packSmaller] = [promisify(gzip), promisify(brotliCompress)];
-/** Bytes of the largest file that is compressed with Brotli: at its best that takes more than a second for each megabyte. */
+/** Above, Brotli at its best level takes more than a second per megabyte. */
 const MOST_BROTLI = 200_000;
 const BROTLI = { params: { [zlib.BROTLI_PARAM_MODE]: zlib.BROTLI_MODE_TEXT, [zlib.BROTLI_PARAM_QUALITY]: zlib.BROTLI_MAX_QUALITY } };
 
-/** A file of a media type. */
 export function fileOf(type: string, bytes: Buffer): File {
   const made = new Map<Packing, Promise<Buffer>>();
   return {
@@ -35,7 +32,6 @@ export function fileOf(type: string, bytes: Buffer): File {
   };
 }
 
-/** The answer with a file, compressed where the client takes that. */
 export async function fileAnswer({ request }: Call, file: File, own: readonly string[], vary = 'Accept-Encoding'): Promise<Answer> {
   const packing = packingFor(request.headers['accept-encoding'], file);
   const body = packing === undefined ? file.bytes : await file.packed(packing);
@@ -44,7 +40,7 @@ export async function fileAnswer({ request }: Call, file: File, own: readonly st
   return { status: 200, headers: [...common, ...coding, ...own], body };
 }
 
-/** Brotli for who names it without a weight, as browsers do, else gzip where that is taken. */
+/** Brotli if named without a weight, as browsers do, else gzip. */
 function packingFor(accepted: string | undefined, { bytes }: File): Packing | undefined {
   if (negotiateCoding(accepted) !== 'gzip') return undefined;
   return bytes.length <= MOST_BROTLI && /(?:^|[\s,])br(?:[\s,]|$)/.test(accepted!) ? 'br' : 'gzip';

@@ -1,10 +1,10 @@
 import type { Readiness } from '../ports/health.ts';
 import { type Answer, jsonAnswer } from './answer.ts';
 
-/** `/healthz`: 200 while the process runs. */
+/** `/healthz`. */
 export const alive = (): Answer => health(200, { status: 'ok' });
 
-/** `/readyz`: 200 when every check is green, else 503; the body shows the checks. */
+/** `/readyz`: 503 unless every check passes. */
 export const ready = (readiness: Readiness) => async (): Promise<Answer> => {
   const checks = await readiness();
   const isReady = Object.values(checks).every(({ ok }) => ok);

@@ -1,4 +1,3 @@
-/** Which address a request is for. */
 import findMyWay from 'find-my-way';
 import { type Address, nameOf, pathsOf } from './address.ts';
 import { ADDRESSES, OTHER } from './addresses.ts';
@@ -8,39 +7,32 @@ import type { Group } from './groups.ts';
 import type { Served } from './handlers.ts';
 import { pathOf } from './target.ts';
 
-/** What answers one method of an address. */
 export interface Endpoint {
   readonly row: Address;
   readonly answer: (asked: unknown) => Answered;
 }
 
-/** Where a request has come to. */
 export interface Found extends Pick<Call, 'params' | 'isMalformed' | 'query'> {
-  /** As metrics call it. */
   readonly name: string;
   readonly group: Group;
-  /** What answers; or 404 and 405, which need no key. */
+  /** A handler, or 404 and 405, which need no key. */
   readonly endpoint: Endpoint | HttpFault;
 }
 
-/** One path with all its methods. */
 interface Place {
   readonly name: string;
   readonly group: Group;
-  /** The names of its places. */
   readonly places: readonly string[];
-  /** What answers here, by method. */
   readonly endpoints: ReadonlyMap<string, Endpoint>;
-  /** The answer to any other method. */
   readonly refusal: HttpFault;
 }
 
-/** A list's name has 200 characters at most, each up to 12 when encoded. */
+/** A list's name has at most 200 characters, each up to 12 when encoded. */
 const MAX_PARAM_LENGTH = 2400;
 const NOTHING: HttpFault = { status: 404 };
 const NO_PARAMS = Object.freeze({});
 
-/** Finds the address of a request target. Addresses that `served` has nothing for are 404, but have their names. */
+/** Addresses without a handler in `served` are 404 but have labels. */
 export function router(served: Served, addresses: readonly Address[] = ADDRESSES): (method: string, target: string) => Found {
   const tree = findMyWay({ maxParamLength: MAX_PARAM_LENGTH, querystringParser: (query) => query as never, onBadUrl() {} });
   const byPath = Map.groupBy(
@@ -52,7 +44,7 @@ export function router(served: Served, addresses: readonly Address[] = ADDRESSES
     ({ path }) => path,
   );
   for (const [path, rows] of byPath) {
-    // One tree for all methods: which of them there are is the place's to say.
+    // One tree for all methods; `endpoints` has the methods.
     tree.on(
       'GET',
       path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -79,7 +71,6 @@ export function router(served: Served, addresses: readonly Address[] = ADDRESSES
     return { name: OTHER, group: groupOf(target), endpoint: NOTHING, params: NO_PARAMS, isMalformed: false, query: '' };
   }
 
-  /** Where a request would have come to, had its path been one. */
   function malformed(method: string, target: string): Found {
     const found = tree.find('GET', pathOf(target).replaceAll('%', '%25'));
     const place = found?.store as Place | null | undefined;
@@ -88,7 +79,7 @@ export function router(served: Served, addresses: readonly Address[] = ADDRESSES
   }
 }
 
-/** Behind the name of something that is polled a slash is ignored: scripts put one there (SPEC D42.2). */
+/** Scripts append a slash to polled addresses: it is ignored (SPEC D42.2). */
 const withSlash =
   ({ isPolled }: Address) =>
   (path: string): string[] =>
@@ -115,19 +106,16 @@ function placeOf(path: string, rows: readonly Address[], served: Served): Place 
   };
 }
 
-/** The answer to another method than these. */
 export function notAllowed(methods: readonly string[]): HttpFault {
   if (methods.length === 0) return NOTHING;
   const allow = methods.join(', ');
   return { status: 405, message: `Method not allowed, use ${allow.replace(/, (?=[^,]*$)/, ' or ')}`, headers: { Allow: allow } };
 }
 
-/** The first part of a path, with its version. */
 const ROOT = /^(?:\/v\d+)?\/[^/]*/;
 const rootOf = (path: string): string => ROOT.exec(path)?.[0] ?? '';
 
-/** The groups of addresses by the first part of their paths: also what is not there has the shape of what is beside it. */
+/** A 404 has the shape of its neighbours. */
 const BY_ROOT = new Map(ADDRESSES.flatMap((row) => pathsOf(row).map((path) => [rootOf(path), row.group] as const)));
 
-/** The group whose error bodies an address uses. */
 export const groupOf = (target: string): Group => BY_ROOT.get(rootOf(pathOf(target))) ?? 'signal';

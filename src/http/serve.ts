@@ -1,8 +1,8 @@
-/** The one way of every request: its address, who asks, may he, what does he send, what is answered. */
+/** Processes every request: route, authenticate, authorize, read the body, respond. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { allows } from '../account/permission.ts';
 import { type Clocks, instantOf } from '../clock.ts';
-import { type Address, type Askers, type GateName, pathsOf } from './address.ts';
+import { type Address, type GateName, type GateResults, pathsOf } from './address.ts';
 import { type Answer, errorAnswer } from './answer.ts';
 import { missing } from './auth/gate.ts';
 import { answerEarly, BUSY, freeBytes, takeBody } from './bodies/body.ts';
@@ -13,34 +13,30 @@ import type { RequestWatch } from './monitor/request-watch.ts';
 import type { Endpoint, Found } from './router.ts';
 import { sourceOf } from './source.ts';
 
-/** Finds out who sends a request to a row, or why he is refused. */
-export type Gates = { readonly [G in GateName]: (call: Call, row: Address) => Askers[G] | HttpFault | Promise<Askers[G] | HttpFault> };
-type Who = Askers[GateName];
+export type Gates = {
+  readonly [G in GateName]: (call: Call, row: Address) => GateResults[G] | HttpFault | Promise<GateResults[G] | HttpFault>;
+};
+type GateResult = GateResults[GateName];
 
-/** Whose request it is, where that is known. */
 export type By = NonNullable<HttpFault['by']>;
 
-/** What requests are answered with. */
 export interface ServeParts {
   readonly find: (method: string, target: string) => Found;
   readonly gates: Gates;
-  /** For the bodies of who has shown a key, by key, and of all others, by address. */
+  /** For bodies of requests with a key, and of all others by address. */
   readonly budget: BodyBudget;
   readonly guests?: BodyBudget;
   readonly clocks: Clocks;
-  /** Tells the address of the client behind a request. */
   readonly addressOf: (request: IncomingMessage) => string;
-  /** Where nobody watches, nothing is measured. */
+  /** Without watches, requests are not timed. */
   readonly watches?: readonly RequestWatch[];
-  /** Is called for each request for whose body there is no room. */
   readonly onBusy?: () => void;
-  /** Is told of each poll by a key that is valid, once it is answered. */
+  /** Called after each answered poll with a valid key. */
   readonly onPoll?: ((row: Address, call: Call, by: By, answered: Answer | HttpFault) => void) | undefined;
-  /** Gets the errors that clients see only as 500. */
   readonly report: (error: unknown, request: { readonly method: string; readonly route: string }) => void;
 }
 
-/** Answers a request; with `fault`, where HTTP itself refuses it, in the shape of its address, and its connection ends. */
+/** `fault`: invalid HTTP. It is sent in the shape of the address, and the connection closes. */
 export type Serve = (request: IncomingMessage, response: ServerResponse, fault?: HttpFault) => void;
 
 export function requestServer({
@@ -70,7 +66,7 @@ export function requestServer({
     if (watches.length > 0) watchEnd(request, response, name, at.monotonic);
   };
 
-  /** An answer that is complete at once, as polls from memory are, ends when it is handed to the socket, any other when its last byte is. */
+  /** A response complete at once ends when the socket accepts it, any other with its last byte. */
   function watchEnd(request: IncomingMessage, response: ServerResponse, name: string, begun: number): void {
     const end = () => {
       const ms = clocks.monotonic() - begun;
@@ -87,14 +83,14 @@ export function requestServer({
     else answerAt(endpoint, found, call);
   }
 
-  /** At once where nothing has to be waited for. */
+  /** Synchronous if nothing has to be awaited. */
   function answerAt(endpoint: Endpoint, found: Found, call: Call): void {
     const { row } = endpoint;
     try {
-      const who = gates[row.gate](call, row);
-      const answered = who instanceof Promise ? undefined : answerTo(endpoint, call, who);
-      if (answered === undefined || answered instanceof Promise) void answerLater(endpoint, found, call, who, answered);
-      else end(row, found, call, who as Who | HttpFault, answered);
+      const admitted = gates[row.gate](call, row);
+      const answered = admitted instanceof Promise ? undefined : answerTo(endpoint, call, admitted);
+      if (answered === undefined || answered instanceof Promise) void answerLater(endpoint, found, call, admitted, answered);
+      else end(row, found, call, admitted as GateResult | HttpFault, answered);
     } catch (error) {
       fail(row, found, call, error);
     }
@@ -104,22 +100,22 @@ export function requestServer({
     endpoint: Endpoint,
     found: Found,
     call: Call,
-    asks: Who | HttpFault | Promise<Who | HttpFault>,
+    admission: GateResult | HttpFault | Promise<GateResult | HttpFault>,
     answering: Promise<Answer | HttpFault | undefined> | undefined,
   ): Promise<void> {
     try {
-      const who = await asks;
-      const answered = await (answering ?? answerTo(endpoint, call, who));
-      if (answered !== undefined) end(endpoint.row, found, call, who, answered);
+      const admitted = await admission;
+      const answered = await (answering ?? answerTo(endpoint, call, admitted));
+      if (answered !== undefined) end(endpoint.row, found, call, admitted, answered);
     } catch (error) {
       fail(endpoint.row, found, call, error);
     }
   }
 
-  function end(row: Address, found: Found, call: Call, who: Who | HttpFault, answered: Answer | HttpFault): void {
+  function end(row: Address, found: Found, call: Call, admitted: GateResult | HttpFault, answered: Answer | HttpFault): void {
     finish(found, call, answered);
     if (onPoll === undefined || row.isPolled === undefined) return;
-    const by = isFault(who) ? who.by : (who as Askers['key']);
+    const by = isFault(admitted) ? admitted.by : (admitted as GateResults['key']);
     if (by !== undefined) onPoll(row, call, by, answered);
   }
 
@@ -128,30 +124,30 @@ export function requestServer({
     finish(found, call, { status: 500 });
   }
 
-  /** undefined when the client has gone away. */
-  function answerTo(endpoint: Endpoint, call: Call, who: Who | HttpFault): Answered | Promise<Answer | HttpFault | undefined> {
-    if (isFault(who)) return who;
+  /** undefined: the client disconnected. */
+  function answerTo(endpoint: Endpoint, call: Call, admitted: GateResult | HttpFault): Answered | Promise<Answer | HttpFault | undefined> {
+    if (isFault(admitted)) return admitted;
     const { row } = endpoint;
-    const refusal = refusalOf(row, who);
+    const refusal = refusalOf(row, admitted);
     if (refusal !== undefined) return refusal;
-    return row.body === undefined ? ask(endpoint, call, who, NO_BODY) : receive(endpoint, call, who, row.body);
+    return row.body === undefined ? ask(endpoint, call, admitted, NO_BODY) : receive(endpoint, call, admitted, row.body);
   }
 
-  async function receive(endpoint: Endpoint, call: Call, who: Who, limit: NonNullable<Address['body']>) {
-    const caller = callerOf(who);
-    const holding = caller === null ? guests.open(sourceOf(call.ip)) : budget.open(caller.keyId, caller.workspaceId);
+  async function receive(endpoint: Endpoint, call: Call, admitted: GateResult, limit: NonNullable<Address['body']>) {
+    const caller = callerOf(admitted);
+    const reservation = caller === null ? guests.open(sourceOf(call.ip)) : budget.open(caller.keyId, caller.workspaceId);
     let until: Promise<unknown> | undefined;
     let bytes: Buffer | undefined;
     const letGo = () => {
-      holding.release();
+      reservation.release();
       if (bytes !== undefined) freeBytes(bytes);
     };
     try {
-      const body = await takeBody(call.request, call.response, holding, limit);
+      const body = await takeBody(call.request, call.response, reservation, limit);
       if (body === BUSY) onBusy?.();
       if (body === undefined || 'status' in body) return body;
       bytes = body;
-      const answered = await ask(endpoint, call, who, body);
+      const answered = await ask(endpoint, call, admitted, body);
       if ('body' in answered) ({ until } = answered);
       return answered;
     } finally {
@@ -163,27 +159,26 @@ export function requestServer({
 
 const NO_BODY = Buffer.alloc(0);
 
-/** What is wrong with an address that cannot be decoded. Below that of feeds the key is judged first (spec 5.1). */
+/** For a malformed path. Feeds check the key first (spec 5.1). */
 function faultOf({ endpoint, group, isMalformed }: Found): HttpFault | undefined {
   if (!isMalformed) return undefined;
   const isNowhere = 'status' in endpoint && endpoint.status === 404;
   return isNowhere || group !== 'feed' ? malformedIn(group) : undefined;
 }
 
-const isFault = (who: Who | HttpFault): who is HttpFault => who !== null && 'status' in who;
+const isFault = (admitted: GateResult | HttpFault): admitted is HttpFault => admitted !== null && 'status' in admitted;
 
-/** Why somebody who is known may not; the fault is his. */
-function refusalOf(row: Address, who: Who): HttpFault | undefined {
-  const refusal = row.may?.(who);
+function refusalOf(row: Address, admitted: GateResult): HttpFault | undefined {
+  const refusal = row.may?.(admitted);
   if (refusal !== undefined) return refusal;
-  const caller = callerOf(who);
+  const caller = callerOf(admitted);
   return row.needs == null || caller === null || allows(caller.permissions, row.needs) ? undefined : missing(row.needs);
 }
 
-const callerOf = (who: Who) => (who !== null && 'caller' in who ? who.caller : who);
+const callerOf = (admitted: GateResult) => (admitted !== null && 'caller' in admitted ? admitted.caller : admitted);
 
-function ask({ row, answer }: Endpoint, call: Call, who: Who, body: Buffer): Answered {
-  const asked = row.read(call, who, body);
+function ask({ row, answer }: Endpoint, call: Call, admitted: GateResult, body: Buffer): Answered {
+  const asked = row.read(call, admitted, body);
   return asked !== null && typeof asked === 'object' && 'status' in asked ? (asked as HttpFault) : answer(asked);
 }
 
@@ -195,14 +190,13 @@ function finish({ group }: Found, { request, response }: Call, answered: Answer 
     });
   }
   if (answer.onClosed !== undefined) {
-    // A client that has gone already closes nothing any more.
+    // `close` does not fire again for a client that disconnected earlier.
     if (response.closed) answer.onClosed();
     else response.once('close', answer.onClosed);
   }
   answerEarly(request, response, answer);
 }
 
-/** Answers a request that is wrong whatever it asks for, and ends its connection. */
 function refuse(request: IncomingMessage, response: ServerResponse, { group }: Found, { status, message, details }: HttpFault): void {
   response.shouldKeepAlive = false;
   answerEarly(request, response, errorAnswer(group, { status, message, details: isSignalShape(group) ? details : undefined }));

@@ -1,4 +1,4 @@
-/** The sockets of the HTTP server: how connections are accepted, drained and closed, and what one reads that sends no HTTP. */
+/** Sockets of the HTTP server: accept, drain, close, and responses to invalid HTTP. */
 import { constants } from 'node:crypto';
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -12,57 +12,54 @@ import { groupOf } from './router.ts';
 import type { Serve } from './serve.ts';
 import { plainTarget } from './target.ts';
 
-// An import of values would load all that this module offers, such as the client of WebSockets.
+// An import of values would load the complete module, including the WebSocket client.
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
-/** How long a request may take to arrive, and its headers alone, ms. */
+/** Time for a request, and for its headers alone, ms. */
 const REQUEST_TIMEOUT = 120_000;
 const HEADERS_TIMEOUT = 20_000;
-/** How often both are looked at, ms. */
+/** Check interval of both, ms. */
 const TIMEOUT_CHECK = 10_000;
-/** How long an idle connection stays open, ms. */
+/** Idle timeout, ms. */
 const KEEP_ALIVE = 75_000;
-/** How long a client whose request was refused may leave its connection open, ms. */
+/** Time for a client with a refused request to close, ms. */
 const LINGER = 2_000;
-/** How long the handshake of TLS may take, ms; less than stopping may take. */
+/** Limit of a TLS handshake, ms; less than the time to stop. */
 const HANDSHAKE_TIMEOUT = 5_000;
-/** How long a server that closes may go on accepting connections, ms. */
+/** How long a closing server may still accept connections, ms. */
 const LAST_ACCEPTS = 500;
-/** A turn of the event loop that did nothing takes less, ms. */
+/** A turn of the event loop without work takes less, ms. */
 const SHORT_TURN = 0.1;
-/** How often a server that closes looks for connections that have become idle, ms. */
+/** Interval of closing idle connections while stopping, ms. */
 const CLOSE_IDLE = 50;
 
-/** What a server is made of. */
 export interface ServerParts {
-  /** Answers requests; with `fault`, where HTTP itself refuses one, with that. */
   readonly handler: Serve;
-  /** While it says so, each answer ends its connection. */
+  /** If true, each response closes its connection. */
   readonly draining: () => boolean;
-  /** With these it speaks TLS, else plain HTTP. */
+  /** undefined: plain HTTP. */
   readonly tls?: TlsSource | undefined;
 }
 
-/** A server with our limits of time, and our answers to what is no proper HTTP. */
 export function createHttpServer({ handler, draining, tls }: ServerParts): Server {
   const options = {
     requestTimeout: REQUEST_TIMEOUT,
     headersTimeout: HEADERS_TIMEOUT,
     connectionsCheckingInterval: TIMEOUT_CHECK,
     keepAliveTimeout: KEEP_ALIVE,
-    // Polls have no body, and need no stream of it.
+    // Polls have no body and need no stream.
     optimizeEmptyRequests: true,
-    // Node's own answer has no body.
+    // Node's own response has no body.
     requireHostHeader: false,
   };
   const answer = inTurn((request, response) => {
-    // A client that sends its next request while its connection is being closed would lose it.
+    // Otherwise a client could lose a request sent while its connection closes.
     if (draining()) response.shouldKeepAlive = false;
     request.url = plainTarget(request.url!);
     handler(request, response, namesOneHost(request) ? undefined : WRONG_HOST);
   });
   const server = tls === undefined ? createServer(options, answer) : tlsServer(options, tls, answer);
-  // `100 Continue` is sent by whoever reads the body. Where nobody does, its bytes may or may not come: the connection ends.
+  // The reader of the body sends `100 Continue`. If nothing reads it, the state of the connection is unknown: close it.
   server.on('checkContinue', (request, response) => {
     response.shouldKeepAlive = false;
     answer(request, response);
@@ -75,18 +72,18 @@ export function createHttpServer({ handler, draining, tls }: ServerParts): Serve
 }
 
 /**
- * Answers the requests of a connection one after the other. A client may send thousands in one piece: begun at once, each would hold
- * what its answer needs until all before it are sent.
+ * Serializes the requests of a connection. A client may send thousands at once, and each would hold its response until all before it are
+ * sent.
  */
 function inTurn(answer: RequestListener): RequestListener {
   return (request, response) => {
-    // Node gives a response its socket when the one before it is sent.
+    // Node assigns the socket when the previous response is sent.
     if (response.socket !== null) answer(request, response);
     else response.once('socket', () => answer(request, response));
   };
 }
 
-/** What TLS is spoken with (SPEC D12.13): forward-secret suites that authenticate what they encrypt. */
+/** Forward-secret suites with authenticated encryption (SPEC D12.13). */
 const SUITES = {
   minVersion: 'TLSv1.2',
   ciphers: [
@@ -104,7 +101,7 @@ const SUITES = {
 } as const;
 const HSTS = ['Strict-Transport-Security', 'max-age=31536000'] as const;
 
-/** The same over TLS. Newer certificates are for new connections. */
+/** New certificates apply to new connections. */
 function tlsServer(options: ServerOptions, tls: TlsSource, answer: RequestListener): Server {
   const asksClients = tls.current().ca !== undefined;
   const own = { handshakeTimeout: HANDSHAKE_TIMEOUT, requestCert: asksClients, rejectUnauthorized: asksClients };
@@ -113,14 +110,14 @@ function tlsServer(options: ServerOptions, tls: TlsSource, answer: RequestListen
     answer(request, response);
   });
   tls.onChange((material) => server.setSecureContext({ ...SUITES, ...material }));
-  // Who speaks no TLS cannot read an answer: Node would have it written all the same.
+  // A client without TLS cannot read a response, but Node would write one.
   return server.removeAllListeners('tlsClientError').on('tlsClientError', (_error, socket) => socket.destroy());
 }
 
 const WRONG_HOST = badRequest([{ field: 'Host', message: 'must be sent exactly once', value: null }]);
 const UNKNOWN_EXPECTATION: HttpFault = { status: 417 };
 
-/** Whether a request has one Host header; only HTTP/1.0 may leave it out (RFC 9112, 3.2). Two are two opinions of who is asked. */
+/** RFC 9112, 3.2: one Host header; only HTTP/1.0 may omit it. */
 function namesOneHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolean {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -130,18 +127,18 @@ function namesOneHost({ rawHeaders, httpVersionMinor }: IncomingMessage): boolea
   return hosts === 1 || (hosts === 0 && httpVersionMinor === 0);
 }
 
-/** Closes a server without resetting any client that has connected. Resolves when the last answer is sent. */
+/** Resets no connected client. Resolves after the last response. */
 export async function closeServer(server: Server): Promise<void> {
   await acceptWaiting(server);
-  // Connections whose last request was under way would stay open until they time out.
+  // Connections busy at the close would stay open until their timeout.
   const timer = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE);
   await new Promise((resolve) => server.close(resolve));
   clearInterval(timer);
 }
 
 /**
- * Resolves in a turn of the event loop that has accepted no connection and was over at once: connections that arrive between the
- * last accept and the close are reset, and what else a turn does makes that time longer.
+ * Resolves in a short turn of the event loop without new connections. Connections that arrive between the last accept and the close are
+ * reset; a long turn makes that more likely.
  */
 async function acceptWaiting(server: Server): Promise<void> {
   const deadline = performance.now() + LAST_ACCEPTS;
@@ -158,18 +155,16 @@ async function acceptWaiting(server: Server): Promise<void> {
   server.off('connection', note);
 }
 
-/** What the parser found wrong, by its error code; anything else is malformed. */
+/** By parser error code; other codes are malformed requests. */
 const CONNECTION_FAULTS: Record<string, HttpFault> = {
   HPE_HEADER_OVERFLOW: { status: 431 },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408 },
 };
 
-/** The beginning of a request, with its target. */
 const REQUEST_LINE = /^[A-Z]+ (\S+)/;
-/** Bytes of what arrived in which a target is looked for. */
+/** Bytes searched for a target. */
 const LINE_BYTES = 1024;
 
-/** Answers bytes that are no HTTP request and ends the connection. Where they do not begin with an address, the error has the signal shape. */
 export function refuseConnection(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {
   const { code, rawPacket } = error;
   if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
@@ -181,7 +176,7 @@ export function refuseConnection(error: Error & { code?: string; rawPacket?: unk
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}Date: ${new Date().toUTCString()}\r\nConnection: close\r\n\r\n${body}`,
   );
-  // A client that goes on sending would keep it open for good.
+  // A client that keeps sending would keep the connection open.
   const timer = setTimeout(() => socket.destroy(), LINGER);
   socket.once('close', () => clearTimeout(timer));
 }

@@ -1,10 +1,9 @@
-/** Where requests come from. */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { formatNetwork } from '@weir/network/format.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 
-/** What counts as one client: an IPv4 address, or an IPv6 /64. IPv4-mapped IPv6 is IPv4. */
+/** An IPv4 address, or an IPv6 /64. IPv4-mapped IPv6 is IPv4. */
 export function sourceOf(address: string): string {
   const bare = address.replace(/%.*$/, '');
   const host = parseNetwork(bare);
@@ -12,7 +11,7 @@ export function sourceOf(address: string): string {
   return typeof network === 'string' ? bare : formatNetwork(network);
 }
 
-/** Tells whether an address is in one of these networks; IPv4-mapped IPv6 counts as IPv4. */
+/** IPv4-mapped IPv6 counts as IPv4. */
 export function networks(list: readonly string[]): (address: string) => boolean {
   const known = new BlockList();
   for (const network of list) {
@@ -28,10 +27,7 @@ export function networks(list: readonly string[]): (address: string) => boolean 
   };
 }
 
-/**
- * Tells the address of the client behind a request: that of the connection, or, where that is a proxy of `trusted`, what the proxies say
- * in X-Forwarded-For, from the last one on until the first that is none of them. IPv4-mapped IPv6 is IPv4.
- */
+/** The peer address or, from a trusted proxy, the last address in X-Forwarded-For that is not trusted. IPv4-mapped IPv6 is IPv4. */
 export function clientAddress(trusted: readonly string[]): (request: IncomingMessage) => string {
   if (trusted.length === 0) return ({ socket }) => plain(socket.remoteAddress);
   const isTrusted = networks(trusted);

@@ -1,4 +1,4 @@
-/** What a text says in JSON; undefined where it is none, or there is no text. */
+/** undefined: invalid JSON, or no text. */
 export function parsedJson(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : JSON.parse(text);
@@ -7,11 +7,11 @@ export function parsedJson(text: string | undefined): unknown {
   }
 }
 
-/** Levels of JSON that anything here has: beyond them a value is refused, for what recurses into it would run out of stack (SPEC D47.12). */
+/** Limit of nesting; deeper values are refused, because recursion would overflow the stack (SPEC D47.12). */
 export const MOST_LEVELS = 64;
 export const TOO_DEEP = `has more than ${MOST_LEVELS} levels`;
 
-/** Whether JSON has more than MOST_LEVELS. Does not recurse. */
+/** Not recursive. */
 export function isTooDeep(value: unknown): boolean {
   let level = [value];
   for (let depth = 0; depth <= MOST_LEVELS && level.length > 0; depth += 1)

@@ -1,6 +1,6 @@
 /**
- * The builders of JSON Schema that this project uses, under the names and the types of `typebox`. Only the types are the library's: to load it
- * is 370 modules in each of two threads, a quarter of a start.
+ * The builders of `typebox` that this project uses, with the library's types. Loading the library takes 370 modules in each of two threads,
+ * a quarter of a start.
  */
 import type { Type as Library, TSchema, TSchemaOptions } from 'typebox';
 import type { DurationUnit } from '../text/duration.ts';
@@ -19,7 +19,7 @@ const builders = {
     const required = Object.keys(properties).filter((name) => !optional.has(properties[name]!));
     return { type: 'object', ...(required.length > 0 && { required }), properties, ...options };
   },
-  /** A copy, which the objects that have it do not require. */
+  /** Copies the schema and marks it as not required. */
   Optional(schema: object) {
     const copy = { ...schema };
     optional.add(copy);
@@ -32,10 +32,10 @@ const builders = {
   Unsafe: (schema: object) => ({ ...schema }),
 };
 
-/** Builds JSON Schemas (2020-12). */
+/** JSON Schema 2020-12. */
 export const Type = builders as unknown as Pick<typeof Library, keyof typeof builders>;
 
-/** What a value of a schema looks like. The library's own type of that name knows more schemas, and takes the compiler ten times as long. */
+/** A reduced version of the library's type, ten times faster to compile. */
 export type Static<S> = S extends { '~unsafe': infer T }
   ? T
   : S extends { '~kind': 'Object'; properties: infer P }
@@ -62,45 +62,42 @@ interface Plain {
   readonly Null: null;
 }
 
-/** The schema of a value that may be null. */
 export const nullable = <T extends TSchema>(schema: T, options?: TSchemaOptions) => Type.Union([schema, Type.Null()], options);
 
-/** A field of a request that may be absent: a text of so many characters, one of some words, or yes. */
+/** An optional text with a maximum length. */
 export const textField = (maxLength: number, description: string, options?: TSchemaOptions) =>
   Type.Optional(Type.String({ ...options, maxLength, description }));
 export const wordField = <W extends string>(words: readonly W[], description: string) =>
   Type.Optional(Type.Enum<W[]>([...words], { description }));
 export const flagField = (description: string) => Type.Optional(Type.Boolean({ description }));
 
-/** A field of a request that is a whole number of a unit: a text such as 7d may stand for it (SPEC D42.10). */
+/** An optional whole number in `unit`, or a text such as 7d (SPEC D42.10). */
 export const durationOf = (unit: DurationUnit, description: string, options?: TSchemaOptions) =>
   Type.Integer({ ...options, 'x-unit': unit, description: `${description}; or a text such as 12h, 7d.` });
 
-/** The fields of an answer: of each its example, or a pair of that and what does not follow from it, a description or its schema. */
+/** Fields of a response with examples; a pair adds a description or schema. */
 export interface Fields {
   readonly [name: string]: string | number | boolean | Fields | readonly [example: unknown, about: string | TSchema];
 }
 
-/** The schema of an object with these fields. */
 export const objectOf = (fields: Fields, options?: TSchemaOptions) =>
   Type.Object(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)])), options);
 
-/** The example of an object with these fields. */
 export const exampleOf = (fields: Fields): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, shownOf(field)]));
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, exampleOfField(field)]));
 
-/** A field that is a list of such objects, with the one as its example. `rare`: the schemas of fields that its example does not have. */
+/** A list of objects, with one example. `rare`: schemas of fields without an example. */
 export const listOf = (fields: Fields, options?: TSchemaOptions, rare: Readonly<Record<string, TSchema>> = {}) =>
   [[exampleOf(fields)], Type.Array(objectOf({ ...fields, ...rareFields(rare) }), options)] as const;
 
 const rareFields = (rare: Readonly<Record<string, TSchema>>): Fields =>
   Object.fromEntries(Object.entries(rare).map(([name, schema]) => [name, [undefined, schema] as const]));
 
-/** The same as a whole answer. `rare`: the schemas of fields that its example does not have. */
+/** A complete response. `rare`: schemas of fields without an example. */
 export const answerOf = (title: string, fields: Fields, rare: Readonly<Record<string, TSchema>> = {}) =>
   objectOf({ ...fields, ...rareFields(rare) }, { title, examples: [exampleOf(fields)] });
 
-const shownOf = (field: Fields[string]): unknown => (Array.isArray(field) ? field[0] : isFields(field) ? exampleOf(field) : field);
+const exampleOfField = (field: Fields[string]): unknown => (Array.isArray(field) ? field[0] : isFields(field) ? exampleOf(field) : field);
 
 function schemaOf(field: Fields[string]): TSchema {
   if (!Array.isArray(field)) return isFields(field) ? objectOf(field) : scalar(field);
@@ -110,7 +107,7 @@ function schemaOf(field: Fields[string]): TSchema {
 
 const isFields = (field: Fields[string]): field is Fields => typeof field === 'object';
 
-/** A text that is a UUID or an instant in an example always is one. */
+/** If the example is a UUID or an instant, so is every value. */
 function scalar(example: unknown, options?: TSchemaOptions): TSchema {
   if (typeof example === 'boolean') return Type.Boolean(options);
   if (typeof example === 'number') return Number.isInteger(example) ? Type.Integer(options) : Type.Number(options);

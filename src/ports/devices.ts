@@ -1,61 +1,53 @@
-/** The ledger of devices (SPEC D16.7 to D16.12). Types only; `storeConformance` is run by every driver. */
+/** Devices (SPEC D16.7 to D16.12). */
 import type { DeviceDocument, DeviceState, SeenDevice } from '../account/device.ts';
 
-/** A device as it is shown. */
 export interface Device extends Omit<DeviceState, 'countedFrom' | 'counted' | 'documents'> {
   readonly workspaceId: string;
-  /** How often it usually pulls, ms; null while that is not known. */
+  /** Usual interval between polls, ms; null: not known. */
   readonly interval: number | null;
   readonly documents: readonly ShownDocument[];
 }
 
 export interface ShownDocument extends DeviceDocument {
-  /** When the newest content appeared that weir has made of it, whole seconds; null where that is not known. */
+  /** When its newest content appeared, whole seconds; null: not known. */
   readonly newestModified: number | null;
-  /** Of when the latest read of the rules was that has made this content, ms; null where that is not known. */
+  /** Time of the latest rule read that produced this content, ms; null: not known. */
   readonly confirmedAt: number | null;
 }
 
-/** Which devices, in the order of their ids. */
 export interface DevicePage {
   readonly keyId?: string;
-  /** Those that have pulled since, ms. */
+  /** Last polled at or after, ms. */
   readonly since?: number;
-  /** Those behind the device with this id. */
   readonly after?: string;
   readonly limit: number;
 }
 
-/** Devices that showed a key which is not valid: `hash` is its SHA-256. Whether it ever was one, the store knows. */
+/** Devices that used an invalid key; `hash` is its SHA-256. The store knows whether the key ever existed. */
 export interface RefusedDevice {
   readonly hash: Uint8Array;
   readonly seen: Omit<SeenDevice, 'keyId' | 'workspaceId'>;
 }
 
-/** What a process has seen of devices in a while. */
 export interface SeenDevices {
-  /** To be read once; each is made as it is read, so that who writes them in pieces holds up nothing. */
+  /** An iterable to read once. Creates each item on demand. */
   readonly devices: Iterable<SeenDevice>;
   readonly refused: readonly RefusedDevice[];
 }
 
-/** Where a process notes what it sees of devices. */
 export interface DeviceNotes {
-  /** What was seen since the last call. */
   take(): SeenDevices;
-  /** The same of newcomers alone: those that were not seen between the two calls before. */
+  /** Likewise, only new devices: not seen between the two previous calls. */
   takeNew(): SeenDevice[];
-  /** `call` is called when there are newcomers. */
   onNew(call: () => void): void;
 }
 
-/** A key by its id, whether it is valid or not. */
 export interface KeyName {
   readonly keyId: string;
   readonly workspaceId: string;
 }
 
-/** A device, or a bouncer that followed the stream, which has stopped pulling; the id is its own in its workspace. */
+/** A device or streaming bouncer that stopped polling; `id` is unique in its workspace. */
 export interface Stopped {
   readonly kind: 'device' | 'bouncer';
   readonly id: string;
@@ -63,40 +55,43 @@ export interface Stopped {
   readonly keyId: string;
   readonly userAgent: string;
   readonly address: string;
-  /** Of the key; null for one without a name. */
+  /** Null: the key has no name. */
   readonly keyName: string | null;
-  /** The names of the feeds that it got; null: the workspace's own. */
+  /** Names of its feeds; null: the workspace's feed. */
   readonly feeds: readonly (string | null)[];
-  /** ms since 1970 */
+  /** ms */
   readonly lastPull: number;
 }
 
-/** So many of each kind are told at once. */
+/** Reported per kind. */
 export const STOPPED_TOLD = 100;
-/** A bouncer that follows the stream has stopped after so long without a pull, once it did it for as long, ms. */
+/** A streaming bouncer counts as stopped after this time without a poll, ms, if it had polled for as long. */
 export const BOUNCER_PATIENCE = 3_600_000;
 
 export interface DeviceReads {
-  /** What has stopped pulling within the day before `now` (ms), in one workspace or in all (null), the last first; STOPPED_TOLD of each kind. */
+  /**
+   * Clients that stopped within the day before `now` (ms), in one workspace or in all (null), latest first; up to STOPPED_TOLD per kind.
+   */
   stoppedClients(workspaceId: string | null, now: number): Promise<Stopped[]>;
   devices(workspaceId: string, page: DevicePage): Promise<Device[]>;
-  /** How many devices pull regularly, and how many of those have stopped since an instant (ms) and are not back. */
+  /** The number of devices that poll regularly, and of those that stopped since an instant (ms) and have not resumed. */
   deviceCounts(since: number): Promise<{ readonly pulling: number; readonly stopped: number }>;
-  /** The workspace of a key, also of one that is not valid; undefined when there is no such key. */
+  /** The workspace of a key, valid or not; undefined: no such key. */
   workspaceOfKey(keyId: string): Promise<string | undefined>;
-  /** The keys with these SHA-256, revoked and expired ones too, each with its place among the given ones. */
+  /** The keys with these SHA-256, revoked and expired ones too, by their index in `hashes`. */
   keysByHash(hashes: readonly Uint8Array[]): Promise<ReadonlyMap<number, KeyName>>;
 }
 
 export interface DeviceWrites {
   /**
-   * Adds what was seen to what is known. A workspace keeps 5,000 devices, those that pulled last. Returns the devices that had stopped
-   * and are back, as they were before.
+   * Merges the observations. A workspace retains the 5,000 devices that polled last. Returns the stopped devices that resumed, in their
+   * previous state.
    */
   noteDevices(seen: readonly SeenDevice[]): Promise<Device[]>;
   /**
-   * Marks the devices that are overdue at `now` (ms), those aside that are not after `running` ms without a pull: for as long the service
-   * may have been down itself. Each is returned once, whoever asks. Keeps `most` devices in all (50,000 when absent): a workspace that has less than its share of them loses none for those of others.
+   * Marks the devices that are overdue at `now` (ms) and returns each once across all processes. Ignores devices whose silence is no longer
+   * than `running` ms: the service itself may have been down. Retains `most` devices in all (50,000 by default); a workspace below its
+   * share loses none.
    */
   markStopped(at: { readonly now: number; readonly running: number; readonly most?: number }): Promise<Device[]>;
 }

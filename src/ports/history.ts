@@ -1,24 +1,21 @@
-/** The past of feeds, day by day (SPEC D16.13). Types, and how long it is kept; `storeConformance` is run by every driver. */
+/** Daily history of feeds (SPEC D16.13). */
 
-/** Days that are kept. */
 export const KEPT_DAYS = 366;
 
-/** What happened to the access rules of a list on one day, or to those of a whole workspace, and how large the block feed was. */
+/** Changes of the access rules of a list or workspace on one day, and the size of its block feed. */
 export interface FeedDay {
   /** Days since 1970, UTC. */
   readonly day: number;
-  /** Entries that set a rule, those that renewed one included. */
+  /** Entries that set or renewed a rule. */
   readonly added: number;
-  /** Rules whose expiry passed. */
   readonly expired: number;
-  /** Entries that unblocked or deleted, and rules that were deleted by their ids. */
+  /** Entries that unblocked or deleted, and rules deleted by id. */
   readonly removed: number;
-  /** Rules that undoing a batch removed or put back. */
   readonly undone: number;
-  /** Packets and requests that bouncers told to have dropped, and bytes (SPEC D31.4); of a workspace, those of no list too. */
+  /** Packets, requests and bytes that bouncers reported as dropped (SPEC D31.4); for a workspace, including those without a list. */
   readonly hits: number;
   readonly hitBytes: number;
-  /** Networks of the block feed as it was built last that day, and at most; null where it was not built in that family. */
+  /** Networks of the last build of the day, and the maximum; null: no build in that family. */
   readonly v4: FamilySize | null;
   readonly v6: FamilySize | null;
 }
@@ -28,7 +25,7 @@ export interface FamilySize {
   readonly most: number;
 }
 
-/** How large the block feed of a list, a composed feed or a workspace (`feedId` null) was on a day. */
+/** Size of the block feed of a list, composed feed or workspace (`feedId` null) on a day. */
 export interface FeedSizeOfDay {
   readonly workspaceId: string;
   readonly feedId: string | null;
@@ -38,50 +35,47 @@ export interface FeedSizeOfDay {
   readonly v6: FamilySize | null;
 }
 
-/** What one client has dropped in one window of time. */
 export interface HitWindow {
-  /** Names it, so that one that comes again is not counted again; null: nothing tells that. */
+  /** Identifies a repeated report, which is not counted again; null: cannot be identified. */
   readonly digest: string | null;
-  /** Of the lists of these names; null: of none. */
+  /** By list name; null: no list. */
   readonly hits: readonly { readonly list: string | null; readonly packets: number; readonly bytes: number }[];
 }
 
-/** What a client reported. */
 export interface HitReport {
-  /** The list that its key is bound to: all is of that one. */
+  /** The list of the client's key, which then gets all hits. */
   readonly listId: string | null;
   readonly windows: readonly HitWindow[];
 }
 
-/** What was dropped for a list in some days. */
 export interface ListHits {
-  /** null: all of the workspace, also what is of no list. */
+  /** null: the total of the workspace, including drops without a list. */
   readonly listId: string | null;
   readonly hits: number;
   readonly bytes: number;
-  /** The last day on which something was, since 1970, UTC. */
+  /** The last day with drops, since 1970, UTC. */
   readonly lastDay: number;
 }
 
-/** How long a window is known that was counted, ms, and how many of a workspace. */
+/** How long counted windows are remembered (ms), and the limit per workspace. */
 export const WINDOWS_KEPT = { for: 86_400_000, ofWorkspace: 20_000 };
 
 export interface HistoryReads {
   /**
-   * The days from `from` to `to` (since 1970, both included) on which something is known of a list, a composed feed or, null, the
-   * workspace in all; oldest first. Composed feeds have sizes only. None for a feed that is not the workspace's.
+   * The days with data from `from` to `to` (since 1970, inclusive) of a list, a composed feed (sizes only) or the workspace (null), oldest
+   * first. None for a feed of another workspace.
    */
   feedDays(workspaceId: string, feedId: string | null, days: { from: number; to: number }): Promise<FeedDay[]>;
-  /** What was dropped from a day on (since 1970, UTC), for each list for which something was, and in all. */
+  /** Drops since a day (since 1970, UTC), per list and in total. */
   listHits(workspaceId: string, from: number): Promise<ListHits[]>;
 }
 
 export interface HistoryWrites {
-  /** Notes sizes: the last one of a day replaces the one before, the largest stays. Those of feeds that are gone are passed over. */
+  /** Records sizes: the last one and the largest one of each day. Skips deleted feeds. */
   noteFeedSizes(sizes: readonly FeedSizeOfDay[]): Promise<void>;
   /**
-   * Counts what was reported in a workspace, on the day of an instant (ms), but windows that were counted before. A name stands for the
-   * oldest list that has it. Returns how many packets and requests were counted of which list, by UUID; null: of none.
+   * Counts reports on the day of `at` (ms), without windows that were counted before. A name means the oldest list with that name. Returns
+   * the counted packets and requests by list UUID; null: no list.
    */
   recordHits(workspaceId: string, reports: readonly HitReport[], at: number): Promise<ReadonlyMap<string | null, number>>;
 }

@@ -1,11 +1,8 @@
-/** What the HTTP layer counts for the metrics: plain numbers, which are read when somebody asks. Types only. */
 import type { Histogram } from '../histogram.ts';
 import type { Kind } from '../rule.ts';
 
-/** The limit of requests of a group of addresses. */
 export type RequestLimit = `${string}_requests`;
 
-/** The limits that are answered with 429, or at which a connection is closed. */
 export type LimitName =
   | RequestLimit
   | 'entries'
@@ -15,33 +12,30 @@ export type LimitName =
   | 'connections'
   | 'connections_per_address';
 
-/** What became of an entry. `refused`: its whole batch was, with 400. `not_published`: the stream did not take it. */
+/** `refused`: the whole batch got a 400. `not_published`: the stream failed. */
 export type EntryOutcome = 'accepted' | 'failed' | 'refused' | 'not_published' | 'dry_run';
 
-/** The kind of an entry; `unknown` where it names none, or was not looked at. */
+/** `unknown`: the entry names no kind, or was not read. */
 export type EntryKind = Kind | 'unknown';
 
-/** How many wrong keys came from one source: an IPv4 address, an IPv6 /64, or everybody who did not fit in. */
+/** Invalid keys per source: an IPv4 address, an IPv6 /64, or the overflow group. */
 export interface Failures {
   readonly source: string;
   readonly count: number;
 }
 
-/** What has happened since the start of the process, and what is open now. */
 export interface HttpCounts {
-  /** How long requests took, seconds, by route and status. Status 0: the client went away before there was an answer. */
+  /** Durations in seconds by route and status. Status 0: the client disconnected before the response. */
   readonly requests: Map<string, Map<number, Histogram>>;
   readonly entries: ReadonlyMap<EntryKind, Record<EntryOutcome, number>>;
-  /** Accepted entries for access rules, by the UUID of the list where they land. */
+  /** Accepted entries for access rules, by list UUID. */
   readonly listEntries: Map<string, number>;
-  /** Packets and requests that bouncers told to have dropped (SPEC D31.4), by the UUID of the list. */
+  /** Packets and requests that bouncers reported as dropped (SPEC D31.4), by list UUID. */
   readonly listHits: Map<string, number>;
   readonly limited: Record<LimitName, number>;
-  /** Wrong keys. */
   failedAuthentications: number;
-  /** Request bodies in memory now, and the bytes that are held for them. */
+  /** Request bodies in memory, and the bytes reserved for them. */
   bodies: number;
   bodyBytes: number;
-  /** Connections that are open now. */
   connections: number;
 }

@@ -1,40 +1,36 @@
-/** What lands: records of the stream as the store takes them. Types only. */
-
 import type { RuleChange, RuleOperation } from '../rule.ts';
 import type { StreamRecord } from './stream.ts';
 
-/** A record that was understood, and whose workspace and list are still to be resolved by the store. */
+/** A decoded record. The store still has to resolve workspace and list. */
 export interface LandingItem {
   readonly record: StreamRecord;
   readonly workspaceId: string;
-  /** null, or a list that is gone: the workspace's default list. */
+  /** null or a deleted list: the workspace's default list. */
   readonly listId: string | null;
   readonly receivedAt: number;
-  /** The batch that it came with; null where another producer gave it no id. */
+  /** null: another producer sent no id. */
   readonly batchId: string | null;
-  /** The key that sent it; null where none did. */
+  /** null: sent without a key. */
   readonly keyId: string | null;
-  /** The person, as far as he is known: his name, and who a provider says that he is. */
+  /** The person, if known: name and provider identity. */
   readonly actor?: string;
   readonly personId?: string;
-  /** The source whose refresh it is: where the list is not, or not any more, that of the source, it changes nothing. */
+  /** The source whose refresh this is. Without effect if the source no longer manages the list. */
   readonly sourceId?: string;
   readonly change: RuleChange | RuleOperation;
 }
 
-/** A record that cannot be landed, kept with its reason (poison). */
 export interface PoisonRecord {
   readonly record: StreamRecord;
   readonly reason: string;
 }
 
-/** What one step of the consumer writes: position and rules in one transaction. */
+/** One step of the consumer: position and rules, written in one transaction. */
 export interface LandingBatch {
   readonly streamId: string;
   readonly partition: number;
-  /** The position this consumer started from; null = no position is stored yet. */
+  /** The consumer's start position; null: none is stored yet. */
   readonly from: number | null;
-  /** The position after this batch: offset of the next record. */
   readonly to: number;
   readonly items: readonly LandingItem[];
   readonly poison: readonly PoisonRecord[];

@@ -1,5 +1,3 @@
-/** A whole store: rules and accounts behind one driver. */
-
 import type { ActivityStoreReads, ActivityStoreWrites } from './activity.ts';
 import type { DeviceReads, DeviceWrites } from './devices.ts';
 import type { HistoryReads, HistoryWrites } from './history.ts';
@@ -32,7 +30,7 @@ export interface StoreReads
     SourceReads,
     TogetherReads,
     WebhookReads {
-  /** Rejects with a readable reason when the store does not answer. Resolves with the store's clock (ms). */
+  /** Returns the store's clock (ms). Rejects with a readable reason if the store does not answer. */
   ping(): Promise<number>;
 }
 
@@ -50,7 +48,7 @@ export interface StoreWrites
     SourceWrites,
     TransactionWrites,
     WebhookWrites {
-  /** Creates or upgrades the schema; safe when several processes start at once. */
+  /** Creates or upgrades the schema; safe for concurrent processes. */
   migrate(): Promise<{ applied: string[] }>;
 }
 

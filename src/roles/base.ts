@@ -1,4 +1,3 @@
-/** What every process stands on: the engines, the geo data, the schemes, the feed thread, and what watches them. */
 import type { Schemes } from '@weir/expression/scheme.ts';
 import about from '../../package.json' with { type: 'json' };
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
@@ -27,33 +26,30 @@ import { type MetricsRegistry, startMetricsRegistry } from './metrics-registry.t
 
 const HOUR = 3_600_000;
 
-/** What a process has, whatever its roles are. */
 export interface Base extends Common {
   readonly engine: Engine;
   readonly store: Store;
   readonly stream: Stream;
-  /** Resolves when what a workspace has put on the stream by this process has landed, or 2 s later. */
+  /** Resolves when the messages that this process published for a workspace have landed, after 2 s at most. */
   landed(workspaceId: string): Promise<void>;
-  /** Resolves when all that is on the stream has landed, or 2 s later, with how many messages are left. */
+  /** Resolves when the complete stream has landed, after 2 s at most, with the number of remaining messages. */
   untilLanded(): Promise<number>;
-  /** The clock that what is served goes by: this machine's, beside that of a store of several processes (SPEC D37.1). */
+  /** This machine's clock, corrected by a store shared by several processes (SPEC D37.1). */
   readonly clock: Clock;
   readonly geo: GeoInUse;
   readonly schemes: Schemes;
   readonly guardRails: ServiceGuardRails;
-  /** undefined without the role `feeds`. */
   readonly feedThread: FeedThread | undefined;
-  /** undefined where nobody reads metrics. */
   readonly measures: MetricsRegistry | undefined;
   readonly tracing: Tracing | undefined;
   /** undefined: plain HTTP. */
   readonly tls: TlsInUse | undefined;
 }
 
-/** Opens it. What takes long begins first, and is waited for where it is needed. `writer` is the writer thread, where it is loaded already. */
+/** Starts slow parts first and awaits them where needed. `writer`: the writer thread, if already loaded. */
 export async function startBase(common: Common, writer: WaitingThread<WriterData> | undefined): Promise<Base> {
   const { config, log, logger, onStop } = common;
-  // Without an embedded engine it holds compiled geo data only, which can be missing.
+  // Without an embedded engine, the folder has only compiled geo data, and may be missing.
   if (config.databaseUrl === undefined || config.kafkaBrokers === undefined) {
     openDataDir(config.dataDir);
     const warning = dataDirWarning(config.dataDir);
@@ -62,10 +58,10 @@ export async function startBase(common: Common, writer: WaitingThread<WriterData
   const tls = useTls(config, log);
   onStop(() => tls?.close());
   const loadingGeo = loadGeoData(config, systemClock.now, log);
-  // Awaited below; a fault there must not count as unhandled until then.
+  // Awaited below; must not count as unhandled until then.
   loadingGeo.catch(() => undefined);
   const schemes = await schemesOf(config, loadingGeo);
-  // It loads its part while this thread waits for the writer, and makes what is served.
+  // Loads while this thread waits for the writer.
   const feeds = config.roles.includes('feeds') ? loadFeedThread() : undefined;
   const measures = startMetricsRegistry(config);
   onStop(() => measures?.process.close());
@@ -85,7 +81,7 @@ export async function startBase(common: Common, writer: WaitingThread<WriterData
   const feedThread =
     feeds && startFeedThread(() => engine.feedSource(), geoData, { ...rules, clock: followed?.base }, droppedLog(log, clock.now), feeds);
   onStop(() => feedThread?.close());
-  const failed = (err: Error) => logger.error({ err }, 'the feed thread did not take the new geo data');
+  const failed = (err: Error) => logger.error({ err }, 'the feed thread did not accept the new geo data');
   const geo = useGeo(config, geoData, (data) => void feedThread?.useGeo(data).catch(failed), log);
   onStop(() => geo.close());
   const { geoUpdateHours } = config;
@@ -93,7 +89,7 @@ export async function startBase(common: Common, writer: WaitingThread<WriterData
   return { ...common, engine, store, stream, landed, untilLanded, clock, geo, schemes, guardRails, feedThread, measures, tracing, tls };
 }
 
-/** The schemes of the configuration; rejects with every fault in its files at once, those of the geo data included. */
+/** Rejects with all faults of its files and of the geo data. */
 async function schemesOf({ schemesFile }: Config, loadingGeo: Promise<unknown>): Promise<Schemes> {
   try {
     return readSchemes(schemesFile);

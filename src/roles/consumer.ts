@@ -1,4 +1,3 @@
-/** The role `consumer`: lands what is on the stream; and what every process can say of whether it can do its part. */
 import { systemClock } from '../clock.ts';
 import type { Check } from '../ports/health.ts';
 import { loggedChecks } from '../runtime/check-log.ts';
@@ -9,10 +8,8 @@ import type { AppendWatch } from '../stream/append-watch.ts';
 import { unlanded } from '../stream/lag.ts';
 import type { Base } from './base.ts';
 
-/** Tells how landing goes. */
 export type Landing = () => Promise<LandingReport>;
 
-/** Starts landing; undefined without the role. */
 export async function startLanding({ config, engine }: Base): Promise<Landing | undefined> {
   if (!config.roles.includes('consumer')) return undefined;
   const report = await engine.land();
@@ -20,7 +17,7 @@ export async function startLanding({ config, engine }: Base): Promise<Landing | 
   return () => asking(report);
 }
 
-/** What `/readyz` shows; each change is logged. */
+/** The checks of `/readyz`; logs each change. */
 export function readinessOf(
   { config, store, stream, feedThread, log }: Base,
   landing: Landing | undefined,

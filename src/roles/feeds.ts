@@ -1,4 +1,3 @@
-/** The role `feeds`: what is polled, and what signals would change of it. */
 import { Bouncers } from '../decisions/serve/bouncers.ts';
 import { findDecisions } from '../decisions/serve/find-decisions.ts';
 import { hitRecorder } from '../decisions/serve/hit-recorder.ts';
@@ -15,11 +14,9 @@ import { everyMinute } from '../schedule/interval.ts';
 import type { Base } from './base.ts';
 import type { Seen } from './usage.ts';
 
-/** What the role gives; without it nothing. */
 export interface Feeds {
   readonly cache?: DocumentCache;
   readonly forecast?: FeedForecast;
-  /** What answers polls. */
   readonly answers?: Pick<AppParts, 'answerDocument' | 'bouncers'>;
 }
 
@@ -27,7 +24,7 @@ export function startFeeds(base: Base, { watch, counts }: Pick<Seen, 'watch' | '
   const { config, store, geo, feedThread, measures, clock, log, logger, onStop } = base;
   const { now, monotonic } = clock;
   if (feedThread === undefined) return {};
-  // What was accepted before is waited for where this process lands it.
+  // A poll waits for earlier batches only where this process lands them.
   const landed = config.roles.includes('consumer') ? { caughtUp: base.landed } : { caughtUp: undefined };
   const report = (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
   const cache = new DocumentCache({
@@ -53,7 +50,7 @@ export function startFeeds(base: Base, { watch, counts }: Pick<Seen, 'watch' | '
     store,
     now,
     (listId, count) => countOfList(counts.listHits, listId ?? 'none', count),
-    (err) => logger.warn({ err }, 'what bouncers have dropped could not be written'),
+    (err) => logger.warn({ err }, 'dropped packets reported by bouncers could not be written'),
   );
   const decisions = findDecisions(cache, (request) => feedThread.decisions(request), monotonic);
   return {

@@ -1,5 +1,3 @@
-/** The role `manage`: what operations of management work with. */
-
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { blockGuards } from '../account/guard-rails.ts';
@@ -15,16 +13,16 @@ import { asyncOperations } from '../manage/async-operations.ts';
 import type { ManagePorts } from '../manage/context.ts';
 import { ruleSelections } from '../manage/rules/rule-selections.ts';
 import type { ProcessStatus } from '../manage/status.ts';
+import { backtestJobs } from '../runtime/jobs/backtest-jobs.ts';
+import { feedDiffer } from '../runtime/jobs/difference.ts';
+import { expressionTester } from '../runtime/jobs/expression-test.ts';
+import { fileThread } from '../runtime/jobs/file.ts';
+import { overlapCounter } from '../runtime/jobs/overlap.ts';
+import { sourceTrier } from '../runtime/jobs/source-try.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { type PoliteFetching, politeFetching } from '../runtime/sources/fetching.ts';
 import { removeTrialFolders } from '../runtime/sources/trial-folder.ts';
 import { recallAll } from '../runtime/sources/visits.ts';
-import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
-import { feedDiffer } from '../runtime/threads/difference/difference.ts';
-import { expressionTester } from '../runtime/threads/expression-test.ts';
-import { fileThread } from '../runtime/threads/file.ts';
-import { overlapCounter } from '../runtime/threads/overlap.ts';
-import { sourceTrier } from '../runtime/threads/source-try.ts';
 import { sendPortsOf } from '../runtime/webhooks/sending.ts';
 import { fairSteps } from '../schedule/fair-steps.ts';
 import { fewAtOnce } from '../serial.ts';
@@ -37,10 +35,10 @@ import type { Sources } from './sources.ts';
 import type { Seen } from './usage.ts';
 
 const MEBIBYTE = 1024 * 1024;
-/** Tests of webhooks of a workspace, a minute. */
+/** Webhook tests per workspace and minute. */
 const WEBHOOK_TESTS = 10;
 
-/** The ports of management (SPEC D15); undefined without the role. `ownStatus` is what is told of this process. */
+/** SPEC D15; undefined without the role. `ownStatus`: status of this process. */
 export function startManage(
   { config, engine, store, stream, untilLanded, geo, guardRails, schemes, feedThread, log, onStop }: Base,
   { activity, watch }: Pick<Seen, 'activity' | 'watch'>,
@@ -74,7 +72,7 @@ export function startManage(
     trySource: sourceTrier({
       ...{ settings: trySettings(config), guardRails, fetching, geo: () => geo.data() },
       async recall() {
-        // A process that knows no source does not refresh them.
+        // A process without sources does not refresh this on its own.
         if ((sources?.known.size ?? 0) === 0) await recallAll(fetching.visits.politeness, store, systemClock);
       },
     }),
@@ -119,12 +117,12 @@ export function startManage(
       patience: config.manageAnswerSeconds * 1000,
       now,
       failed: (error) => {
-        log('error', `a request of management failed: ${error}`);
+        log('error', `a management request failed: ${error}`);
         return { status: 500, body: errorFields({ status: 500 }) };
       },
     }),
     inTurn: fewAtOnce(1),
-    // Half of the time after which answers are late: the work itself takes some, too.
+    // Half the time before a 202: the work itself takes time too.
     patience: config.manageAnswerSeconds * 500,
     selections: ruleSelections(),
   };
@@ -132,14 +130,13 @@ export function startManage(
   return ports;
 }
 
-/** Fetches for trials in a process that refreshes no sources, into a folder of its own. */
+/** For trials in a process that refreshes no sources, with a folder of its own. */
 function ownFetching(config: Config): PoliteFetching {
   const folder = join(config.dataDir, 'tried');
   emptyFolder(folder, systemClock.now());
   return politeFetching(config, folder, systemClock);
 }
 
-/** What of the settings a thread that tries sources is given. */
 const trySettings = ({ databaseUrl, dataDir, ...config }: Config) => ({
   ...{ databaseUrl, dataDir },
   ...{
@@ -152,12 +149,10 @@ const trySettings = ({ databaseUrl, dataDir, ...config }: Config) => ({
   ...{ sourceMaxMb: config.sourceMaxMb, sourceSeconds: config.sourceSeconds },
 });
 
-/** And one that works on files. */
 const fileSettings = ({ secretsKey, sourceNetworks, webhookNetworks, nat64Prefixes }: Config) => ({
   ...{ secretsKey, sourceNetworks, webhookNetworks, nat64Prefixes },
 });
 
-/** What the engines are, as people call them. */
 const enginesOf = ({ databaseUrl, kafkaBrokers }: Config) => ({
   store: databaseUrl === undefined ? 'embedded' : 'PostgreSQL',
   stream: kafkaBrokers === undefined ? 'embedded' : 'Kafka',

@@ -1,4 +1,3 @@
-/** The page of metrics, and where it is served. */
 import { systemClock } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import { metricsApp } from '../http/app.ts';
@@ -15,10 +14,8 @@ import type { Feeds } from './feeds.ts';
 import type { Sources } from './sources.ts';
 import type { Seen } from './usage.ts';
 
-/** Dead letters that metrics count at most. */
 const DEAD_LETTERS_COUNTED = 10_000;
 
-/** The page of metrics; undefined where nobody reads it. */
 export function metricsOf(
   { config, store, geo, feedThread, measures, tls }: Base,
   { counts, past }: Pick<Seen, 'counts' | 'past'>,
@@ -47,7 +44,7 @@ export function metricsOf(
   return { render, token: config.metricsToken, refuse: (call) => refuse('signal', call) };
 }
 
-/** Serves the metrics on their own port, where one is set. Resolves with what ends that. */
+/** Serves the metrics port, if set. Resolves with a function that closes it. */
 export async function serveMetrics(
   page: MetricsPage,
   config: Config,

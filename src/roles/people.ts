@@ -1,4 +1,3 @@
-/** What people sign in to the console with: the providers of OIDC_FILE (SPEC D24.3). */
 import { systemClock } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { People } from '../http/console/people.ts';
@@ -6,37 +5,33 @@ import type { IdentityProvider } from '../ports/identity-provider.ts';
 import type { Log } from '../ports/log.ts';
 import type { Config } from '../settings/settings.ts';
 
-/** How often something is said of one thing, ms, and how many are remembered. */
-const SAID_EVERY = 60_000;
-const MOST_SAID = 1000;
+/** Interval of one subject's log lines, ms; limit of remembered subjects. */
+const REPORT_EVERY = 60_000;
+const MOST_REPORTED = 1000;
 
-/** What people sign in with, which may change while the service runs. */
 export interface LivePeople extends People {
-  /** Reads OIDC_FILE again (SIGHUP). What was read before stays where it has a fault, which is logged. */
+  /** Reads OIDC_FILE again (SIGHUP). If it has a fault, logs it and keeps the old content. */
   reload(): void;
 }
 
-/** Opens the providers; undefined where there are none, or nobody is served a console. Throws USAGE with every fault of the file. */
+/** undefined: no providers, or no console. Throws USAGE with every fault of the file. */
 export async function openPeople(config: Config, log: Log): Promise<LivePeople | undefined> {
   const { oidcFile, consoleKeys: keys, baseUrl } = config;
   if (oidcFile === undefined || baseUrl === undefined) {
     if (!keys) throw new WeirError('USAGE', 'CONSOLE_KEYS must not be off without an OIDC_FILE: nobody could sign in to the console');
     return undefined;
   }
-  // Who has no providers does not wait for what asks them.
+  // Loaded only if there are providers.
   const [{ hasAdmin, readPeopleSettings }, { openProvider }] = await Promise.all([
     import('../openid/settings.ts'),
     import('../openid/provider.ts'),
   ]);
-  /** Providers by what is set of them: one that stays as it was is not asked about itself anew. */
+  /** By settings: an unchanged provider keeps its metadata. */
   let open = new Map<string, IdentityProvider>();
   const read = (): Pick<People, 'providers' | 'roles'> => {
     const settings = readPeopleSettings(oidcFile);
     if (!keys && !hasAdmin(settings)) {
-      throw new WeirError(
-        'USAGE',
-        `CONSOLE_KEYS must not be off: OIDC_FILE ${oidcFile} makes nobody admin, so nobody could change anything`,
-      );
+      throw new WeirError('USAGE', `CONSOLE_KEYS must not be off: OIDC_FILE ${oidcFile} has no admin, so nobody could change anything`);
     }
     open = new Map(
       settings.providers.map(({ roles: _, ...each }) => {
@@ -62,20 +57,20 @@ export async function openPeople(config: Config, log: Log): Promise<LivePeople |
         inUse = read();
         log('info', `OIDC_FILE was read again: ${inUse.providers.map(({ id }) => id).join(', ')}`);
       } catch (error) {
-        log('error', `OIDC_FILE is used as it was before: ${(error as Error).message}`);
+        log('error', `OIDC_FILE has a fault, so the previous content stays in use: ${(error as Error).message}`);
       }
     },
   };
 }
 
-/** Says at most one sentence a minute about one thing: strangers may begin as many sign-ins as they like. */
+/** One line per subject and minute: strangers can start any number of sign-ins. */
 function seldom(say: (line: string) => void): (about: string, line: string) => void {
-  const said = new Map<string, number>();
+  const reported = new Map<string, number>();
   return (about, line) => {
     const at = systemClock.monotonic();
-    if (at - (said.get(about) ?? Number.NEGATIVE_INFINITY) < SAID_EVERY) return;
-    if (said.size >= MOST_SAID) said.clear();
-    said.set(about, at);
+    if (at - (reported.get(about) ?? Number.NEGATIVE_INFINITY) < REPORT_EVERY) return;
+    if (reported.size >= MOST_REPORTED) reported.clear();
+    reported.set(about, at);
     say(line);
   };
 }

@@ -1,11 +1,9 @@
-/** Goes on with lists that were being replaced when a process ended. */
 import { type ReplacementPorts, resumeReplacements } from '../manage/imports/replacements.ts';
 import type { Log } from '../ports/log.ts';
 
-/** How often what processes have left behind that ended is looked for, ms. */
+/** ms. */
 const LOOK = 5000;
 
-/** Begins to look. Returns what ends this. */
 export function recoverReplacements(ports: ReplacementPorts, log: Log): () => Promise<void> {
   let going: Promise<void> = Promise.resolve();
   let isOver = false;

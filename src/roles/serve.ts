@@ -1,4 +1,3 @@
-/** Opens the ports when all is ready to be asked, and says so. */
 import { areOff, mayBlock } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import { WeirError } from '../errors.ts';
@@ -14,7 +13,6 @@ import type { Base } from './base.ts';
 import { serveMetrics } from './metrics.ts';
 import type { Seen } from './usage.ts';
 
-/** What is served, and where the first key and the ready line are printed. */
 export interface Serving {
   readonly app: App;
   readonly metrics: MetricsPage | undefined;
@@ -22,11 +20,11 @@ export interface Serving {
   readonly stdout: NodeJS.WritableStream;
 }
 
-/** Listens. Resolves with the URL for clients on this machine. A first key that was made is shown also where a port is refused. */
+/** Resolves with the local URL. Prints a new first key even if a port is refused. */
 export async function listen(base: Base, { app, metrics, draining, stdout }: Serving): Promise<string> {
   const { config, store, guardRails, log, logger, onStop } = base;
-  // Only the ports can still be refused: a key that is made now is always shown.
-  const { made, shown: firstKey } = await ensureFirstKey(config.bootstrapApiKey, store, systemClock.now(), log);
+  // Only a port can fail from here on: a new key is always printed.
+  const { made, printed: firstKey } = await ensureFirstKey(config.bootstrapApiKey, store, systemClock.now(), log);
   const { host, reusePort } = config;
   const open = async () => {
     const address = await app.listen({ host, port: config.port, reusePort }).catch((error: Error) => {
@@ -49,7 +47,7 @@ export async function listen(base: Base, { app, metrics, draining, stdout }: Ser
   return url;
 }
 
-/** Says that the service is there: in a line, and in a file that is kept up to date from then on. */
+/** Prints the ready line, and maintains the state file. */
 export function announce(
   base: Base,
   { watch }: Pick<Seen, 'watch'>,

@@ -1,5 +1,3 @@
-/** The role `signals`: what takes batches, and what they are judged with. */
-
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import type { FeedForecast } from '../feed/monitor/forecast.ts';
@@ -10,7 +8,7 @@ import { inRestingSlices, inSlices } from '../http/signals/slices.ts';
 import { type SubmitSignals, signalSubmission } from '../http/signals/submit.ts';
 import type { ActivityCounter } from '../ports/activity.ts';
 import type { Stream } from '../ports/stream.ts';
-import { sampleThread } from '../runtime/threads/sample.ts';
+import { sampleThread } from '../runtime/jobs/sample.ts';
 import { type Accept, acceptance, type Outcome } from '../signal/accept.ts';
 import { landingList } from '../signal/landing-list.ts';
 import { ruleQuota } from '../signal/rule-quota.ts';
@@ -21,11 +19,9 @@ import type { Seen } from './usage.ts';
 
 const { now, monotonic } = systemClock;
 
-/** What the role gives; without it, and without those of management and sources, nothing. */
+/** Empty if the roles manage and sources are absent too. */
 export interface Signals {
-  /** Takes the batches of this process, those of signals, of management and of sources. */
   readonly accept?: Accept;
-  /** What answers signals. */
   readonly submitSignals?: SubmitSignals;
 }
 
@@ -36,10 +32,10 @@ export function startSignals(
   stream: Pick<Stream, 'draft'>,
 ): Signals {
   const { roles } = base.config;
-  const takesSignals = roles.includes('signals');
-  if (!takesSignals && !roles.includes('manage') && !roles.includes('sources')) return {};
+  const acceptsSignals = roles.includes('signals');
+  if (!acceptsSignals && !roles.includes('manage') && !roles.includes('sources')) return {};
   const accept = acceptBatches(base, seen, forecast, stream);
-  return { accept, ...(takesSignals && { submitSignals: signalSubmission({ accept, forecast }) }) };
+  return { accept, ...(acceptsSignals && { submitSignals: signalSubmission({ accept, forecast }) }) };
 }
 
 function acceptBatches(
@@ -76,9 +72,9 @@ function acceptBatches(
   });
 }
 
-/** Notes what a workspace has sent. Of a batch that could not be published all entries failed; a refused one, or a trial, is none. */
+/** If publishing failed, all entries of the batch failed. Refused batches and dry runs do not count. */
 function noteBatch(note: ActivityCounter['entries'], { became, workspaceId, entries, accepted }: Outcome): void {
   if (became !== 'accepted' && became !== 'not_published') return;
-  const taken = became === 'accepted' ? accepted.values().reduce((sum, count) => sum + count, 0) : 0;
-  note(workspaceId, taken, entries - taken);
+  const acceptedCount = became === 'accepted' ? accepted.values().reduce((sum, count) => sum + count, 0) : 0;
+  note(workspaceId, acceptedCount, entries - acceptedCount);
 }

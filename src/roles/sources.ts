@@ -1,4 +1,4 @@
-/** The role `sources`: keeps the lists of sources as their origins have them (SPEC D23.10). */
+/** The role `sources`: refreshes lists from their origins (SPEC D23.10). */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,10 +21,9 @@ import { recoverReplacements } from './recovery.ts';
 import type { Signals } from './signals.ts';
 
 const MEBIBYTE = 1024 * 1024;
-/** How often it is looked whether something is due, ms. */
+/** ms. */
 const TICK = 1000;
 
-/** What the role gives; undefined without it. */
 export interface Sources extends Pick<Refresher, 'known' | 'tick'> {
   readonly fetching: PoliteFetching;
 }
@@ -45,7 +44,6 @@ export function startSources(base: Base, { accept }: Signals): Sources | undefin
   return { ...refreshing, fetching };
 }
 
-/** What refreshes, by a clock. */
 export function refresherOf(
   base: Base,
   accept: Accept,
@@ -67,7 +65,7 @@ export function refresherOf(
     geo: () => geo.database(),
     mostBytes: config.sourceMaxMb * MEBIBYTE,
   };
-  // With management its own does.
+  // With the role manage, that role does it.
   if (!config.roles.includes('manage')) onStop(recoverReplacements(apply, log));
   return refresher({
     apply,
@@ -76,7 +74,7 @@ export function refresherOf(
     ...fetching,
     credentials: (record) => credentialHeaders(config.secretsKey, record),
     callerOf: callerOf(store),
-    // What is there was left by a process that has ended.
+    // Left by an ended process.
     begin: () => emptyFolder(folderOf(config), now()),
     random,
     monotonic,
@@ -84,12 +82,12 @@ export function refresherOf(
   });
 }
 
-/** `random`: at least 0 and under 1. */
+/** `random`: from 0 to below 1. */
 export interface RefresherClock extends Clocks {
   random(): number;
 }
 
-/** Who a source is: what its workspace may do with lists, under its own id. */
+/** A source acts under its own id, with its workspace's permissions for lists. */
 const callerOf =
   (store: Pick<Store, 'workspace' | 'organizations' | 'sample'>) =>
   async ({ id, workspaceId }: Source): Promise<Caller | undefined> => {

@@ -1,4 +1,3 @@
-/** What a process counts of what happens in it, and who asks. */
 import { systemClock } from '../clock.ts';
 import { FeedWatch } from '../feed/monitor/feed-watch.ts';
 import { type Activity, activityCounter } from '../http/activity.ts';
@@ -14,13 +13,10 @@ import type { Base } from './base.ts';
 const { now, monotonic } = systemClock;
 const MINUTE = 60_000;
 
-/** What is counted. */
 export interface Seen {
   readonly counts: HttpCounts;
-  /** What feeds are like now. */
   readonly watch: FeedWatch;
   readonly activity: Activity;
-  /** What polls; undefined without the role `feeds`. */
   readonly devices: DeviceLedger | undefined;
   readonly past: ReturnType<typeof startUsageWriter> | undefined;
 }
@@ -39,7 +35,7 @@ export function startSeen({ store, feedThread, log, onStop }: Base): Seen {
   return { counts: newHttpCounts(), watch, activity, devices, past };
 }
 
-/** Tells who a key is of; wrong keys are logged, and those of devices noted. */
+/** Authenticates keys; logs invalid ones, and records devices that use them. */
 export function startKeys({ store, log, logger, onStop }: Base, { counts, devices }: Pick<Seen, 'counts' | 'devices'>) {
   const onInvalid: Parameters<typeof authenticator>[0]['onInvalid'] =
     devices &&

@@ -1,4 +1,4 @@
-/** What processes report for webhooks, and with the role `manage` whoever tells them (SPEC D27). */
+/** SPEC D27. */
 import { randomUUID } from 'node:crypto';
 import { type Clocks, systemClock } from '../clock.ts';
 import type { ManagePorts } from '../manage/context.ts';
@@ -9,24 +9,23 @@ import { sendPortsOf } from '../runtime/webhooks/sending.ts';
 import { type Webhooks, webhooks } from '../runtime/webhooks/webhooks.ts';
 import type { Base } from './base.ts';
 
-/** How often it is looked whether something is to be sent, ms. */
+/** ms. */
 const TICK = 1000;
 
-/** `manage`: undefined without the role; `own`: what is told of this process. */
+/** `manage`: undefined without the role. `own`: status of this process. */
 export function startWebhooks(base: Base, manage: Pick<ManagePorts, 'service'> | undefined, own: () => Promise<ProcessStatus>): void {
   const { config, store, log, onStop } = base;
   const reports = startReports(store, `${process.pid}-${randomUUID()}`, own, { hasOwn: config.webhookUrl !== undefined, log });
   onStop(reports.stop);
   if (manage === undefined) return;
-  const telling = webhooksOf(base, manage.service, systemClock);
-  const timer = setInterval(() => void telling.tick(), TICK).unref();
+  const webhooks = webhooksOf(base, manage.service, systemClock);
+  const timer = setInterval(() => void webhooks.tick(), TICK).unref();
   onStop(async () => {
     clearInterval(timer);
-    await telling.stop();
+    await webhooks.stop();
   });
 }
 
-/** What tells them, by a clock. */
 export function webhooksOf(
   { config, store, guardRails, log }: Pick<Base, 'config' | 'store' | 'guardRails' | 'log'>,
   service: Pick<ManagePorts['service'], 'engines' | 'geo'>,

@@ -1,4 +1,4 @@
-/** Backup and restore of the embedded engine's two files, beside a running server and without one (SPEC D11.7, D11.8). */
+/** Online and offline backup of the embedded engine (SPEC D11.7, D11.8). */
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -26,29 +26,28 @@ import { logReader, STREAM_FILE } from '../stream/sqlite/log.ts';
 import { openDataDir } from './data-dir.ts';
 
 /**
- * The files in the order in which they are copied: the store first, so that the stream of a backup is as new as its store, or newer. What the
- * store does not have yet lands from the stream; the other way round messages would be missing, and landing would stop.
+ * Order of copying. The stream of a backup has to be as new as its store: missing rules land from the stream, but missing messages would
+ * stop the landing.
  */
 const FILES = [STORE_FILE, STREAM_FILE] as const;
-/** What SQLite keeps beside a file. */
+/** Side files of SQLite. */
 const BESIDE = ['', '-wal', '-shm', '-journal'];
-/** Written last: a folder without it is no whole backup. */
+/** Written last: marks a complete backup. */
 const MANIFEST = 'backup.json';
 const VERSION = 1;
 
-/** What a backup holds; `backup.json`. */
 export interface Backup {
   readonly weir_backup: typeof VERSION;
-  /** When it was begun: what was accepted before is in it. ISO 8601. */
+  /** Start of the backup, ISO 8601. Includes everything accepted before. */
   readonly at: string;
   readonly files: readonly { readonly name: string; readonly bytes: number; readonly sha256: string }[];
-  /** Accepted messages in it that land after a restore. */
+  /** Messages that land after a restore. */
   readonly unlanded: number;
 }
 
 /**
- * Copies store and stream of a data folder into a new or empty folder, each as of one instant, and verifies the copies. Rejects with USAGE
- * or REFUSED when there is nothing to copy, no place for it, or the copies are not sound; then the folder has no backup.
+ * Copies each file at one instant into a new or empty folder and verifies the copies. Rejects with USAGE or REFUSED; the folder then
+ * contains no backup.
  */
 export async function backUp(dataDir: string, folder: string): Promise<Backup> {
   if (!existsSync(join(dataDir, STORE_FILE))) throw new WeirError('REFUSED', `there is no store in DATA_DIR ${dataDir}`);
@@ -70,16 +69,13 @@ export async function backUp(dataDir: string, folder: string): Promise<Backup> {
   }
 }
 
-/**
- * Puts a backup into a data folder. Rejects with USAGE when the backup is not whole, and with REFUSED when the folder has a store or a
- * stream that must not be replaced, or that a process has open.
- */
+/** Rejects with USAGE if the backup is incomplete, with REFUSED if the data folder has files that must not be replaced or are open. */
 export async function restore(folder: string, dataDir: string, isForced: boolean): Promise<Backup> {
   const backup = await readBackup(folder);
   openDataDir(dataDir);
   const old = FILES.filter((name) => BESIDE.some((end) => existsSync(join(dataDir, name + end))));
   if (old.length > 0 && !isForced) {
-    throw new WeirError('REFUSED', `DATA_DIR ${dataDir} has ${old.join(' and ')} already; --force replaces what is there`);
+    throw new WeirError('REFUSED', `DATA_DIR ${dataDir} has ${old.join(' and ')} already; use --force to replace them`);
   }
   for (const name of old) refuseOpen(join(dataDir, name));
   const incoming = (name: string) => join(dataDir, `${name}.restoring`);
@@ -89,18 +85,17 @@ export async function restore(folder: string, dataDir: string, isForced: boolean
     sync(incoming(name));
   }
   for (const name of FILES) removeDatabase(dataDir, name);
-  // The store first: a store without its stream stops landing, a stream without its store would be landed in a new one.
+  // Store first: a store without a stream stops landing, a stream without a store would land in a new one.
   for (const { name } of backup.files) renameSync(incoming(name), join(dataDir, name));
   sync(dataDir);
   return backup;
 }
 
-/** Copies a file of SQLite in one step, as of one instant, while others write; no writer waits for it. The copy is one file, and sound. */
 async function copyDatabase(from: string, to: string): Promise<void> {
   writeFileSync(to, '', { mode: 0o600 });
   const source = new DatabaseSync(from, { readOnly: true, timeout: 5000 });
   try {
-    // In several steps it would begin again after each write.
+    // In one step; several would restart after each write.
     await copyPages(source, to, { rate: 0x7fff_ffff });
   } finally {
     source.close();
@@ -117,13 +112,13 @@ async function copyDatabase(from: string, to: string): Promise<void> {
   }
 }
 
-/** How many messages of the copied stream have not landed in the copied store. Throws REFUSED when its position lies outside the stream. */
+/** Counts messages that have not landed. Throws REFUSED if the store's position is outside the stream. */
 function checkPositions(folder: string): number {
   const [storeFile, streamFile] = FILES.map((name) => join(folder, name));
   const positions = readPositions(storeFile);
   if (!existsSync(streamFile)) {
     if (positions.size === 0) return 0;
-    throw new WeirError('REFUSED', `the store has landed a stream, and ${STREAM_FILE} is not there`);
+    throw new WeirError('REFUSED', `the store has a position in a stream, but ${STREAM_FILE} is missing`);
   }
   const db = new DatabaseSync(streamFile, { readOnly: true });
   try {
@@ -133,7 +128,7 @@ function checkPositions(folder: string): number {
     if (position >= start && position <= end) return end - position;
     throw new WeirError(
       'REFUSED',
-      `the store's position, ${position}, lies outside the stream (${start} to ${end}): see /readyz of the service`,
+      `the store's position, ${position}, is outside the stream (${start} to ${end}): see /readyz of the service`,
     );
   } finally {
     db.close();
@@ -142,7 +137,7 @@ function checkPositions(folder: string): number {
 
 async function readBackup(folder: string): Promise<Backup> {
   const backup = parse(join(folder, MANIFEST));
-  if (backup === undefined) throw new WeirError('USAGE', `"${folder}" is no backup of weir, or not a whole one: there is no ${MANIFEST}`);
+  if (backup === undefined) throw new WeirError('USAGE', `"${folder}" is no complete backup of weir: ${MANIFEST} is missing`);
   if (backup.weir_backup !== VERSION) throw new WeirError('USAGE', `${MANIFEST} is of another version of weir`);
   for (const { name, sha256 } of backup.files) {
     const found = FILES.some((file) => file === name) && existsSync(join(folder, name)) ? await describe(folder, name) : undefined;
@@ -165,7 +160,7 @@ async function describe(folder: string, name: string): Promise<Backup['files'][n
   return { name, bytes: statSync(join(folder, name)).size, sha256: hash.digest('hex') };
 }
 
-/** A file that another process has open cannot leave the journal that several processes share. Says nothing about one that is damaged. */
+/** A file opened by another process cannot leave WAL mode. Ignores damaged files. */
 function refuseOpen(file: string): void {
   if (!existsSync(file)) return;
   const db = new DatabaseSync(file, { timeout: 0 });
@@ -183,7 +178,7 @@ function removeDatabase(folder: string, name: string): void {
   for (const end of BESIDE) rmSync(join(folder, name + end), { force: true });
 }
 
-/** Has a file or a folder on disk before this returns, where the system can do that for what is only read. */
+/** No effect where the system cannot sync files opened for reading. */
 function sync(path: string): void {
   if (process.platform === 'win32') return;
   const file = openSync(path, 'r');

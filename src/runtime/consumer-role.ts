@@ -1,5 +1,3 @@
-/** The consumer role: lands the stream in the store and deletes what is past its keeping time. */
-
 import { systemClock } from '../clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
@@ -12,24 +10,19 @@ import type { LandingStatus } from '../stream/landing-status.ts';
 export interface ConsumerRoleParts {
   readonly stream: Stream;
   readonly store: Store;
-  /** What is kept how long. */
   readonly keeping: Keeping;
   readonly log: Log;
-  /** Whether each landing is logged. */
   readonly debug: boolean;
-  /** Is told of what has landed of traces. */
   readonly onTraced: (landing: TracedLanding) => void;
 }
 
-/** How landing goes, and how far it is behind. */
 export type LandingReport = LandingStatus & {
-  /** When the oldest message was appended that was read and has not landed, ms since 1970; undefined when there is none. */
+  /** Append time of the oldest message read but not landed, ms; undefined: none. */
   readonly oldest?: number | undefined;
-  /** How many messages this process has landed, dead letters included. */
+  /** Messages landed by this process, including dead letters. */
   readonly landed?: number;
 };
 
-/** Starts landing and housekeeping. */
 export function startConsumerRole({ stream, store, keeping, log, debug, onTraced }: ConsumerRoleParts) {
   const consumer = startConsumer({ stream, store, clock: systemClock, log, debug, onTraced });
   const stopHousekeeping = startHousekeeping(
@@ -38,7 +31,7 @@ export function startConsumerRole({ stream, store, keeping, log, debug, onTraced
   );
   return {
     status: (): LandingReport => ({ ...consumer.status(), oldest: consumer.oldest(), landed: consumer.landed() }),
-    /** Ends housekeeping, and landing after the transaction that runs now. Stream and store stay open. */
+    /** Finishes the current transaction. Stream and store stay open. */
     async stop(): Promise<void> {
       stopHousekeeping();
       await consumer.close();

@@ -1,39 +1,39 @@
-/** The folder of the embedded store and stream: made, proved writable, and looked at for modes that let others in. */
+/** The folder of the embedded store and stream. */
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import { WeirError } from '../errors.ts';
 
-/** Mode bits of the group and of others. */
+/** Mode bits of group and others. */
 const OTHERS = 0o077;
 
-/** Makes DATA_DIR with mode 0700 where it is missing, and proves that it can be written to; throws one sentence if not. */
+/** Creates DATA_DIR with mode 0700 if missing, and tests writing; throws a readable sentence. */
 export function openDataDir(dataDir: string): void {
-  attempt(`DATA_DIR ${dataDir} cannot be made`, () => makeFolder(resolve(dataDir)));
+  attempt(`DATA_DIR ${dataDir} cannot be created`, () => makeFolder(resolve(dataDir)));
   if (!statSync(dataDir).isDirectory()) throw new WeirError('USAGE', `DATA_DIR ${dataDir} is a file, not a folder`);
   attempt(`DATA_DIR ${dataDir} cannot be written to`, () => accessSync(dataDir, constants.W_OK | constants.X_OK));
 }
 
-/** What to tell the operator when group or others can reach into DATA_DIR; undefined when it is private, or modes mean nothing here. */
+/** A warning if group or others have access; undefined: private, or no modes. */
 export function dataDirWarning(dataDir: string): string | undefined {
   if (process.platform === 'win32') return undefined;
   const [folder, ...files] = ['.', ...readdirSync(dataDir).sort()]
     .map((name) => ({ name, mode: statSync(join(dataDir, name), { throwIfNoEntry: false })?.mode ?? 0 }))
     .filter(({ name, mode }) => name === '.' || (mode & OTHERS) !== 0)
-    .map(({ name, mode }) => ({ mode, told: `${name === '.' ? dataDir : name} (${(mode & 0o7777).toString(8).padStart(4, '0')})` }));
+    .map(({ name, mode }) => ({ mode, text: `${name === '.' ? dataDir : name} (${(mode & 0o7777).toString(8).padStart(4, '0')})` }));
   if ((folder.mode & OTHERS) === 0) return undefined;
-  const told = [folder, ...files].map(({ told }) => told).join(', ');
-  return `DATA_DIR is open to others than its owner: ${told}; close it with: chmod -R go= ${dataDir}`;
+  const open = [folder, ...files].map(({ text }) => text).join(', ');
+  return `DATA_DIR is accessible to others than its owner: ${open}; restrict it with: chmod -R go= ${dataDir}`;
 }
 
-/** Unlike `mkdirSync` with `recursive`, which never returns where a folder exists but takes none (/proc). */
+/** `mkdirSync` with `recursive` loops forever in /proc. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it.
     if (!existsSync(path)) throw error;
   }
 }

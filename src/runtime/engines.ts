@@ -1,4 +1,4 @@
-/** Which engines a configuration names. Only this file and threads name drivers. */
+/** Selects the engines. Only this file and threads name drivers. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
@@ -18,21 +18,20 @@ import { methodsOf } from './threads/rpc.ts';
 import type { WaitingThread } from './threads/waiting-thread.ts';
 import { startWriter, type Writer, type WriterData } from './threads/writer.ts';
 
-/** The engines of a serving process. */
 export interface Engine {
   readonly store: Store;
   readonly stream: Stream;
-  /** Starts the consumer role in the writer thread. Resolves with a function that tells how landing goes. */
+  /** Starts the consumer role in the writer thread; resolves with its status function. */
   land(): Promise<() => Promise<LandingReport>>;
-  /** What a feed thread needs to open the store for itself. */
+  /** For a feed thread's own connection. */
   feedSource(): FeedSource;
   close(): Promise<void>;
 }
 
-/** How another thread reaches the store: its file, with a port for the writes, or its address. */
+/** The file with a port for writes, or the URL. */
 export type FeedSource = { readonly dataDir: string; readonly writes: MessagePort } | { readonly databaseUrl: string };
 
-// Loaded only when they are used, so that an embedded start does not wait for them.
+// Lazy: an embedded start does not need it.
 const openPostgresStore = async (url: string, onMigrate?: OnMigrate): Promise<Store> =>
   (await import('../store/postgres/store.ts')).openPostgresStore(url, onMigrate && { onMigrate });
 const openKafkaStream = async (config: Config, brokers: readonly string[]): Promise<Stream> =>
@@ -51,12 +50,12 @@ const openKafkaStream = async (config: Config, brokers: readonly string[]): Prom
     },
   });
 
-/** `anew`: the store may be made beside a stream that has messages of another one. */
+/** `anew`: allows a new store next to a used stream. */
 export type StoreOpening = Opening & { readonly anew?: boolean };
 
 /**
- * Opens the store in this thread and brings its schema up to date, for the writer thread and for commands that write beside a server.
- * `opening.patience` says how long these wait for the lock of the embedded store; PostgreSQL queues who waits, for 10 s.
+ * Opens and migrates the store in this thread, for the writer thread and writing commands. `opening.patience`: wait for the lock of the
+ * embedded store; PostgreSQL queues for 10 s.
  */
 export async function openStore(config: Config, opening: StoreOpening = {}): Promise<Store> {
   if (config.databaseUrl !== undefined) return openPostgresStore(config.databaseUrl, opening.onMigrate);
@@ -65,33 +64,29 @@ export async function openStore(config: Config, opening: StoreOpening = {}): Pro
   return openSqliteStore(config.dataDir, Date.now, opening);
 }
 
-/** Opens the store for commands that only read: nothing is made, migrated or locked. */
+/** For reading commands: no migration, no lock. */
 export async function openReads({ databaseUrl, dataDir }: Config): Promise<StoreReads & { close(): Promise<void> }> {
   if (databaseUrl === undefined) return openSqliteReads(dataDir);
   return (await import('../store/postgres/store.ts')).openPostgresReads(databaseUrl);
 }
 
-/** The schema of the store beside this weir's. */
 export async function schemaOf({ databaseUrl, dataDir }: Config): Promise<SchemaState> {
   if (databaseUrl === undefined) return sqliteSchema(dataDir);
   return (await import('../store/postgres/store.ts')).postgresSchema(databaseUrl);
 }
 
-/** Whether there is a stream to open: the embedded one is made where it is not. */
+/** Avoids creating the embedded stream by opening it. */
 export const isStreamThere = ({ kafkaBrokers, dataDir }: Config): boolean =>
   kafkaBrokers !== undefined || existsSync(join(dataDir, STREAM_FILE));
 
-/** Opens the stream in this thread; the embedded one appends in a thread of its own, and counts that in `appended`. */
+/** The embedded stream appends in its own thread and counts in `appended`. */
 export async function openStream(config: Config, appended?: SharedArrayBuffer): Promise<Stream> {
   if (config.kafkaBrokers !== undefined) return openKafkaStream(config, config.kafkaBrokers);
   openDataDir(config.dataDir);
   return openSqliteStream(config.dataDir, appended);
 }
 
-/**
- * Opens the engines of a server; `loaded` is the writer thread where it has been started before. Rejects with a readable reason when one
- * is not there; what was opened is closed again.
- */
+/** `loaded`: a writer thread started earlier. Rejects with a readable reason and closes what was opened. */
 export async function startEngine(
   config: Config,
   log: Log,
@@ -110,7 +105,7 @@ export async function startEngine(
     : openPostgresStore(databaseUrl, (sentence) => log('info', sentence)));
   const close = async () => {
     await store.close();
-    // The writer of the embedded store closes last: only the last connection, and only one that may write, empties the write-ahead log.
+    // The writer closes last: only the last connection with write access empties the WAL.
     await started?.close();
   };
   try {
@@ -135,7 +130,7 @@ export async function startEngine(
   }
 }
 
-/** The embedded store of a server: reads in this thread, writes in the writer's, which applies the migrations first. */
+/** Reads here, writes in the writer thread, which migrates first. */
 async function openEmbeddedStore({ writes }: Writer, dataDir: string): Promise<Store> {
   await writes.migrate();
   return methodsOf<StoreWrites, ReturnType<typeof openSqliteReads>>(

@@ -1,19 +1,18 @@
-/** The first API key of a store, and what is printed with it (SPEC D2.3). */
+/** The first API key of a store (SPEC D2.3). */
 import { BOOTSTRAP_KEY_NAME, keyParts, newKeyText, SAFE_KEY_LENGTH, type SavedKey } from '../account/key.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 
 /**
- * Makes sure that the given key exists (BOOTSTRAP_API_KEY), or, without one, that an empty store gets a new key.
- * `made` says whether a key was made; `shown` is its text where it was made up here and has to be shown. Warns of a given key that can
- * be guessed, of one that was there before as another key, and of older first keys that still work beside it.
+ * Ensures BOOTSTRAP_API_KEY, or a new key in an empty store. `made`: a key was created; `printed`: its generated text, to be printed. Warns
+ * about weak or already known keys, and about older first keys that still work.
  */
 export async function ensureFirstKey(
   given: string | undefined,
   store: Pick<Store, 'bootstrap' | 'savedKeys'>,
   now: number,
   log: Log,
-): Promise<{ readonly made: boolean; readonly shown: string | undefined }> {
+): Promise<{ readonly made: boolean; readonly printed: string | undefined }> {
   if (given !== undefined && given.length < SAFE_KEY_LENGTH) {
     log('warn', `BOOTSTRAP_API_KEY is shorter than ${SAFE_KEY_LENGTH} characters: it can be guessed`);
   }
@@ -27,31 +26,33 @@ export async function ensureFirstKey(
     if (odd !== undefined) log('warn', odd);
     for (const { id, createdAt } of keys.filter((key) => isOlderFirstKey(key, hash, now))) {
       const since = new Date(createdAt).toISOString();
-      log('warn', `an older first key still works beside BOOTSTRAP_API_KEY: ${id}, made ${since}; end it with: weir key revoke ${id}`);
+      log(
+        'warn',
+        `an older first key still works in addition to BOOTSTRAP_API_KEY: ${id}, made ${since}; end it with: weir key revoke ${id}`,
+      );
     }
   }
-  return { made: created, shown: created && given === undefined ? text : undefined };
+  return { made: created, printed: created && given === undefined ? text : undefined };
 }
 
-/** What BOOTSTRAP_API_KEY does not do, because that key was there before; undefined where it does all that it should. */
+/** How an existing BOOTSTRAP_API_KEY differs from a full first key; undefined: it does not. */
 function oddity({ id, name, permissions, revokedAt, expiresAt }: SavedKey, now: number): string | undefined {
-  if (revokedAt !== null) return `BOOTSTRAP_API_KEY is the key ${id}, which is revoked and stays so`;
+  if (revokedAt !== null) return `BOOTSTRAP_API_KEY is the key ${id}, which is revoked`;
   if (expiresAt !== null && expiresAt <= now) return `BOOTSTRAP_API_KEY is the key ${id}, which has expired`;
   if (name === BOOTSTRAP_KEY_NAME) return undefined;
-  return `BOOTSTRAP_API_KEY is the key ${id}, which was there before and keeps its workspace and its permissions: ${permissions.join(', ')}`;
+  return `BOOTSTRAP_API_KEY is the key ${id}, which existed before; its workspace and permissions are unchanged: ${permissions.join(', ')}`;
 }
 
-/** Whether a key was once the first key, is not the one with this hash, and still works at `now` (ms). */
+/** Whether a first key other than this hash still works at `now` (ms). */
 const isOlderFirstKey = ({ name, hash, revokedAt, expiresAt }: SavedKey, given: Uint8Array, now: number): boolean =>
   name === BOOTSTRAP_KEY_NAME && revokedAt === null && (expiresAt === null || expiresAt > now) && !Buffer.from(given).equals(hash);
 
-/** The line that shows a new key. */
 export const keyLine = (key: string): string => `API key (shown only now): ${key}`;
 
-/** Addresses that nobody has, of documentation and multicast documentation (RFC 5737, RFC 6676): guard rails may protect the first. */
+/** Documentation addresses (RFC 5737, RFC 6676); guard rails may protect the first. */
 const EXAMPLES = ['192.0.2.1', '233.252.0.1'];
 
-/** What is printed once, with a new key: how to block an address and read the feed at `url`. `mayBlock` tells which can be blocked. */
+/** Printed once with a new key: how to block an address and read the feed. */
 export function welcome(url: string, key: string, mayBlock: (address: string) => boolean): string {
   const example = EXAMPLES.find(mayBlock) ?? EXAMPLES[0];
   return [

@@ -1,4 +1,4 @@
-/** Downloads geo data: once for a command, and from time to time for a server (SPEC D17.1, D17.7). */
+/** Geo data downloads: once, or regularly for a server (SPEC D17.1, D17.7). */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -16,20 +16,20 @@ import { geoFiles } from './geo.ts';
 
 const HOUR = 3_600_000;
 
-/** The first try of a process is within this time, ms: machines that start together do not all ask at once. */
+/** Random delay of the first download, ms: machines may start together. */
 const FIRST_WITHIN = 60_000;
-/** What failed is tried again after this time, ms, where updates are not as frequent anyway. */
+/** Retry delay, ms, unless updates are more frequent. */
 const RETRY = HOUR;
-/** Every pause is longer by up to this share of it, at random. */
+/** Random extension of each pause. */
 const SPREAD = 0.1;
-/** A timer's longest time, ms, in which a changed clock shows. */
+/** ms; wakes regularly to notice clock changes. */
 const LONGEST_SLEEP = HOUR;
 
 type UpdateSettings = Pick<Config, 'geoCountryFile' | 'geoAsnFile' | 'dataDir' | 'geoUpdateUrl'>;
 
 /**
- * Downloads what is new of the kinds without own files. Resolves with what came of it; undefined when another process is at it. Rejects with
- * GEO_FILE when DATA_DIR cannot be written to, and with USAGE where all kinds have own files.
+ * Downloads the kinds without own files; undefined: another process is updating. Rejects with GEO_FILE if DATA_DIR is not writable, with
+ * USAGE if all kinds have own files.
  */
 export async function updateGeoData(
   settings: UpdateSettings,
@@ -44,7 +44,7 @@ export async function updateGeoData(
   return await updateGeo({ url: settings.geoUpdateUrl, folder: files.downloads, kinds, inUse, limits, signal, now: Date.now });
 }
 
-/** Keeps other processes from updating the same folder until it is disposed or this process ends; undefined when one is at it. */
+/** A lock against other processes; undefined: locked. */
 function lockFolder(folder: string): Disposable | undefined {
   let lock: DatabaseSync | undefined;
   try {
@@ -59,11 +59,9 @@ function lockFolder(folder: string): Disposable | undefined {
   }
 }
 
-/** Whether something has to be done about an update. */
 export const hasFailed = ({ kinds }: UpdateState): boolean =>
   Object.values(kinds).some(({ result }) => result === 'failed' || result === 'held');
 
-/** What to tell of the kinds that an update left as they were although there was something. */
 const failureText = ({ kinds }: UpdateState): string =>
   GEO_KINDS.flatMap((kind) => {
     const update = kinds[kind];
@@ -71,8 +69,8 @@ const failureText = ({ kinds }: UpdateState): string =>
   }).join('; ');
 
 /**
- * When the next try is due, ms since 1970. `last` is the last one of all processes on the folder, `every` the time between two, and
- * `random` at least 0 and under 1. A last try in the future is of a clock that was set since: it does not count.
+ * Next attempt, ms. `last`: of all processes on the folder; `every`: interval; `random` in [0, 1). Ignores a last attempt in the future,
+ * after a clock change.
  */
 export function nextTry(last: UpdateState | undefined, every: number, startedAt: number, random: number, now: number): number {
   const first = startedAt + random * FIRST_WITHIN;
@@ -83,16 +81,15 @@ export function nextTry(last: UpdateState | undefined, every: number, startedAt:
 
 export interface GeoUpdatesOptions {
   readonly settings: UpdateSettings;
-  /** Time between two updates, ms. */
+  /** ms */
   readonly every: number;
-  /** The data in use. */
   readonly inUse: () => GeoData;
   readonly log: Log;
-  /** From 0 to 1. */
+  /** In [0, 1). */
   readonly random?: () => number;
 }
 
-/** Updates the geo data from time to time until the returned function is called, which resolves when nothing runs any more. */
+/** Returns a stop function that resolves when nothing runs. */
 export function startGeoUpdates({ settings, every, inUse, log, random = Math.random }: GeoUpdatesOptions): () => Promise<void> {
   const files = geoFiles(settings);
   if (updatedKinds(files).length === 0) {
@@ -102,15 +99,15 @@ export function startGeoUpdates({ settings, every, inUse, log, random = Math.ran
   const stop = new AbortController();
   const { signal } = stop;
   const startedAt = Date.now();
-  let told = '';
+  let reported = '';
 
-  /** One line for a failure that was not told yet, and one when it is over. */
-  function tell(failure: string, next: number): void {
-    if (failure !== '' && failure !== told) {
+  /** Logs a new failure, and its end. */
+  function report(failure: string, next: number): void {
+    if (failure !== '' && failure !== reported) {
       log('warn', `geo update: ${failure}; the data in use stay; next try at ${new Date(next).toISOString()}`);
     }
-    if (failure === '' && told !== '') log('info', 'geo update: it works again');
-    told = failure;
+    if (failure === '' && reported !== '') log('info', 'geo update: works again');
+    reported = failure;
   }
 
   async function run(): Promise<void> {
@@ -120,7 +117,7 @@ export function startGeoUpdates({ settings, every, inUse, log, random = Math.ran
       const next = nextTry(await readUpdateState(files.downloads), every, startedAt, factor, Date.now());
       return failedAt === undefined ? next : Math.max(next, failedAt + Math.min(RETRY, every));
     };
-    log('info', `geo data are updated from ${settings.geoUpdateUrl}; next try at ${new Date(await due()).toISOString()}`);
+    log('info', `geo data is updated from ${settings.geoUpdateUrl}; next try at ${new Date(await due()).toISOString()}`);
     for (;;) {
       for (let at = await due(); at > Date.now(); at = await due()) {
         await sleep(Math.min(timeUntil(at, Date.now()), LONGEST_SLEEP), undefined, { ref: false, signal });
@@ -129,19 +126,19 @@ export function startGeoUpdates({ settings, every, inUse, log, random = Math.ran
       try {
         const state = await updateGeoData(settings, inUse(), { signal });
         failedAt = undefined;
-        // Another process is at it: its result shows when it is done.
+        // Another process is updating.
         if (state === undefined) await sleep(Math.min(every, FIRST_WITHIN), undefined, { ref: false, signal });
-        else tell(failureText(state), await due());
+        else report(failureText(state), await due());
       } catch (error) {
         if (signal.aborted) throw error;
         failedAt = Date.now();
-        tell((error as Error).message, await due());
+        report((error as Error).message, await due());
       }
     }
   }
 
   const running = run().catch((error: Error) => {
-    if (!signal.aborted) log('error', `geo updates have ended: ${error.message}`);
+    if (!signal.aborted) log('error', `geo updates stopped: ${error.message}`);
   });
   return async () => {
     stop.abort();

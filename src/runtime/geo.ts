@@ -1,4 +1,3 @@
-/** The geo data that this process uses: loaded at the start, loaded again when files change or are downloaded. */
 import { join } from 'node:path';
 import type { GeoData } from '../geo/data.ts';
 import { geoDatabase } from '../geo/database.ts';
@@ -11,14 +10,13 @@ import type { Config } from '../settings/settings.ts';
 
 type GeoSettings = Pick<Config, 'geoCountryFile' | 'geoAsnFile' | 'dataDir'>;
 
-/** The files that geo data are read from. */
 export const geoFiles = ({ geoCountryFile, geoAsnFile, dataDir }: GeoSettings) => ({
   country: geoCountryFile,
   asn: geoAsnFile,
   downloads: join(dataDir, 'geo'),
 });
 
-/** Loads the geo data and logs their age; rejects with GEO_FILE when a file cannot be used. */
+/** Logs the age of the data; rejects with GEO_FILE. */
 export async function loadGeoData(settings: GeoSettings, now: () => number, log: Log): Promise<GeoData> {
   const data = await loadGeo(geoFiles(settings), settings.dataDir);
   const { country, asn } = geoStatus(data, now());
@@ -26,7 +24,6 @@ export async function loadGeoData(settings: GeoSettings, now: () => number, log:
   return data;
 }
 
-/** The geo data in use. */
 export interface GeoInUse {
   database(): GeoDatabase;
   data(): GeoData;
@@ -35,7 +32,7 @@ export interface GeoInUse {
   close(): void;
 }
 
-/** Uses these data, and newer ones as soon as a changed file gives them; `onChange` gets those. A broken file is refused and logged. */
+/** Reloads changed files and passes them to `onChange`; logs and ignores broken ones. */
 export function useGeo(settings: GeoSettings, data: GeoData, onChange: (data: GeoData) => void, log: Log): GeoInUse {
   let inUse = data;
   let database = geoDatabase(data);

@@ -3,10 +3,7 @@ import { withoutSecrets } from '../account/secrets.ts';
 
 const toStandardError = (line: string): void => void process.stderr.write(line);
 
-/**
- * Logs JSON lines to standard error (or `write`). Secrets are struck out of each line, whichever part of the program put them there:
- * those of a form of their own, and the `given` ones, which an operator may have chosen freely.
- */
+/** JSON lines to standard error (or `write`), without secrets: those with a known form, and the `given` ones. */
 export function createLogger(level: string, write = toStandardError, given: readonly string[] = []): Logger {
   const inJson = given.map((secret) => JSON.stringify(secret).slice(1, -1));
   return pino(

@@ -1,14 +1,14 @@
-/** The phase of WAF rules whose senders did not say it. */
+/** Derives the phase of WAF rules sent without one. */
 import { parseExpression } from '@weir/expression/parser.ts';
 import type { Schemes } from '@weir/expression/scheme.ts';
 import type { PhaseOf } from '../feed/build/render-rules.ts';
 import { isExpressionKind } from '../rule.ts';
 import { readSchemes } from './schemes.ts';
 
-/** Expressions whose phase is remembered. */
+/** Cache size. */
 const REMEMBERED = 10_000;
 
-/** Tells the phase of an expression by the fields that it uses. `file` is SCHEMES_FILE, read at the first question. */
+/** By the fields that an expression uses. `file`: SCHEMES_FILE, read at the first call. */
 export function phaseDetector(file: string | undefined): PhaseOf {
   const known = new Map<string, ReturnType<PhaseOf>>();
   let schemes: Schemes | undefined;

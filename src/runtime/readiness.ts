@@ -1,31 +1,27 @@
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import { timeUntil, within } from '../clock.ts';
+import { setImmediate as turn } from 'node:timers/promises';
+import { before, timeUntil, within } from '../clock.ts';
 import type { Check } from '../ports/health.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import { shared } from '../serial.ts';
 import type { LandingReport } from './consumer-role.ts';
 
-/** How far this machine's clock and the store's may differ, ms: expiry and Last-Modified rest on both. */
+/** Tolerated clock difference to the store, ms: expiry and Last-Modified use both. */
 const CLOCK_LIMIT = 2000;
-/** How long an engine may take to answer, ms. */
+/** Timeout of an engine, ms. */
 const PATIENCE = 3000;
-/** How long a thread of ours may take, ms: it may have much to do, which is no fault. */
+/** Timeout of own threads, ms, which may be busy without a fault. */
 const BUSY = 60_000;
-/**
- * How long after its beginning a check is waited for, ms; then the answer is what is known from before. An answer may take 100 ms, and
- * the main thread has other work.
- */
+/** Time until a request returns the last known result, ms. A response may take 100 ms. */
 const WAIT = 25;
 
-/** What readiness looks at. Absent is what this process does not use. */
+/** Absent: not used by this process. */
 export interface ReadinessParts {
   readonly store: Pick<StoreReads, 'ping'>;
   readonly stream?: Pick<Stream, 'ping'> | undefined;
   readonly landing: (() => Promise<LandingReport>) | undefined;
-  /** How many messages have not landed. */
+  /** Messages not landed. */
   readonly lag?: (() => Promise<number>) | undefined;
-  /** The thread that builds feeds. */
   readonly feeds?: { ping(): Promise<void> } | undefined;
   readonly draining: () => boolean;
   readonly now: () => number;
@@ -33,10 +29,7 @@ export interface ReadinessParts {
 
 type Ask<T> = () => Promise<T>;
 
-/**
- * What `/readyz` shows: each part by name, with the reason when one is not ready. Everything is looked at anew for each answer, but
- * an answer takes 100 ms at most: what has not answered by then is as it was last known.
- */
+/** The checks of `/readyz`. A response takes up to 100 ms; overdue checks return their last known result. */
 export function readiness({ store, stream, landing, lag, feeds, draining, now }: ReadinessParts): () => Promise<Record<string, Check>> {
   const checks: [string, Ask<Check>][] = [['store', checked('the store', PATIENCE, () => checkStore(store, now))]];
   if (stream !== undefined) checks.push(['stream', checked('the stream', PATIENCE, () => stream.ping().then(() => ({})))]);
@@ -70,7 +63,7 @@ function checkLanding({ oldest, landed: _landed, ...status }: LandingReport): Pa
   return status.state === 'running' ? waiting : { ok: false, state: status.state, reason: status.reason, ...waiting };
 }
 
-/** The check of landing with its lag, in messages and in seconds since the oldest one of them was accepted. */
+/** Adds the lag in messages, and in seconds since the oldest was accepted. */
 function withLag({ oldest, ...check }: Check, messages: number | undefined, now: number): Check {
   if (messages === undefined) return check;
   if (messages === 0) return { ...check, lag_messages: 0, lag_seconds: 0 };
@@ -81,7 +74,7 @@ function withLag({ oldest, ...check }: Check, messages: number | undefined, now:
   };
 }
 
-/** A check that throws, or takes more than `patience` ms, is red with the reason. The process has just opened what it looks at: green. */
+/** Red with the reason if it throws or exceeds `patience` ms; initially green. */
 const checked = (name: string, patience: number, ask: Ask<Partial<Check>>): Ask<Check> =>
   lastKnown<Check>(
     () =>
@@ -93,8 +86,8 @@ const checked = (name: string, patience: number, ask: Ask<Partial<Check>>): Ask<
   );
 
 /**
- * Asks one question at a time. Resolves with its answer, or when 25 ms have passed since it was asked with the last one; with `first`
- * before there was one. Who asks while an answer is overdue does not wait for it.
+ * One call at a time. Resolves with its result or, 25 ms after its start, with the previous one (initially `first`). An overdue call is not
+ * awaited.
  */
 function lastKnown<T>(ask: Ask<T>, first: T): Ask<T> {
   let known = first;
@@ -107,7 +100,8 @@ function lastKnown<T>(ask: Ask<T>, first: T): Ask<T> {
   return async () => {
     const answered = asking(askNow);
     const left = timeUntil(begun + WAIT, performance.now());
-    await Promise.race([answered, sleep(left, undefined, { ref: false }).then(() => turn())]);
+    await before(answered, left);
+    await turn();
     return known;
   };
 }

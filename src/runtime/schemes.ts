@@ -1,9 +1,8 @@
-/** Which fields and functions expressions may use here: those of the packaged schemes, and those that the operator's file adds. */
 import { readFileSync } from 'node:fs';
 import { loadSchemes, packagedSchemes, type Schemes } from '@weir/expression/scheme.ts';
 import { WeirError } from '../errors.ts';
 
-/** The schemes of this process; `file` is SCHEMES_FILE. Throws USAGE with one line when the file is missing or broken. */
+/** `file`: SCHEMES_FILE. Throws USAGE in one line. */
 export function readSchemes(file: string | undefined): Schemes {
   if (file === undefined) return packagedSchemes();
   let json: unknown;
@@ -17,5 +16,5 @@ export function readSchemes(file: string | undefined): Schemes {
   return schemes;
 }
 
-/** Reasons quote the file, line breaks included. */
+/** Reasons may quote the file. */
 const oneLine = (text: string) => text.replace(/[\s\p{Cc}]+/gu, ' ');

@@ -1,15 +1,15 @@
-/** The clock of processes that share a store: their own, unless the store's says that it is ahead (SPEC D37.1). */
+/** The clock of processes with a shared store: their own, unless ahead of the store's (SPEC D37.1). */
 import { type Clock, systemClock, within } from '../clock.ts';
 import type { StoreReads } from '../ports/store.ts';
 
-/** How far the clock of a machine may be ahead before it is not gone by, ms: as far as `/readyz` lets it differ. */
+/** Tolerated lead, ms; as in `/readyz`. */
 const AHEAD = 2_000;
-/** How often the store is asked, how soon again while the clock is ahead, and how slow an answer may be that says what time it is, ms. */
+/** Query interval, also while ahead, and limit of a useful answer, ms. */
 const EVERY = 5_000;
 const SOON = 100;
 const SLOWEST = 1_000;
 
-/** What all threads of a process know of the store's clock: by how much it is ahead of the monotonic one, ms; Infinity: nothing. */
+/** Shared by threads: lead of the store's clock over the monotonic one, ms; Infinity: unknown. */
 export type ClockBase = SharedArrayBuffer;
 
 export function newClockBase(): ClockBase {
@@ -18,10 +18,7 @@ export function newClockBase(): ClockBase {
   return base;
 }
 
-/**
- * The clock of this machine; while that is ahead of the store's, the store's as it was told last, which goes on with the monotonic clock. So
- * it is wherever the clock was right and is set ahead, from that moment on. `onAhead` is told of it each time.
- */
+/** This machine's clock; while ahead of the store's, the last store time plus monotonic time. Calls `onAhead` each time. */
 export function clockBeside(
   base: ClockBase,
   { system = systemClock, onAhead = () => {} }: { system?: Clock; onAhead?: () => void } = {},
@@ -38,17 +35,17 @@ export function clockBeside(
   };
 }
 
-/** Asks the store what time it is. An answer that was long on its way, or none, says nothing. */
+/** Ignores slow or missing answers. */
 async function ask(store: Pick<StoreReads, 'ping'>, base: ClockBase, system: Clock): Promise<void> {
   const sent = system.monotonic();
-  const told = await within(store.ping(), SLOWEST, 'the store', system).catch(() => undefined);
+  const storeTime = await within(store.ping(), SLOWEST, 'the store', system).catch(() => undefined);
   const got = system.monotonic();
-  if (told === undefined) return;
-  // It may have been told at any moment between: it is no later now.
-  new Float64Array(base)[0] = Math.min(system.now(), told + (got - sent)) - got;
+  if (storeTime === undefined) return;
+  // Sampled at any time in between: an upper bound.
+  new Float64Array(base)[0] = Math.min(system.now(), storeTime + (got - sent)) - got;
 }
 
-/** Follows the clock of a store that several processes share; resolves when it was asked once. */
+/** Resolves after the first query. */
 export async function followClock(
   store: Pick<StoreReads, 'ping'>,
   system: Clock = systemClock,

@@ -1,4 +1,4 @@
-/** The certificate that the service shows: read at the start, read again when its files change (SPEC D12.8). */
+/** The server certificate, reloaded on changes (SPEC D12.8). */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
@@ -7,30 +7,28 @@ import type { Log } from '../ports/log.ts';
 import type { TlsMaterial, TlsSource } from '../ports/tls.ts';
 import type { Config } from '../settings/settings.ts';
 
-/** How often the files are looked at, ms. */
+/** Polling interval, ms. */
 const POLL_MS = 2_000;
 
 type TlsSettings = Pick<Config, 'tlsCertFile' | 'tlsKeyFile' | 'tlsClientCaFile'>;
 type Variable = 'TLS_CERT_FILE' | 'TLS_KEY_FILE' | 'TLS_CLIENT_CA_FILE';
 
-/** The certificate in use. */
 export interface TlsInUse extends TlsSource {
-  /** When the certificate ends, ms since 1970. */
+  /** ms */
   expiresAt(): number;
-  /** Reads the files again (SIGHUP). */
+  /** For SIGHUP. */
   reload(): void;
   close(): void;
 }
 
-/** Material with what is told of it. */
 interface Loaded {
   readonly material: TlsMaterial;
   readonly expiresAt: number;
 }
 
 /**
- * Reads the files that the settings name, and uses changed ones as soon as they stand still; undefined where no certificate is set.
- * Throws USAGE with every fault of the files at the start. Later a broken file is logged, and what was read before stays in use.
+ * Reloads files when they stop changing; undefined: no certificate set. Throws USAGE with all faults at the start; later logs them and
+ * retains the old material.
  */
 export function useTls(settings: TlsSettings, log: Log): TlsInUse | undefined {
   const { tlsCertFile: cert, tlsKeyFile: key, tlsClientCaFile: ca } = settings;
@@ -47,13 +45,13 @@ export function useTls(settings: TlsSettings, log: Log): TlsInUse | undefined {
       const next = loadTls(cert!, key!, ca);
       for (const use of users) use(next.material);
       inUse = next;
-      log('info', `the certificate was read again; it ends on ${new Date(next.expiresAt).toISOString().slice(0, 10)}`);
+      log('info', `the certificate was reloaded; it expires on ${new Date(next.expiresAt).toISOString().slice(0, 10)}`);
     } catch (error) {
-      log('error', `${(error as Error).message.replaceAll('\n', '; ')}; the certificate read before stays in use`);
+      log('error', `${(error as Error).message.replaceAll('\n', '; ')}; the previous certificate stays in use`);
     }
   }
 
-  // It polls, because what renews certificates replaces files in ways that notifications miss, and one file after the other.
+  // Polling: renewals replace files one by one, in ways that notifications miss.
   const timer = setInterval(() => {
     const state = stateOf(files);
     const isSettled = state === seen;
@@ -71,7 +69,7 @@ export function useTls(settings: TlsSettings, log: Log): TlsInUse | undefined {
   };
 }
 
-/** What changes when one of the files does; a file that is missing is a state too. */
+/** Changes with any file, also a missing one. */
 const stateOf = (files: readonly string[]): string =>
   files
     .map((file) => {
@@ -80,7 +78,7 @@ const stateOf = (files: readonly string[]): string =>
     })
     .join(', ');
 
-/** Reads the files and sees whether they belong together. Throws USAGE with all their faults, a line each. */
+/** Checks that the files match. Throws USAGE with one line per fault. */
 function loadTls(certFile: string, keyFile: string, caFile: string | undefined): Loaded {
   const faults: string[] = [];
   function read<T>(variable: Variable, file: string, holds: string, parse: (pem: string) => T): { pem: string; value: T } | undefined {

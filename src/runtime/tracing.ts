@@ -1,35 +1,34 @@
-/** Traces for an OpenTelemetry collector (SPEC D16.5). Its packages are loaded only where one is set. */
+/** Traces for OpenTelemetry (SPEC D16.5); packages are loaded lazily. */
 import { within } from '../clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { TracedLanding, Tracer } from '../ports/trace.ts';
 
-/** How often a collector that takes nothing is told of, ms. */
-const TELL_EVERY = 60_000;
-/** How long the last spans may take to be sent, ms. */
+/** Log interval of a failing collector, ms. */
+const REPORT_EVERY = 60_000;
+/** Timeout of the last spans, ms. */
 const LAST = 2_000;
 
 export interface Tracing extends Tracer {
-  /** A span for messages that have landed. */
   landed(landing: TracedLanding): void;
-  /** Sends what is left. */
+  /** Sends the rest. */
   close(): Promise<void>;
 }
 
-/** Sends spans to the collector at this URL, in batches, from the background. `OTEL_SERVICE_NAME` and its like are heeded. */
+/** In batches. Supports `OTEL_SERVICE_NAME` etc. */
 export async function startTracing(endpoint: string, version: string, log: Log): Promise<Tracing> {
   const { diag, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = await import('@opentelemetry/api');
   const { BatchSpanProcessor, TracerProvider } = await import('@opentelemetry/sdk-trace');
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
   const { detectResources, envDetector, resourceFromAttributes, serviceNameEnvDetector } = await import('@opentelemetry/resources');
 
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
   const quiet = () => {};
-  const tell = (message: string) => {
-    if (performance.now() - toldAt < TELL_EVERY) return;
-    toldAt = performance.now();
+  const report = (message: string) => {
+    if (performance.now() - reportedAt < REPORT_EVERY) return;
+    reportedAt = performance.now();
     log('warn', `traces cannot be sent: ${message}`);
   };
-  diag.setLogger({ error: tell, warn: quiet, info: quiet, debug: quiet, verbose: quiet });
+  diag.setLogger({ error: report, warn: quiet, info: quiet, debug: quiet, verbose: quiet });
   const named = resourceFromAttributes({ 'service.name': 'weir', 'service.version': version });
   const provider = new TracerProvider({
     resource: named.merge(detectResources({ detectors: [envDetector, serviceNameEnvDetector] })),
@@ -61,13 +60,12 @@ export async function startTracing(endpoint: string, version: string, log: Log):
       span.end({ 'messaging.batch.message_count': messages, 'messaging.destination.partition.id': String(partition) }, { at: endedAt });
     },
     async close() {
-      await within(provider.shutdown(), LAST, 'the collector of traces').catch((error: Error) => tell(error.message));
+      await within(provider.shutdown(), LAST, 'the collector of traces').catch((error: Error) => report(error.message));
       diag.disable();
     },
   };
 }
 
-/** The context that a traceparent names. */
 function parentOf(traceparent: string) {
   const [, traceId, spanId, flags] = traceparent.split('-') as [string, string, string, string];
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };

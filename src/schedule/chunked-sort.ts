@@ -1,7 +1,7 @@
-/** Items that are sorted at once, or merged: a millisecond or two. */
+/** Items sorted or merged per chunk: 1 to 2 ms. */
 const PIECE = 2000;
 
-/** Sorts as `toSorted` does, equal items in their order, piece by piece; `pause` lets others get on between two. */
+/** A stable sort in chunks; `pause` yields in between. */
 export async function chunkedSort<T>(items: readonly T[], compare: (a: T, b: T) => number, pause: () => Promise<void>): Promise<T[]> {
   let runs: T[][] = [];
   for (let at = 0; at < items.length; at += PIECE) {

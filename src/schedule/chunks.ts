@@ -1,4 +1,4 @@
-/** Items in pieces of so many, the last one smaller. They are taken as the pieces are asked for: what makes them works in between. */
+/** Lazy: the source runs between chunks. */
 export function* inChunks<T>(items: Iterable<T>, most: number): Generator<T[]> {
   let piece: T[] = [];
   for (const item of items) {
@@ -10,7 +10,7 @@ export function* inChunks<T>(items: Iterable<T>, most: number): Generator<T[]> {
   if (piece.length > 0) yield piece;
 }
 
-/** The same of what is read. What came before a failure comes before it. */
+/** Yields all items before a failure. */
 export async function* readInChunks<T>(items: AsyncIterable<T>, most: number): AsyncGenerator<T[]> {
   let piece: T[] = [];
   let failure: { readonly error: unknown } | undefined;

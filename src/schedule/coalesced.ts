@@ -1,7 +1,4 @@
-/**
- * Plans work for the next turn (of the event loop, unless `later` says another), once however often it is asked for, and again as long as
- * the work says that there is more to do.
- */
+/** Schedules work once for the next turn (event loop, or `later`), repeated while it returns true. */
 export function coalesced(work: () => boolean, later: (turn: () => void) => unknown = setImmediate): () => void {
   let isPlanned = false;
   return function plan() {

@@ -1,7 +1,7 @@
-/** How long is waited for more of the same, ms. */
+/** ms */
 const GATHER = 1_000;
 
-/** A function that asks for work to be done within a second, once for all who ask until then. `stop`: it is not done any more. */
+/** Runs work within a second, once for all requests. `stop` cancels it. */
 export function soon(work: () => unknown): { ask(): void; stop(): void } {
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;

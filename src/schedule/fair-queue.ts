@@ -1,17 +1,17 @@
-/** Dear work: one of a workspace at a time, so many in all, and a bound on who waits. */
+/** Expensive work: one per workspace at a time, with limits. */
 import { WeirError } from '../errors.ts';
 import { inTurns } from '../serial.ts';
 
-interface Line {
-  /** At once, in all. */
+export interface Line {
+  /** Concurrent, in all. */
   readonly running: number;
-  /** Asked for, those that run included. */
+  /** Limits including running work. */
   readonly asked: { readonly inAll: number; readonly ofWorkspace: number };
-  /** What is refused beyond that, such as `the worth of too many lists is being counted`. */
+  /** For the error, such as `the overlap of too many lists is being computed`. */
   readonly refusal: string;
 }
 
-/** Does work of a workspace in the order in which it was asked for; workspaces take turns. Rejects with LIMITED where too much is asked for. */
+/** In order per workspace; workspaces take turns. Rejects with LIMITED. */
 export function fairQueue({ running: most, asked: bound, refusal }: Line): <T>(workspaceId: string, work: () => Promise<T>) => Promise<T> {
   const inTurn = inTurns(most);
   const asked: string[] = [];

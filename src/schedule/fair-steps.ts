@@ -1,21 +1,17 @@
-/** How the long work of requests gets on beside everything else (SPEC D9.13). */
+/** Long work of requests in small steps (SPEC D9.13). */
 import { coalesced } from './coalesced.ts';
 
-/** Does a step of a tenant's work when its turn comes. */
 export type FairSteps = <T>(tenant: string, work: () => Promise<T>) => Promise<T>;
 
-/** Steps under way at most: with PostgreSQL each has a connection. */
+/** Concurrent steps: with PostgreSQL each uses a connection. */
 const AT_ONCE = 2;
-/** Behind a step that took longer than the first the thread rests for the second, ms: one that works all the time waits longer for its core. */
+/** After a step longer than the first, the thread rests for the second, ms: a constantly busy thread gets its core later. */
 const LONG = 1;
 const REST = 2;
 
-/**
- * One step begins in each turn of the event loop, and few are under way, however many wait; the tenants take turns, so that one with
- * thousands of requests holds up nobody but himself. Steps are to be short: a few milliseconds.
- */
+/** One step starts per event loop turn; tenants take turns: many requests of one delay only its own. Steps should take a few ms. */
 export function fairSteps(): FairSteps {
-  /** Those who wait, by tenant; the tenant who is first gets on next. */
+  /** By tenant; the first is next. */
   const waiting = new Map<string, (() => void)[]>();
   let underWay = 0;
   let took = 0;

@@ -1,4 +1,4 @@
-/** Does something once a minute. Returns the function that ends this with a last time. */
+/** Returns a stop function that runs it a last time. */
 export function everyMinute<T>(work: () => T): () => T {
   const timer = setInterval(() => void work(), 60_000).unref();
   return () => {

@@ -1,25 +1,24 @@
 import type { ReadStamp } from '../feed/read-stamp.ts';
 
-/** Runs one piece of work at a time and shares its result with everybody who may have it. */
+/** Runs one piece of work at a time and shares its result. */
 export class SingleFlight<T> {
-  readonly #moment: () => ReadStamp;
+  readonly #stamp: () => ReadStamp;
   readonly #maxAge: number;
   #running: { readonly began: ReadStamp; readonly result: Promise<T> } | undefined;
 
-  /** `moment` gives the present moment; `maxAge` (ms) is how long before an arrival shared work may have begun. */
-  constructor(moment: () => ReadStamp, maxAge: number) {
-    this.#moment = moment;
+  /** `maxAge`: how long before a caller's arrival shared work may have begun, ms. */
+  constructor(stamp: () => ReadStamp, maxAge: number) {
+    this.#stamp = stamp;
     this.#maxAge = maxAge;
   }
 
-  /** Whether no work is running. */
   get isIdle(): boolean {
     return this.#running === undefined;
   }
 
   /**
-   * The result of the running work, if it began after the arrival or less than `maxAge` before it; otherwise of new work, which
-   * begins when the running work has ended. An arrival with `monotonic` Infinity takes no work that began before it.
+   * Shares work begun after the arrival, or less than `maxAge` before it; otherwise starts new work after the current one. `monotonic`
+   * Infinity shares no earlier work.
    */
   async join(arrival: ReadStamp, work: (began: ReadStamp) => Promise<T>): Promise<T> {
     while (this.#running !== undefined) {
@@ -27,7 +26,7 @@ export class SingleFlight<T> {
       if (began.sequence > arrival.sequence || began.monotonic > arrival.monotonic - this.#maxAge) return result;
       await result.catch(() => undefined);
     }
-    const began = this.#moment();
+    const began = this.#stamp();
     const result = work(began).finally(() => {
       this.#running = undefined;
     });

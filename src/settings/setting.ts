@@ -1,27 +1,24 @@
-/** What can be set of the service, and how the text of a setting is read. */
 import { parseNetwork } from '@weir/network/parse.ts';
 import { PROTECT_RULE, protectedWord } from '../account/guard-rails.ts';
 import { NAT64_LENGTHS } from '../fetch/reach.ts';
 import { DURATIONS, type DurationUnit, readDuration } from '../text/duration.ts';
 
-/** The parts of the service that a process may run. */
+/** Roles of a process. */
 export const ROLES = ['signals', 'consumer', 'feeds', 'manage', 'sources'] as const;
 export type Role = (typeof ROLES)[number];
 
 export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
-/** Reads one value; throws an error whose message says what is allowed. */
+/** Throws an error that says what is allowed. */
 export type Parse<T> = (text: string) => T;
 
-/** One setting. Its variable is its name in capitals with underscores, where the row has no other. */
+/** The default variable is the name in capitals with underscores. */
 export interface Setting<T> {
   readonly variable?: string;
   readonly parse: Parse<T>;
-  /** Its default, as text. Without one it is `unset`, or else undefined. */
+  /** As text. Without one, `unset` or undefined. */
   readonly fallback?: string;
   readonly unset?: T;
-  /** What it means; docs/settings.md repeats it. */
-  readonly meaning: string;
 }
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
@@ -36,9 +33,12 @@ export const integer =
     return number;
   };
 
+/** 0 = unlimited. */
+export const quota = integer(0, 1_000_000_000);
+
 const CALLED: Readonly<Record<DurationUnit, string>> = { s: 'seconds', m: 'minutes', h: 'hours', d: 'days', w: 'weeks' };
 
-/** A whole number of a unit, or a duration such as `7d` that is one. */
+/** In `unit`, or a duration such as `7d`. */
 export const duration =
   (unit: DurationUnit, least: number, most: number): Parse<number> =>
   (value) => {
@@ -123,7 +123,7 @@ export const roles: Parse<readonly Role[]> = (value) => {
 
 const KEY_FORMS = [/^[\da-f]{64}$/i, /^[\w+/-]{43}=?$/] as const;
 
-/** Keys of 32 bytes, at most two. */
+/** 32 bytes each, at most two. */
 export const secretKeys: Parse<readonly Uint8Array[]> = (value) => {
   const keys = value.split(',').map((each) => each.trim());
   if (keys.length > 2) throw new Error('must be one key, or the new one and the old one with a comma between');

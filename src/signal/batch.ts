@@ -14,43 +14,35 @@ interface Refused {
   readonly refused: readonly BatchFault[];
 }
 
-/** The bytes of a batch and where its entries stand in them. */
 export interface ScannedBatch {
   readonly refused?: undefined;
   readonly bytes: Buffer;
   readonly entries: readonly EntrySpan[];
 }
 
-/** A batch is refused whole, or each entry is taken or has faults of its own (spec 4.1, 4.2). */
+/** Refused, or accepted with faults per entry (spec 4.1, 4.2). */
 export type BatchResult =
   | Refused
   | { readonly refused?: undefined; readonly accepted: number; readonly failed: number; readonly faults: readonly EntryFault[] };
 
-/** How the entries of a batch are judged. */
 export interface BatchCheck extends EnvelopeCheck {
-  /** When the batch was accepted, ms since 1970: expiries that are said as instants count from here. */
+  /** Time of acceptance, ms since 1970: base of expiries given as instants. */
   readonly receivedAt: number;
-  /** Why no entry may add a rule. */
   readonly noMoreRules?: string | undefined;
-  /** What is wrong with a good entry's rule by what it would do; absent where that is not tried. */
   readonly tried?: ((signal: Signal) => FieldFault | undefined) | undefined;
-  /** Takes an accepted entry, and what its sender probably did not mean. Where the batch is refused later on, what it took counts for nothing. */
+  /** Receives accepted entries with warnings. Void if the batch is refused later. */
   readonly accept: (signal: Signal, warnings: readonly string[]) => void;
-  /** Told of each entry that has faults of its own the kind that it names, if it names one. */
+  /** Receives the kind of each faulty entry, if known. */
   readonly fail?: ((kind: Kind | undefined) => void) | undefined;
-  /** Told, once a batch, what was thrown while an entry was judged: a defect of ours. */
+  /** Receives a defect thrown while judging, once per batch. */
   readonly report: (error: unknown) => void;
 }
 
-/** Bytes that are scanned in one step. */
 const PIECE = 4 * 1024;
-/** A batch of too many entries is looked at up to here, bytes: millions of them need not be counted. */
+/** Oversized batches are counted only up to here, bytes. */
 const COUNTED = 256 * 1024;
 
-/**
- * Looks at a request body byte by byte, in steps of 4 KiB, before anything is built from it: it is refused, or its entries are
- * known. Nothing is published or stored here.
- */
+/** Scans the body in steps of 4 KiB before parsing: a refusal, or the entries' positions. Has no side effects. */
 export function* scanSteps(bytes: Buffer): Generator<undefined, ScannedBatch | Refused> {
   const scanner = new EntryScanner(LIMITS.batchEntries);
   const entries: EntrySpan[] = [];
@@ -70,7 +62,7 @@ const wrongCount = (count: number): Refused => ({
   refused: [{ field: 'body', message: `must have 1 to ${LIMITS.batchEntries} entries`, value: count }],
 });
 
-/** Compiles the schemas of entries, a step each: else the first entry of each kind would hold everybody up for a while. */
+/** Compiles one entry schema per step, ahead of the first entries: compiling blocks the thread. */
 export function* schemaSteps(): Generator<undefined, void> {
   for (const faultsOf of [eventFaults, ...Object.values(envelopeFaults)]) {
     faultsOf({});
@@ -78,7 +70,7 @@ export function* schemaSteps(): Generator<undefined, void> {
   }
 }
 
-/** Judges a whole request body in one go, where nobody waits. A defect of ours is thrown. */
+/** Judges a body synchronously. Throws defects. */
 export function validateBatch(
   version: 1 | 2,
   json: string,
@@ -94,7 +86,6 @@ export function validateBatch(
   return result.refused === undefined ? { accepted, errors: errorTexts(result.faults) } : result;
 }
 
-/** Runs a generator to its end in one go. */
 export function inOneGo<T>(work: Generator<undefined, T>): T {
   for (;;) {
     const { done, value } = work.next();
@@ -102,7 +93,7 @@ export function inOneGo<T>(work: Generator<undefined, T>): T {
   }
 }
 
-/** Judges the entries of a batch one by one, a step each; `version` is that of the path. No more than one entry is parsed at a time. */
+/** Judges an entry per step, parsing one at a time; `version` is that of the path. */
 export function* batchSteps(version: 1 | 2, { bytes, entries }: ScannedBatch, check: BatchCheck): Generator<undefined, BatchResult> {
   const refused: BatchFault[] = [];
   const faults: EntryFault[] = [];
@@ -134,7 +125,6 @@ export function* batchSteps(version: 1 | 2, { bytes, entries }: ScannedBatch, ch
   return refused.length > 0 ? { refused: refused.slice(0, MOST_DETAILS) } : { accepted, failed, faults };
 }
 
-/** What is wrong with an entry itself, the faults for which the whole batch is refused, or undefined when it is accepted. */
 function judge(
   version: 1 | 2,
   bytes: Buffer,
@@ -154,7 +144,6 @@ function judge(
     if (version === 2) kind = kindOf(entry);
     const refusals = refusalsOf(version, entry);
     if (refusals.length > 0) return refusals;
-    // Of a batch that is refused only the reasons count.
     if (refusedAlready) return undefined;
     const dated = 'expires_at' in entry ? withDuration(version, entry, check.receivedAt) : entry;
     if (typeof dated === 'string') return fail({ faults: [{ field: 'expires_at', message: dated }] });
@@ -174,17 +163,16 @@ function judge(
 
 const addsRule = (signal: Signal) => (signal.version === 1 ? signal.event.action === 'block' : signal.envelope.op === 'upsert');
 
-/** Why an entry is too large or too deep to be parsed, or undefined. */
 function sizeFault({ start, end, size, depth }: EntrySpan): string | undefined {
   if (depth > LIMITS.entryDepth) return 'is nested too deeply';
   if (end - start > LIMITS.entryRawBytes) return `must be at most ${LIMITS.entryRawBytes} bytes with its white space and escapes`;
   return size > LIMITS.entryBytes ? `must be at most ${LIMITS.entryBytes} bytes as JSON` : undefined;
 }
 
-/** TypeScript does not know the third argument of a reviver yet. */
+/** Missing in TypeScript's types: the third argument of a reviver. */
 type Reviver = (key: string, value: unknown) => unknown;
 
-/** As many digits as an integer needs that a double may change. */
+/** Minimum digits of an integer inexact as a double. */
 const LONG_NUMBER = /\d{16}/;
 
 function parse(bytes: Buffer, { start, end }: EntrySpan): unknown {
@@ -192,11 +180,11 @@ function parse(bytes: Buffer, { start, end }: EntrySpan): unknown {
   return LONG_NUMBER.test(text) ? JSON.parse(text, exactly as Reviver) : JSON.parse(text);
 }
 
-/** NaN, which no JSON holds, in place of an integer that is written with more digits than a double keeps (SPEC D3.23). */
+/** NaN for integers a double cannot represent (SPEC D3.23). */
 const exactly = (_key: string, value: unknown, { source = '' }: { source?: string }): unknown =>
   typeof value === 'number' && /^-?\d+$/.test(source) && !Number.isSafeInteger(value) ? Number.NaN : value;
 
-/** An entry as it is shown back; one that is not parsed, by the beginning of its text. */
+/** For the response; an unparsed entry by the beginning of its text. */
 function shownEntry(bytes: Buffer, span: EntrySpan): BatchFault['value'] {
   if (sizeFault(span) === undefined) return shown(parse(bytes, span));
   return `${bytes.toString('utf8', span.start, span.start + SHOWN * 4).slice(0, SHOWN)}…`;
@@ -208,7 +196,6 @@ function parseEntry(version: 1 | 2, entry: Fields, check: EnvelopeCheck, warning
   return Array.isArray(result) ? { faults: result } : result;
 }
 
-/** The faults of an entry for which the whole batch is refused. */
 function refusalsOf(version: 1 | 2, entry: Fields): BatchFault[] {
   if (version === 1) return eventRefusals(entry).map((fault) => ({ ...fault, value: shown(entry[fault.field]) }));
   return envelopeRefusals(entry).map((fault) => ({ ...fault, value: shown(refusedRuleType(entry)) }));

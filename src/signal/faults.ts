@@ -1,32 +1,27 @@
-/** What is wrong with entries and batches, as data, and the sentences that callers read (spec 2.5, 7.2). */
+/** Faults of entries and batches, and their texts for callers (spec 2.5, 7.2). */
 import type { FieldFault } from './validate.ts';
 
-/** One thing wrong with an entry, for which the others of its batch are taken all the same. */
 export interface EntryFault extends FieldFault {
-  /** The entry, from 0. Faults come in the order of their entries. */
+  /** Index of the entry. Faults are in the order of entries. */
   readonly entry: number;
-  /** Set where the schema has nothing to say: the text of the expression is at fault. */
+  /** The expression's text is faulty; the schema accepts it. */
   readonly isExpression?: true;
 }
 
-/** Rows of `details` that an answer has at most (spec 7.2). */
+/** Maximum rows of `details` (spec 7.2). */
 export const MOST_DETAILS = 100;
 
-/** One reason why a whole batch is refused (spec 7.2, `details`). */
+/** A reason for refusing a batch (spec 7.2, `details`). */
 export interface BatchFault extends FieldFault {
-  /** What the caller sent there. */
   readonly value: string | number | boolean | null;
-  /** The entry, from 0; absent when the fault is the batch's own. */
   readonly index?: number;
 }
 
-/** An entry that was not taken, and all that is wrong with it in a sentence. */
 export interface EntryError {
   readonly entry: number;
   readonly message: string;
 }
 
-/** The faults of a batch as a sentence an entry. */
 export function entryErrors(faults: readonly EntryFault[]): EntryError[] {
   const errors: EntryError[] = [];
   for (let at = 0; at < faults.length; ) {
@@ -43,11 +38,10 @@ export function entryErrors(faults: readonly EntryFault[]): EntryError[] {
   return errors;
 }
 
-/** The same as the `errors` of an answer have it. */
 export const errorTexts = (faults: readonly EntryFault[]): string[] =>
   entryErrors(faults).map(({ entry, message }) => `Entry ${entry}: ${message}`);
 
-/** The first reason of a refusal, as a sentence. */
+/** The first reason, as a sentence. */
 export function refusalText([{ index, field, message }]: readonly [BatchFault, ...unknown[]]): string {
   const entry = index === undefined ? '' : `Entry ${index}: `;
   return `${entry}${message.startsWith(field) ? '' : `${field} `}${message}`;

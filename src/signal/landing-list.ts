@@ -5,19 +5,18 @@ import { within } from '../clock.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { Refusal } from './refusal.ts';
 
-/** Finds the list where access rules of a caller land; undefined leaves that to the consumer. */
+/** Finds the list for a caller's access rules; undefined: the consumer decides. */
 export type LandingList = (caller: Caller, asked: string | undefined) => Promise<string | undefined | Refusal>;
 
-/** Lists that are known by what they were asked for, at most. */
+/** Maximum cached lists. */
 const MOST_KNOWN = 10_000;
-/** How long the store may take to find a list that is known, ms. */
 const STORE_LIMIT = 2000;
 
 type NamedList = Pick<AccessList, 'id' | 'name' | 'sourceId'>;
 
 /**
- * The list that is asked for by id or name, else the key's, else the default. A default list that was found once is known from then on;
- * another one is what it was when it was found last, while the store does not tell (SPEC D34.4).
+ * The named list, else the key's, else the default. The default list is cached permanently; others serve as a fallback while the store does
+ * not answer (SPEC D34.4).
  */
 export function landingList(
   store: Pick<StoreReads, 'defaultList' | 'findNamed'>,
@@ -26,7 +25,6 @@ export function landingList(
   const defaultLists = new Map<string, string>();
   const knownLists = new Map<string, NamedList>();
 
-  /** Lists with this id or name, as the store has them; rejects where it does not tell. */
   async function find(workspaceId: string, asked: string): Promise<readonly NamedList[]> {
     const name = `${workspaceId} ${asked}`;
     const known = knownLists.get(name);
@@ -44,14 +42,13 @@ export function landingList(
   }
 
   return async ({ workspaceId, listId: bound, listSourceId = null, sourceId }, named) => {
-    // What a source keeps is looked at: it tells its name.
     const asked = named ?? (listSourceId === null ? undefined : bound!);
     if (asked === undefined && bound !== null) return bound;
     const known = defaultLists.get(workspaceId);
     if (asked === undefined && known !== undefined) return known;
     try {
       if (asked !== undefined) return namedList(await find(workspaceId, asked), bound, sourceId);
-      // The mark of the default list never moves, and that list cannot be deleted.
+      // The default list can be neither changed nor deleted.
       const defaultList = await store.defaultList(workspaceId);
       if (defaultList !== undefined) defaultLists.set(workspaceId, defaultList);
       return defaultList;
@@ -65,10 +62,7 @@ export function landingList(
   };
 }
 
-/**
- * The one list of those with the id or name that was asked for; `bound` is the only one that the key may use, or null, `sourceId` the source
- * that asks, if one does.
- */
+/** The unique match. `bound`: the only list permitted for the key, or null; `sourceId`: the requesting source. */
 function namedList(found: readonly NamedList[], bound: string | null, sourceId: string | undefined): string | Refusal {
   if (bound !== null && !found.some(({ id }) => id === bound))
     return { code: 'FORBIDDEN', message: 'The API key is bound to another access-rules list' };
@@ -82,5 +76,4 @@ function namedList(found: readonly NamedList[], bound: string | null, sourceId: 
     : { code: 'REFUSED', message: `The name matches more than one access-rules list; use one of the ids ${idsText(found)}` };
 }
 
-/** Signals are answered in sentences that begin with a capital. */
 const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,13 +1,13 @@
 import { MAX_CHARACTERS, MAX_REGEXES } from '@weir/expression/parser.ts';
 
-/** Limits of spec 8 and of one signal entry. Characters are Unicode code points, sizes are bytes of JSON in UTF-8. */
+/** Limits of spec 8 and of signal entries. Characters are Unicode code points, sizes are bytes of UTF-8 JSON. */
 export const LIMITS = {
   batchEntries: 1000,
   batchBytes: 16 * 1024 * 1024,
   entryBytes: 64 * 1024,
-  /** One entry with its white space and escapes: every character of the largest one escaped, and a third more. */
+  /** Including white space and escapes: the largest entry completely escaped, plus a third. */
   entryRawBytes: 512 * 1024,
-  /** Far more than any known field may have. */
+  /** Much deeper than known fields. */
   entryDepth: 64,
   name: 256,
   text: 2048,
@@ -21,10 +21,9 @@ export const LIMITS = {
 } as const;
 
 /**
- * Instants of acceptance (ms since 1970) that landing takes, from 2000 to 2199. Another producer's seconds, microseconds or nanoseconds
- * lie outside; every store, and a year of four digits, can hold what lies inside with the longest expiry on top.
+ * Acceptance times valid for landing (ms since 1970): 2000 to 2199. Excludes seconds, microseconds and nanoseconds of other producers; with
+ * the longest expiry added, every store and four-digit years can represent it.
  */
 export const ACCEPTANCE = { first: Date.UTC(2000, 0, 1), last: Date.UTC(2200, 0, 1) - 1 } as const;
 
-/** The caller-stable identifier of spec 2.2. */
 export const RULE_REF_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$';

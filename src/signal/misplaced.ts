@@ -1,16 +1,16 @@
-/** Members of an entry that have no effect where they stand, though they would elsewhere (SPEC D42.4). */
+/** Warnings about fields without effect in their place (SPEC D42.4). */
 import { isExpressionKind, KINDS, type Kind, perKind } from '../rule.ts';
 import { ENVELOPE_FIELDS, EVENT_FIELDS, type Fields, isObject, RULE_FIELDS } from './normalize.ts';
 import { TARGET_FIELDS } from './target.ts';
 
-/** Where a member has its effect, by its name without letter case and separators: `expiresIn` is meant to be `expires_in`. */
+/** The effective place of a field, by its name without case and separators: `expiresIn` means `expires_in`. */
 type Places = ReadonlyMap<string, string>;
 const wordOf = (name: string): string => name.replaceAll(/[-_]/g, '').toLowerCase();
 const placesOf = (paths: Readonly<Record<string, string>>): Places =>
   new Map(Object.entries(paths).map(([name, path]) => [wordOf(name), path]));
 const inside = (prefix: string, names: readonly string[]) => Object.fromEntries(names.map((name) => [name, prefix + name]));
 
-/** What others call the seconds that a rule lives. */
+/** Foreign names for a rule's lifetime. */
 const of = (lifetime: string) => ({ expires_in: lifetime, expiration: lifetime, ttl: lifetime, expires: 'expires_at' });
 
 const EVENT_PLACES = placesOf({ ...inside('', EVENT_FIELDS), ...of('expiration'), reason: 'description' });
@@ -30,10 +30,8 @@ const ENVELOPE_PLACES = perKind(KINDS, (kind) =>
   }),
 );
 
-/** A sentence for each misplaced member of a v1 event. */
 export const misplacedInEvent = (entry: Fields): string[] => misplaced(entry, EVENT_PLACES, [['', EVENT_FIELDS]]);
 
-/** A sentence for each misplaced member of a v2 envelope of a kind. */
 export const misplacedInEnvelope = (entry: Fields, kind: Kind): string[] =>
   misplaced(entry, ENVELOPE_PLACES[kind], [
     ['', ENVELOPE_FIELDS],
@@ -49,7 +47,7 @@ function misplaced(entry: Fields, places: Places, objects: readonly (readonly [p
       if (known.includes(name) || (members[name] ?? null) === null) return [];
       const right = places.get(wordOf(name));
       const isMissing = right !== undefined && matters(entry, right) && (valueAt(entry, right) ?? null) === null;
-      return isMissing ? [`${path === '' ? '' : `${path}.`}${name} has no effect: ${right} was probably meant`] : [];
+      return isMissing ? [`${path === '' ? '' : `${path}.`}${name} has no effect: did you mean ${right}?`] : [];
     });
   });
 }
@@ -57,6 +55,6 @@ function misplaced(entry: Fields, places: Places, objects: readonly (readonly [p
 const valueAt = (entry: Fields, path: string): unknown =>
   path.split('.').reduce<unknown>((value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined), entry);
 
-/** Whether a member counts: a deletion reads what names its rule, and nothing else. */
+/** Deletions only read the fields naming a rule. */
 const matters = ({ op, rule_ref: ref }: Fields, path: string): boolean =>
   op !== 'delete' || ((ref ?? null) === null && /^(?:rule_ref|rule\.action|rule\.target\b.*)$/.test(path));

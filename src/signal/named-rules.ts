@@ -2,14 +2,14 @@ import type { AccessAction, RuleChange } from '../rule.ts';
 import { formatTarget } from './target.ts';
 
 /**
- * The rules of its list or workspace that a change is about: the one with a rule_ref, or those on a target with an action. Of these an
- * upsert is about the one without a rule_ref, a delete by value about all.
+ * The rules concerned by a change: by rule_ref, or by target and action. By target, an upsert concerns the rule without rule_ref, a delete
+ * all of them.
  */
 export type NamedRules =
   | { readonly by: 'ref'; readonly ruleRef: string }
   | { readonly by: 'value'; readonly action: AccessAction; readonly target: string; readonly withRefs: boolean };
 
-/** What a change is about (SPEC D3.10, D3.11), for landing in both dialects and for previews. `target` is canonical text. */
+/** For landing in both dialects and for previews (SPEC D3.10, D3.11). `target` is canonical. */
 export function namedBy(change: RuleChange): NamedRules {
   if (change.change === 'delete') return { by: 'ref', ruleRef: change.ruleRef };
   if (change.change === 'delete_by_value') {

@@ -3,13 +3,13 @@ import { AnyEnvelope, ENVELOPES, EXPRESSION_FIELDS, V1Event } from './schema.ts'
 import { TARGET_FIELDS } from './target.ts';
 
 /**
- * Normalizes entries before anything is judged: known fields only, null and absent are one, letter case folded,
- * what the operation ignores is gone. Never recurses into free-form JSON, whose keys are plain data.
+ * Normalizes entries before judging: drops unknown and ignored fields, equates null with absent, folds case. Never recurses into free-form
+ * JSON.
  */
 
 export type Fields = Record<string, unknown>;
 
-/** The members of entries that weir reads. */
+/** Known fields. */
 export const EVENT_FIELDS = Object.keys(V1Event.properties);
 export const ENVELOPE_FIELDS = Object.keys(AnyEnvelope.properties);
 const V1_PLACES = new Map(EVENT_FIELDS.map((field, place) => [field, place]));
@@ -21,7 +21,7 @@ export const RULE_FIELDS: Record<Kind, readonly string[]> = {
 
 export const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether a v1 event has known fields only, in their order, each with a value of its own: picking them would change nothing. */
+/** Whether normalizing would change nothing: known fields only, in order, none null. */
 export function isPickedEvent(entry: Fields): boolean {
   let last = -1;
   for (const field in entry) {
@@ -32,16 +32,14 @@ export function isPickedEvent(entry: Fields): boolean {
   return true;
 }
 
-/** The known fields of a v1 event that say something. */
 export function normalizeEvent(entry: Fields): Fields {
-  // A copy of the whole is far cheaper than one made field by field.
+  // Copying the object is much cheaper than building it by field.
   const event = isPickedEvent(entry) ? { ...entry } : pick(entry, EVENT_FIELDS);
   dropEmptyTargets(event);
   if (event.action === 'unblock') delete event.expiration;
   return event;
 }
 
-/** The known fields of a v2 envelope that say something, with defaults filled in. */
 export function normalizeEnvelope(entry: Fields): Fields {
   const envelope: Fields = { schema_version: 2, ...pick(entry, PICKED) };
   const isDelete = envelope.op === 'delete';
@@ -52,7 +50,7 @@ export function normalizeEnvelope(entry: Fields): Fields {
 }
 
 function normalizeRule(given: unknown, value: unknown, isDelete: boolean): unknown {
-  // The kind may be anything yet, even an object that cannot be made a property key.
+  // Unvalidated: possibly an object unusable as a key.
   const kind = KINDS.find((known) => known === given);
   if (!isObject(value) || kind === undefined) return value;
   const rule = pick(value, RULE_FIELDS[kind]);
@@ -69,7 +67,7 @@ function normalizeRule(given: unknown, value: unknown, isDelete: boolean): unkno
   rule.type = lower(rule.type);
   rule.action = lower(rule.action);
   if (rule.phase !== undefined) rule.phase = lower(rule.phase);
-  // The stored config.phase is the given phase or absent, never what config happened to hold.
+  // Only the explicit phase is stored as config.phase.
   if (isObject(rule.config) && Object.hasOwn(rule.config, 'phase')) {
     const { phase: _, ...config } = rule.config;
     rule.config = config;
@@ -102,5 +100,5 @@ function dropEmptyTargets(fields: Fields): void {
 
 const present = (value: unknown) => value !== undefined && value !== null;
 
-/** Lower case of ASCII letters only: toLowerCase() would read the Kelvin sign as a k. */
+/** ASCII only: toLowerCase() maps the Kelvin sign to k. */
 export const lower = (value: unknown) => (typeof value === 'string' ? value.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : value);

@@ -2,7 +2,7 @@ import { isoTime } from '../clock.ts';
 import type { StoredRule } from '../ports/stored/stored-rule.ts';
 import { formatTarget } from './target.ts';
 
-/** A stored rule in the words of the wire. */
+/** The wire form of a stored rule. */
 export function ruleJson({ id, kind, listId, rule, createdAt, updatedAt }: Omit<StoredRule, 'seq'>): Record<string, unknown> {
   const body =
     'target' in rule

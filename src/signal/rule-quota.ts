@@ -1,21 +1,21 @@
 import { within } from '../clock.ts';
 import type { StoreReads } from '../ports/store.ts';
 
-/** Why a workspace takes no more rules now, in words for its callers; undefined while it has room. */
+/** Why a workspace is over its quota; undefined if it is not. */
 export type RuleQuota = (workspaceId: string) => Promise<string | undefined>;
 
-/** How long the number of a workspace's rules is believed, ms; what is accepted meanwhile may go beyond the limit. */
+/** Cache lifetime of a rule count, ms; the limit may be exceeded meanwhile. */
 const BELIEVED = 5000;
-/** How long the store may take to count them, ms. */
+/** Store timeout, ms. */
 const STORE_LIMIT = 1000;
 
 /**
- * Holds each workspace to `maxRules` rules (0 = no limit), as the store has counted them. While the store does not answer within a second there is
- * room: it never takes part in accepting signals. `monotonic` gives ms.
+ * Limits each workspace to `maxRules` (0 = no limit). While the store does not answer, there is no limit: accepting must not depend on the
+ * store. `monotonic` in ms.
  */
 export function ruleQuota(maxRules: number, store: Pick<StoreReads, 'ruleCount'>, monotonic: () => number): RuleQuota {
   if (maxRules === 0) return async () => undefined;
-  const fault = `the workspace has its ${maxRules} rules, the most that it may have: only deletes are taken until there are fewer`;
+  const fault = `the workspace has reached its limit of ${maxRules} rules: only deletes are accepted until it has fewer`;
   const known = new Map<string, { readonly until: number; readonly isFull: Promise<boolean> }>();
   return async (workspaceId) => {
     const at = monotonic();

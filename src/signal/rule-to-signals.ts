@@ -1,4 +1,4 @@
-/** Stored rules as the signals that leave them: the inverse of landing, for moving a workspace through the stream. */
+/** Converts stored rules to signals, for moving a workspace through the stream: the inverse of landing. */
 import type { StoredRule } from '../ports/stored/stored-rule.ts';
 import type { AccessRule, ExpressionKind, ExpressionRule } from '../rule.ts';
 import { LEAST_EXPIRY } from './expiry.ts';
@@ -6,16 +6,15 @@ import { LIMITS } from './limits.ts';
 import type { ExpressionEnvelope, Signal } from './schema.ts';
 import { writeTarget } from './target.ts';
 
-/** A signal and when it was accepted, ms. */
 export interface PastSignal {
   readonly signal: Signal;
   readonly receivedAt: number;
 }
 
 /**
- * The signals that leave a rule as it is stored, times included: one that creates it and, where it was updated later, one that
- * updates it. The first one's expiry lies behind the update: landing takes the second for an update of an active rule. An access rule that
- * ends less than a minute after its update has the end that it has, and the time of a minute before it (SPEC D46.3).
+ * Recreates a rule with its times: a creating signal and, if it was updated, an updating one. The first expiry is after the update, because
+ * landing updates only active rules. An access rule ending less than a minute after its update keeps its end, with the update one minute
+ * before (SPEC D46.3).
  */
 export function ruleToSignals(stored: Omit<StoredRule, 'id' | 'listId' | 'seq'>): PastSignal[] {
   const { createdAt, updatedAt, kind, rule } = stored;
@@ -28,7 +27,7 @@ export function ruleToSignals(stored: Omit<StoredRule, 'id' | 'listId' | 'seq'>)
   return [{ signal: signalOf(stored, allowed), receivedAt: createdAt }, update];
 }
 
-/** The `expires_in` that a signal accepted at `receivedAt` needs for the rule's expiry (expiry.ts). */
+/** The `expires_in` of a signal accepted at `receivedAt`. */
 const secondsLeft = ({ rule: { expiresAt } }: Pick<StoredRule, 'rule'>, receivedAt: number): number | undefined =>
   expiresAt === null ? undefined : expiresAt / 1000 - Math.ceil(receivedAt / 1000);
 

@@ -17,8 +17,8 @@ import { DEFAULT_EXPIRY, LEAST_EXPIRY } from './expiry.ts';
 import { LIMITS, RULE_REF_PATTERN } from './limits.ts';
 
 /**
- * What a client may send, as JSON Schema: it validates entries and it is the API documentation.
- * The schemas describe a normalized entry (normalize.ts): optional fields that were null are gone, letter case is folded.
+ * JSON Schemas of client input, for validation and API documents. They describe normalized entries (normalize.ts): without nulls, case
+ * folded.
  */
 
 const text = (maxLength: number, description: string, options: object = {}) =>
@@ -47,7 +47,7 @@ const targetFields = {
   country: Type.Optional(Type.String({ description: 'ISO-3166 Alpha-2 code, any letter case.', examples: ['NL'] })),
 };
 
-/** Element of the request array of `POST /v1/signal` (spec 2.1). */
+/** Entry of `POST /v1/signal` (spec 2.1). */
 export const V1Event = Type.Object(
   {
     type: Type.Enum(['access_rules'], { description: 'The only kind of v1.' }),
@@ -69,7 +69,6 @@ export const V1Event = Type.Object(
   },
 );
 
-/** The rule body of an access rule (spec 2.3). */
 const AccessRuleBody = Type.Object(
   {
     target: Type.Object(targetFields, { description: 'Exactly one of ip, asn, country.' }),
@@ -89,7 +88,7 @@ const AccessRuleBody = Type.Object(
   { title: 'AccessRuleBody', examples: [{ target: { ip: '203.0.113.0/24' }, action: 'block', config: { confidence: 'high' } }] },
 );
 
-/** The fields of the rule body of an expression kind (spec 2.4). A kind without phases has no `phase`. */
+/** Rule body of expression kinds (spec 2.4). `phase` only for kinds with phases. */
 const expressionFields = (kind: ExpressionKind) => ({
   name: Type.Optional(text(LIMITS.name, 'Rule name.')),
   type: Type.Enum([...RULE_TYPES], {
@@ -107,12 +106,12 @@ const expressionFields = (kind: ExpressionKind) => ({
   config: Type.Optional(freeForm(LIMITS.configBytes, 'Free-form rule configuration.', { examples: [{ sensitivity: 'high' }] })),
   phase: Type.Optional(
     Type.Enum(['request', 'response'], {
-      description: 'When omitted, the enforcement engine detects it from the expression. Kept in config.phase. Any letter case.',
+      description: 'When omitted, the enforcement engine detects it from the expression. Stored in config.phase. Any letter case.',
     }),
   ),
 });
 
-/** The fields that a rule body of any expression kind can have: one that its kind does not allow has to be seen to be refused. */
+/** All fields of expression kinds, even ones not allowed for a kind: needed to refuse them. */
 export const EXPRESSION_FIELDS = Object.keys(expressionFields(EXPRESSION_KINDS[0]));
 
 type ExpressionFields = ReturnType<typeof expressionFields>;
@@ -125,7 +124,7 @@ function expressionBody(kind: ExpressionKind): TObject<ExpressionFields> | TObje
   return hasPhase ? Type.Object({ ...fields, phase }, options) : Type.Object(fields, options);
 }
 
-/** `waf_rule` as the API documents write it: `WafRule`. */
+/** `waf_rule` → `WafRule`, for the API documents. */
 const titleOf = (kind: Kind) => kind.replace(/(^|_)([a-z])/g, (_all, _start, letter: string) => letter.toUpperCase());
 
 const RuleRef = Type.String({
@@ -133,7 +132,6 @@ const RuleRef = Type.String({
   description: 'Caller-stable identifier, the key of upsert and delete. An access rule without it is matched by value.',
   examples: ['soc-1234'],
 });
-/** An upsert needs a rule. */
 const RULE_ON_UPSERT = {
   if: { type: 'object', properties: { op: { const: 'upsert' } }, required: ['op'] },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -150,7 +148,7 @@ const envelope = <K extends Kind, I extends TSchema, R extends TSchema>(
     {
       schema_version: Type.Optional(Type.Unsafe<2>({ const: 2, default: 2, description: 'Version of the envelope.' })),
       kind: Type.Enum([...kinds]),
-      op: Type.Enum(['upsert', 'delete'], { description: 'upsert replaces the whole rule; deleting what is not there succeeds.' }),
+      op: Type.Enum(['upsert', 'delete'], { description: 'upsert replaces the whole rule; deleting a missing rule succeeds.' }),
       rule_ref: ruleRef,
       expires_in: Type.Optional(
         seconds(
@@ -176,7 +174,7 @@ function expressionEnvelope(kind: ExpressionKind) {
   return envelope([kind], RuleRef, expressionBody(kind), envelopeOptions(kind, { rule_ref: ruleRef, rule: { type, expression, action } }));
 }
 
-/** Element of the request array of `POST /v2/signal`, per kind (spec 2.2). */
+/** Entries of `POST /v2/signal` by kind (spec 2.2). */
 export const ENVELOPES = {
   access_rule: envelope(
     ['access_rule'],
@@ -186,7 +184,6 @@ export const ENVELOPES = {
   ),
   ...perKind(EXPRESSION_KINDS, expressionEnvelope),
 };
-/** What can be said of an envelope whose kind is unknown. */
 export const AnyEnvelope = envelope(KINDS, Type.Optional(RuleRef), Type.Unknown(), {});
 
 export type V1Event = Static<typeof V1Event>;
@@ -194,5 +191,5 @@ export type AccessRuleEnvelope = Static<(typeof ENVELOPES)['access_rule']>;
 export type ExpressionEnvelope = Static<(typeof ENVELOPES)[ExpressionKind]>;
 export type Envelope = AccessRuleEnvelope | ExpressionEnvelope;
 
-/** An accepted entry, as it travels on the stream: v1 as sent, v2 normalized. */
+/** An accepted entry in stream form: v1 as sent, v2 normalized. */
 export type Signal = { readonly version: 1; readonly event: V1Event } | { readonly version: 2; readonly envelope: Envelope };

@@ -1,2 +1,2 @@
-/** Text that every store can keep: no U+0000, no lone surrogate. */
+/** Valid for every store: no U+0000, no lone surrogate. */
 export const isStorableText = (text: string): boolean => text.isWellFormed() && !text.includes('\0');

@@ -2,7 +2,7 @@ import { formatNetwork } from '@weir/network/format.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import type { Target } from '../rule.ts';
 
-/** The wire form of a target: exactly one of the three is there (spec 2.1, 2.3). */
+/** Wire form: exactly one field is present (spec 2.1, 2.3). */
 export interface WireTarget {
   readonly ip?: string;
   readonly asn?: string;
@@ -28,23 +28,22 @@ const READERS: Record<TargetField, (text: string) => Target | string> = {
   country: (text) => (COUNTRY.test(text) ? { kind: 'country', country: text.toUpperCase() } : NO_COUNTRY),
 };
 
-/** The wire field that a text of a target belongs to. */
 export const targetFieldOf = (text: string): TargetField => (/^as\d/i.test(text) ? 'asn' : /^[a-z]{2}$/i.test(text) ? 'country' : 'ip');
 
-/** The target behind one wire field, or what is wrong with its form. Whether an ASN or country exists is not judged here. */
+/** Parses a wire field; a text names the fault. Does not check the existence of ASNs and countries. */
 export const readTarget = (field: TargetField, text: string): Target | string => READERS[field](text);
 
-/** The target that a person names, of whichever kind, or what is wrong with it; a code that is of no country is. */
+/** Parses any kind of target; a text names the fault, including nonexistent countries. */
 export function targetNamed(text: string, isCountry: (code: string) => boolean): Target | string {
   const target = readTarget(targetFieldOf(text), text);
   return typeof target === 'string' || target.kind !== 'country' || isCountry(target.country) ? target : NO_COUNTRY;
 }
 
-/** Canonical text of a target: `192.0.2.1`, `192.0.2.0/24`, `2001:db8::/32`, `AS64500`, `US`. Part of a rule's identity. */
+/** Canonical text: `192.0.2.1`, `192.0.2.0/24`, `2001:db8::/32`, `AS64500`, `US`. Part of a rule's identity. */
 export function formatTarget(target: Target): string {
   if (target.kind === 'ip') return formatNetwork(target.network);
   return target.kind === 'asn' ? `AS${target.asn}` : target.country;
 }
 
-/** The canonical wire form of a target. */
+/** Canonical. */
 export const writeTarget = (target: Target): WireTarget => ({ [target.kind]: formatTarget(target) });

@@ -1,4 +1,4 @@
-/** What rules of a batch would do to the workspace's sample of good traffic, before they are taken (SPEC D21). */
+/** Tries a batch's rules on the workspace's sample of good traffic (SPEC D21). */
 import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
 import type { Network } from '@weir/network/network.ts';
 import type { Caller } from '../account/caller.ts';
@@ -11,22 +11,19 @@ import type { Signal } from './schema.ts';
 import { readTarget, TARGET_FIELDS, type WireTarget } from './target.ts';
 import type { FieldFault } from './validate.ts';
 
-/** What was found out about the rules of one batch. */
 export interface SampleTrial {
-  /** Why the rule of a signal is not taken. */
   faultOf(signal: Signal): FieldFault | undefined;
-  /** What whoever only asks is told of it. */
   warningsOf(signal: Signal): string[];
 }
 
-/** Tries the rules of a batch that has a sample to be tried on. `judge` judges its entries and hands over the good ones. */
+/** `judge` judges the entries and passes on the good ones. */
 export type Trials = (
   caller: Caller,
   dryRun: boolean,
   judge: (accept: (signal: Signal) => void) => Promise<unknown>,
 ) => Promise<SampleTrial | undefined>;
 
-/** What a signal asks to be tried: its rule, how it is known, and the field that names it. */
+/** A rule to try, its identity, and the field for faults. */
 interface Tryable {
   readonly key: string;
   readonly field: string;
@@ -34,10 +31,9 @@ interface Tryable {
   readonly rule: () => TriedRule;
 }
 
-/** The actions that keep a request from where it was going. */
 const BLOCKING = ['block', 'challenge'];
 
-/** Makes what tries batches. `ranges`: the addresses behind a country or ASN. */
+/** `ranges`: the addresses of a country or ASN. */
 export function sampleTrials(tryRules: TryRules, ranges: (target: GeoTarget) => GeoRanges): Trials {
   return async (caller, dryRun, judge) => {
     const { sample, workspaceId } = caller;
@@ -106,7 +102,7 @@ function rangeOf(network: Network): GeoRanges {
   return { v4: none, v6 };
 }
 
-/** How a signal is told to people: its rule_ref, or its target. */
+/** For people: rule_ref or target. */
 export function nameOf(signal: Signal): string {
   if (signal.version === 2 && signal.envelope.rule_ref !== undefined) return signal.envelope.rule_ref;
   const wire = (signal.version === 1 ? signal.event : (signal.envelope.rule as { readonly target: WireTarget }).target) as WireTarget;

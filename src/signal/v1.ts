@@ -4,18 +4,17 @@ import { EVENT_FIELDS, type Fields, isPickedEvent, normalizeEvent } from './norm
 import { type Signal, V1Event } from './schema.ts';
 import { compile, type FieldFault } from './validate.ts';
 
-/** What the schema finds wrong with a normalized event. */
 export const eventFaults = compile(V1Event);
 const REFUSING = (['type', 'action'] as const).map((field) => ({ field, allowed: V1Event.properties[field].enum as readonly unknown[] }));
 
-/** The faults of a v1 event that refuse the whole batch: `type` and `action` (spec 7.2). */
+/** Faults refusing the whole batch: `type` and `action` (spec 7.2). */
 export const eventRefusals = (entry: Fields): FieldFault[] =>
   REFUSING.filter(({ field, allowed }) => !allowed.includes(entry[field])).map(({ field, allowed }) => ({
     field,
     message: `must be one of: ${allowed.join(', ')}`,
   }));
 
-/** One v1 event (spec 2.1), or its faults. `warnings` gets what its sender probably did not mean (SPEC D42.4). */
+/** Parses a v1 event (spec 2.1), or returns its faults. `warnings` receives probable mistakes (SPEC D42.4). */
 export function parseEvent(entry: Fields, check: TargetCheck, warnings: string[]): Signal | FieldFault[] {
   const event = normalizeEvent(entry);
   const faults = [...eventFaults(event)];
@@ -25,7 +24,7 @@ export function parseEvent(entry: Fields, check: TargetCheck, warnings: string[]
   return { version: 1, event: asSent(entry) };
 }
 
-/** The known fields, untouched: the message format of v1 never changed. */
+/** Known fields unchanged: the v1 message format is frozen. */
 function asSent(entry: Fields): V1Event {
   if (isPickedEvent(entry)) return entry as V1Event;
   const sent: Fields = {};

@@ -11,26 +11,22 @@ import { AnyEnvelope, ENVELOPES, type Envelope, type Signal } from './schema.ts'
 import { writeTarget } from './target.ts';
 import { compile, type FieldFault } from './validate.ts';
 
-/** What v2 entries are judged by, besides their schema. */
 export interface EnvelopeCheck extends TargetCheck {
   readonly schemes: Schemes;
-  /** The caller's key is bound to a list: it may send access rules only. */
+  /** The key is bound to a list: access rules only. */
   readonly listBound: boolean;
 }
 
-/** The faults of an entry; `expression` is kept apart because it is worded differently. */
 export interface EnvelopeFaults {
   readonly faults: FieldFault[];
   readonly expression?: string;
 }
 
-/** What the schema of each kind finds wrong with a normalized envelope. */
 export const envelopeFaults = { ...perKind(KINDS, (kind) => compile(ENVELOPES[kind])), unknown: compile(AnyEnvelope) };
 
-/** The kind that an entry names, if there is one of that name. */
 export const kindOf = (entry: Fields): Kind | undefined => KINDS.find((known) => known === entry.kind);
 
-/** The fault of a v2 envelope that refuses the whole batch: `rule.type` (spec 4.2). */
+/** The fault refusing the whole batch: `rule.type` (spec 4.2). */
 export function envelopeRefusals(entry: Fields): FieldFault[] {
   const kind = kindOf(entry);
   if (kind === undefined || !isExpressionKind(kind) || entry.op !== 'upsert') return [];
@@ -39,10 +35,9 @@ export function envelopeRefusals(entry: Fields): FieldFault[] {
   return [{ field: 'rule.type', message: `rule.type is required and must be one of ${RULE_TYPES.join(', ')}` }];
 }
 
-/** The value behind the field that `envelopeRefusals` names. */
 export const refusedRuleType = (entry: Fields) => (isObject(entry.rule) ? entry.rule.type : undefined);
 
-/** One v2 envelope (spec 2.2), or its faults. `warnings` gets what its sender probably did not mean (SPEC D42.3, D42.4). */
+/** Parses a v2 envelope (spec 2.2), or returns its faults. `warnings` receives probable mistakes (SPEC D42.3, D42.4). */
 export function parseEnvelope(entry: Fields, check: EnvelopeCheck, warnings: string[]): Signal | EnvelopeFaults {
   const envelope = normalizeEnvelope(entry);
   const kind = kindOf(envelope);

@@ -8,20 +8,20 @@ import type { Static } from '../json/schema.ts';
 import { DURATIONS } from '../text/duration.ts';
 import { isStorableText } from './storable-text.ts';
 
-/** What free-form JSON may be: depth in levels (a flat object has one), size in bytes of its JSON. */
+/** Limits of free-form JSON: levels (a flat object has one), bytes. */
 interface JsonLimits {
   readonly maxDepth: number;
   readonly maxBytes?: number;
 }
 
-/** Why free-form JSON cannot be kept, or undefined. Never recurses: hostile input is millions of levels deep. */
+/** Never recurses: hostile input can have millions of levels. */
 function jsonFault(value: object, { maxDepth, maxBytes }: JsonLimits): string | undefined {
   let level: object[] = [value];
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > maxDepth) return `must be at most ${maxDepth} levels deep`;
     const deeper: object[] = [];
     for (const container of level) {
-      // An array's keys are numbers, and may be thousands: they are not written out.
+      // Avoids listing an array's keys.
       const keys = Array.isArray(container) ? undefined : Object.keys(container);
       const values: readonly unknown[] = keys === undefined ? (container as unknown[]) : Object.values(container);
       for (let at = 0; at < values.length; at += 1) {
@@ -44,9 +44,8 @@ const ajv = new Ajv({
   allErrors: true,
   strict: true,
   strictRequired: false,
-  // TypeBox makes the schemas: nothing is found by holding each against the schema of schemas.
   validateSchema: false,
-  // V8 tidies the code as well.
+  // V8 optimizes too.
   code: { optimize: false },
   meta: false,
   verbose: true,
@@ -54,7 +53,6 @@ const ajv = new Ajv({
   removeAdditional: false,
   useDefaults: false,
 });
-/** The formats of texts, with what is wrong with a text that has not got it. */
 const SCHEMA_FORMATS: Readonly<Record<string, { readonly fits: (text: string) => boolean; readonly message: string }>> = {
   text: { fits: isStorableText, message: 'must not hold U+0000 or a lone surrogate' },
   name: {
@@ -81,16 +79,12 @@ ajv.addKeyword({
   },
 });
 
-/** One thing wrong with an entry: a path such as `rule.target.ip`, and what is allowed there. */
 export interface FieldFault {
   readonly field: string;
   readonly message: string;
 }
 
-/**
- * Makes of a schema a function that lists every fault of a value, in the schema's order, one a field. The schema is compiled at the first
- * call: most threads and commands ask for few of the schemas that they load.
- */
+/** Lists every fault, one per field, in schema order. Compiles on first call: most threads use few schemas. */
 export function compile(schema: TSchema, pathOf = dotted): (value: unknown) => readonly FieldFault[] {
   let validate: ValidateFunction | undefined;
   return (value) => {
@@ -98,7 +92,7 @@ export function compile(schema: TSchema, pathOf = dotted): (value: unknown) => r
     if (validate(value)) return NONE;
     const faults = new Map<string, FieldFault>();
     for (const error of validate.errors!) {
-      // Only says that one of its branches has failed.
+      // Only repeats a branch's failure.
       if (error.keyword === 'if') continue;
       const fault = MESSAGES[error.keyword as keyof typeof MESSAGES] ?? (() => error.message!);
       const { missingProperty, additionalProperty } = error.params as Record<string, string | undefined>;
@@ -112,7 +106,6 @@ export function compile(schema: TSchema, pathOf = dotted): (value: unknown) => r
 
 const NONE: readonly FieldFault[] = [];
 
-/** A path of a schema's fault as `rule.target.ip`. */
 const dotted = (path: string): string => path.slice(1).replaceAll('/', '.');
 
 ajv.addKeyword({ keyword: 'x-unit', schemaType: 'string' });
@@ -141,7 +134,6 @@ const MESSAGES: Record<string, (params: Params, schema: Limits) => string> = {
   minItems: ({ limit }) => `must have at least ${limit}`,
 };
 
-/** `type` is a list where null is allowed too. */
 function typeMessage(type: string | readonly string[], schema: Limits): string {
   const [main, other] = [type].flat();
   if (main === 'integer' && schema['x-unit'] !== undefined) return `${range({}, schema)}, or ${DURATIONS}`;
@@ -149,7 +141,7 @@ function typeMessage(type: string | readonly string[], schema: Limits): string {
   return `must be ${main === 'object' || main === 'array' ? 'an' : 'a'} ${main}${other === undefined ? '' : ` or ${other}`}`;
 }
 
-/** Reads values of a shape: what `read` makes of one, or its first fault. */
+/** Validates and converts a value: the result of `read`, or the first fault. */
 export function reader<S extends TSchema, A extends unknown[], T>(shape: S, read: (value: Static<S>, ...more: A) => T) {
   const faults = compile(shape);
   return (value: unknown, ...more: A): T | string => {

@@ -1,11 +1,11 @@
-/** How a content changes the addresses of a list, which a few entries may do (SPEC D44.1). */
+/** The effect of a content on a list's addresses; a few entries can change many (SPEC D44.1). */
 import { type AddressSet, addressCount, addressSet, difference, united } from '@weir/network/address-set.ts';
 import type { GeoDatabase, GeoRanges } from '../ports/geo.ts';
 import type { AccessAction, GeoTarget, Target } from '../rule.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { ListEntry } from './readers/entry.ts';
 
-/** The addresses of one action and family. An IPv4 address counts as one, and so does an IPv6 /64; counts are exact up to 2^53. */
+/** Per action and family. An IPv4 address or an IPv6 /64 counts as one; exact up to 2^53. */
 export interface AddressChange {
   readonly action: AccessAction;
   readonly family: Family;
@@ -13,7 +13,6 @@ export interface AddressChange {
   readonly after: number;
   readonly added: number;
   readonly removed: number;
-  /** The widest networks, countries and ASNs that are new, at most three. */
   readonly widest: readonly string[];
 }
 
@@ -21,16 +20,15 @@ type Family = 4 | 6;
 type Counts = Readonly<Record<Family, number>>;
 
 const FAMILIES = [4, 6] as const;
-/** Ranges that are sorted at once, which takes about a millisecond. */
+/** Ranges sorted per turn: about a millisecond. */
 const PIECE = 8192;
-/** Networks that a row names. */
 const NAMED = 3;
-/** As many single addresses may be added to any list without a question. */
+/** Single addresses added without confirmation. */
 const FEW = 100;
-/** More than this part of the addresses of a list changes only when somebody is sure, %. */
+/** Default limit of changes without confirmation, % of the addresses. */
 export const SURE_PERCENT = 50;
 
-/** IPv6 addresses that count as one. */
+/** IPv6 addresses counted as one. */
 const UNIT_V6 = 2 ** 64;
 
 const countsOf = (set: AddressSet): Counts => {
@@ -39,10 +37,9 @@ const countsOf = (set: AddressSet): Counts => {
 };
 const lengthOf = ({ v4, v6 }: AddressSet): number => v4.length + v6.length;
 
-/** Addresses in any order, sorted in pieces: other work gets its turn between two pushes. */
 class Pile {
   #open = addressSet([]);
-  /** Each one is more than twice as long as the next. */
+  /** Each is more than twice as long as the next. */
   readonly #sorted: AddressSet[] = [];
 
   push(target: Target, geo: GeoDatabase): void {
@@ -54,14 +51,14 @@ class Pile {
   }
 
   pushRanges({ v4, v6 }: GeoRanges): void {
-    const whole = v6.slice();
-    for (let at = 0; at < whole.length; at += 8) whole.fill(0, at + 2, at + 4).fill(0xffff_ffff, at + 6, at + 8);
+    const merged = v6.slice();
+    for (let at = 0; at < merged.length; at += 8) merged.fill(0, at + 2, at + 4).fill(0xffff_ffff, at + 6, at + 8);
     this.#open.v4.pushAll(v4);
-    this.#open.v6.pushAll(whole);
+    this.#open.v6.pushAll(merged);
     this.#sortPiece();
   }
 
-  whole(): AddressSet {
+  merged(): AddressSet {
     this.#sort(Number.POSITIVE_INFINITY);
     return this.#sorted[0]!;
   }
@@ -70,7 +67,7 @@ class Pile {
     if (lengthOf(this.#open) >= PIECE) this.#sort(2);
   }
 
-  /** Unites what is open with the sets before it that are at most `ratio` times as long. */
+  /** Merges the pending addresses with preceding sets up to `ratio` times as long. */
   #sort(ratio: number): void {
     let last = united(this.#open, addressSet([]));
     while (this.#sorted.length > 0 && lengthOf(this.#sorted.at(-1)!) <= ratio * lengthOf(last)) last = united(this.#sorted.pop()!, last);
@@ -79,7 +76,7 @@ class Pile {
   }
 }
 
-/** Collects what a list has before and after a change, and counts the addresses. */
+/** Counts a list's addresses before and after a change. */
 export class AddressTally {
   readonly #geo: GeoDatabase;
   readonly #piles: ReadonlyMap<AccessAction, Readonly<Record<'before' | 'after', Pile>>>;
@@ -98,7 +95,7 @@ export class AddressTally {
     this.#piles.get(action)![side].pushRanges({ v4: v4.pairs.subarray(0, 2 * v4.length), v6: v6.words.subarray(0, 8 * v6.length) });
   }
 
-  /** Notes a target that the list does not have yet: the widest ones are named. */
+  /** Collects a target new to the list, for naming the widest. */
   noteNew({ action, target }: { readonly action: AccessAction; readonly target: Target }): void {
     for (const family of FAMILIES) {
       const size = this.#sizeOf(target, family);
@@ -113,18 +110,19 @@ export class AddressTally {
     if (target.kind !== 'ip') {
       const pile = new Pile();
       pile.push(target, this.#geo);
-      return countsOf(pile.whole())[family];
+      return countsOf(pile.merged())[family];
     }
     const { network } = target;
     return network.family === family ? 2 ** Math.max(0, (family === 4 ? 32 : 64) - network.prefix) : 0;
   }
 
-  async change(pause: () => Promise<void>): Promise<AddressChange[]> {
+  /** `keepsAll`: nothing is removed. */
+  async change(pause: () => Promise<void>, keepsAll = false): Promise<AddressChange[]> {
     const rows: AddressChange[] = [];
     for (const [action, piles] of this.#piles) {
-      const before = piles.before.whole();
+      const before = piles.before.merged();
       await pause();
-      const after = piles.after.whole();
+      const after = keepsAll ? united(piles.after.merged(), before) : piles.after.merged();
       await pause();
       const added = countsOf(difference(after, before));
       await pause();
@@ -141,20 +139,18 @@ export class AddressTally {
   }
 }
 
-/** How many rules a list has before a change, and how many of them are added and removed. */
 interface ChangedRules {
   readonly present: number;
   readonly added: number;
   readonly removed: number;
-  /** What of the addresses may change without a question, %. */
   readonly percent: number;
-  /** It may lose whatever it has. */
+  /** All of it may be removed. */
   readonly mayLose?: boolean;
 }
 
 /**
- * The rows of which somebody has to be sure; none of a list without rules. The part is one of the addresses of the family or, where these are
- * more, of the rules of the list: the first addresses of another family are no question by themselves.
+ * The rows requiring confirmation; empty for a list without rules. The percentage refers to the family's addresses or, if larger, to the
+ * list's rules: first addresses of another family need no confirmation.
  */
 export function largeChanges(rows: readonly AddressChange[], { present, added, percent, mayLose = false }: ChangedRules): AddressChange[] {
   if (present === 0) return [];
@@ -163,7 +159,6 @@ export function largeChanges(rows: readonly AddressChange[], { present, added, p
   return rows.filter((row) => (isOver(row.added, row) && !isFew(row)) || (isOver(row.removed, row) && !mayLose));
 }
 
-/** The same in sentences, without rows of single addresses: what is said of rules says that of these. */
 export const addressFaults = (rows: readonly AddressChange[], of: ChangedRules): string[] =>
   largeChanges(rows, of)
     .filter(({ added, removed }) => added > of.added || removed > of.removed)
@@ -177,7 +172,7 @@ function changeText({ action, family, before, after, added, removed, widest }: A
   return `it would ${action} ${text(after)} ${what} instead of ${text(before)} (${text(added)} added, ${text(removed)} removed${named})`;
 }
 
-/** What somebody has to be sure of where a list is made equal to a content, a sentence without its end. */
+/** The reason for a confirmation, a sentence without its end. */
 export function largeText(
   list: string,
   { addresses, ...of }: Omit<ChangedRules, 'percent'> & { readonly kept: number; readonly addresses: readonly AddressChange[] },
@@ -187,9 +182,8 @@ export function largeText(
   return [`of the ${present} rules of the list "${list}" ${removed} would be removed, and ${added} would be added`, ...faults].join('; ');
 }
 
-/** Networks that a list of hosts has are no wider. */
+/** The widest networks in a list of hosts. */
 const HOSTS: Readonly<Record<Family, number>> = { 4: 24, 6: 48 };
 
-/** Whether a network is wider than those that a list of hosts has. */
 export const isBroad = ({ target, action }: Pick<ListEntry, 'target' | 'action'>): boolean =>
   action !== 'unblock' && target.kind === 'ip' && target.network.prefix < HOSTS[target.network.family];

@@ -1,4 +1,4 @@
-/** Whole countries and ASNs among the entries of a list: a few lines that are many networks. */
+/** Countries and ASNs in a list: few lines, many networks. */
 import { geoCost, geoName } from '../feed/geo-cost.ts';
 import type { GeoDatabase } from '../ports/geo.ts';
 import type { GeoTarget } from '../rule.ts';
@@ -9,33 +9,30 @@ import type { LineFault } from './readers/items.ts';
 export interface BroadTargets {
   readonly countries: number;
   readonly asns: number;
-  /** Networks of all of them, each counted by itself. */
   readonly networks: number;
 }
 
-/** The country or ASN that an entry makes a rule for. */
 export const broadTarget = ({ target, action }: Pick<ListEntry, 'target' | 'action'>): GeoTarget | undefined =>
   target.kind === 'ip' || action === 'unblock' ? undefined : target;
 
-/** The entries without those for countries and ASNs, which are told as faults and put into `held`. */
+/** Drops country and ASN entries, reports them as faults and collects them in `skipped`. */
 export async function* withoutBroad(
   entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
-  held: PlacedEntry[],
+  skipped: PlacedEntry[],
 ): AsyncGenerator<PlacedEntry | LineFault | PassedRow> {
   for await (const each of entries) {
     const target = 'entry' in each ? broadTarget(each.entry) : undefined;
     if (target === undefined) yield each;
     else {
-      held.push(each as PlacedEntry);
-      yield { fault: `${geoName(target)} is many networks, and is sent only when that is meant`, place: each.place };
+      skipped.push(each as PlacedEntry);
+      yield { fault: `${geoName(target)} consists of many networks and is sent only after confirmation`, place: each.place };
     }
   }
 }
 
-/** Entries that are looked at before other work gets its turn. */
+/** Entries per turn. */
 const SLICE = 1000;
 
-/** The countries and ASNs that entries make rules for, each once; undefined without any. */
 export async function broadOf(
   entries: Iterable<Pick<ListEntry, 'target' | 'action'>>,
   geo: GeoDatabase,
@@ -59,7 +56,6 @@ export async function broadOf(
   return { countries, asns: found.size - countries, networks };
 }
 
-/** `3 countries, 61,204 networks`. */
 export const broadText = ({ countries, asns, networks }: BroadTargets): string =>
   [...counted(countries, 'country', 'countries'), ...counted(asns, 'ASN', 'ASNs'), ...counted(networks, 'network', 'networks')].join(', ');
 

@@ -1,30 +1,28 @@
 /**
- * Lists that are known well enough to be added by a name (SPEC D23.40): where they are, how they are read, how often their makers let them
- * be asked for, and what they allow. Data only: none is on unless somebody adds it, and nothing of a list is shipped.
+ * Well-known lists, added by name (SPEC D23.40): address, form, minimum interval and terms. Only data: nothing is active by default, and no
+ * list's content is shipped.
  */
 import { hostName } from './host.ts';
 
-/** A row of the catalogue. */
 export interface CatalogueRow {
-  /** What it is added by, and its list called unless another name is given. */
+  /** Identifies the row; default name of the list. */
   readonly name: string;
-  /** What it is, and whose, in a line. */
   readonly title: string;
   readonly url: string;
   readonly purpose: 'block' | 'allow';
   readonly paths?: readonly string[];
   /** `name=value` */
   readonly condition?: string;
-  /** How often it is fetched unless something else is said, and at most, seconds. The second holds for all of its host. */
+  /** Default and minimum interval, seconds. The minimum applies to the complete host. */
   readonly every: number;
   readonly least: number;
-  /** What its maker allows and asks for, in one sentence. */
+  /** The maker's terms, one sentence. */
   readonly terms: string;
   readonly mayBeEmpty?: true;
-  /** The shortest prefixes that it may have: those that it is known to have, with room where these are networks of operators. */
+  /** Shortest acceptable prefixes, from experience. */
   readonly minPrefixV4: number;
   readonly minPrefixV6: number;
-  /** What to know before it is added, in one sentence. */
+  /** Advice before adding it, one sentence. */
   readonly note?: string;
 }
 
@@ -32,9 +30,7 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Hosts, and networks of no more than an organization. */
 const HOSTS = { minPrefixV4: 24, minPrefixV6: 48 } as const;
-/** Networks that a registry gives to an operator of IPv6. */
 const V6_OPERATORS = { minPrefixV6: 24 } as const;
 
 const SPAMHAUS = {
@@ -66,7 +62,7 @@ const CLOUDFLARE = {
   ...V6_OPERATORS,
   every: DAY,
   least: HOUR,
-  terms: 'Published by Cloudflare so that its customers let its servers through.',
+  terms: 'Published by Cloudflare for allow rules of its customers.',
 } as const;
 const AWS = {
   url: 'https://ip-ranges.amazonaws.com/ip-ranges.json',
@@ -99,7 +95,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...FIREHOL,
     name: 'firehol-level1',
-    title: 'FireHOL level 1: what can be blocked nearly everywhere, put together of several lists',
+    title: 'FireHOL level 1: several lists combined, safe to block nearly everywhere',
     url: 'https://raw.githubusercontent.com/firehol/blocklist-ipsets/master/firehol_level1.netset',
     minPrefixV4: 3,
     note: 'It has 10.0.0.0/8, 192.168.0.0/16, 224.0.0.0/3 and other networks that are no public ones: only with PROTECTED_NETWORKS=private,special.',
@@ -129,7 +125,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     least: HOUR,
     mayBeEmpty: true,
     terms: 'CC0.',
-    note: 'It has very few entries, or none, when botnets were taken down.',
+    note: 'It has few or no entries after botnet takedowns.',
   },
   {
     ...HOSTS,
@@ -153,7 +149,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...EMERGING,
     name: 'emerging-compromised',
-    title: 'Proofpoint Emerging Threats: hosts that were taken over',
+    title: 'Proofpoint Emerging Threats: compromised hosts',
     url: 'https://rules.emergingthreats.net/blockrules/compromised-ips.txt',
     terms: 'BSD, three clauses; to be fetched once a day.',
   },
@@ -198,7 +194,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     every: HOUR,
     least: HOUR,
     terms: 'CC0.',
-    note: 'People who hide where they are, most of them no attackers: whether to block them is a matter of policy.',
+    note: 'Anonymous users, mostly not attackers: blocking them is a matter of policy.',
   },
   { ...CLOUDFLARE, name: 'cloudflare-v4', title: 'Cloudflare: the IPv4 networks of its proxies', url: 'https://www.cloudflare.com/ips-v4' },
   { ...CLOUDFLARE, name: 'cloudflare-v6', title: 'Cloudflare: the IPv6 networks of its proxies', url: 'https://www.cloudflare.com/ips-v6' },
@@ -214,7 +210,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     name: 'googlebot',
     title: 'Google: the crawlers of its search',
     url: 'https://developers.google.com/static/crawling/ipranges/common-crawlers.json',
-    terms: 'Published by Google so that its crawlers can be told from others.',
+    terms: 'Published by Google to identify its crawlers.',
   },
   {
     ...BOTS,
@@ -224,7 +220,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     title: 'Google: the networks of its own services and of its cloud',
     url: 'https://www.gstatic.com/ipranges/goog.json',
     terms: 'Published by Google for filters such as this.',
-    note: 'Customers of its cloud are in it, and attackers among them: googlebot is mostly what is meant.',
+    note: 'Contains customers of its cloud, including attackers: googlebot is usually the better choice.',
   },
   {
     name: 'fastly',
@@ -236,7 +232,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     paths: ['addresses[]', 'ipv6_addresses[]'],
     every: DAY,
     least: HOUR,
-    terms: 'Published by Fastly so that its customers let its servers through.',
+    terms: 'Published by Fastly for allow rules of its customers.',
   },
   {
     name: 'github-hooks',
@@ -273,11 +269,10 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     paths: ['hubPrefixes[]'],
     every: DAY,
     least: HOUR,
-    terms: 'Published by Zscaler so that its customers are let through.',
+    terms: 'Published by Zscaler for allow rules of the sites its customers visit.',
   },
 ];
 
-/** The row of this name; undefined where there is none. */
 export const findCatalogue = (name: string): CatalogueRow | undefined => CATALOGUE.find((row) => row.name === name);
 
 const LEAST: ReadonlyMap<string, number> = new Map(
@@ -287,5 +282,5 @@ const LEAST: ReadonlyMap<string, number> = new Map(
   ]),
 );
 
-/** The least interval between two downloads of an address of a host, seconds; undefined for hosts that the catalogue does not have. */
+/** Minimum interval between downloads from this host, seconds; undefined: not in the catalogue. */
 export const leastInterval = (url: URL): number | undefined => LEAST.get(hostName(url));

@@ -1,15 +1,15 @@
-/** The rules that a list has, known by what identifies each, in about 60 bytes a rule: a list may have two million. */
+/** A list's current rules by identity, about 60 bytes each: a list can have two million. */
 import { hash, randomInt, randomUUID } from 'node:crypto';
 import type { StoreReads } from '../ports/store.ts';
 import type { ComparedRule } from '../ports/stored/stored-rule.ts';
 import type { Target } from '../rule.ts';
 import { formatTarget } from '../signal/target.ts';
 
-/** What is compared of a rule besides its expiry. */
+/** Compared besides the expiry. */
 export const COMPARED = ['reason', 'labels', 'config', 'name'] as const;
 export type Compared = (typeof COMPARED)[number];
 
-/** What makes two rules of a list one: their `rule_ref`, or else their action and target. */
+/** Rules are equal if their `rule_ref`, or else action and target, are equal. */
 export interface Identity {
   readonly action: string;
   readonly target: Target;
@@ -17,27 +17,23 @@ export interface Identity {
 }
 
 export interface CurrentRule {
-  /** 0: a rule that is not stored yet. */
   readonly id: number;
-  /** ms since 1970; 0: never. */
   readonly expiresAt: number;
-  /** Whether it has a `rule_ref`. */
   readonly hasRef: boolean;
   readonly isAllow: boolean;
 }
 
-/** Rules of the list that are read at once: it takes two milliseconds. */
+/** Rules read per turn: two milliseconds. */
 const READ = 1000;
 const FLAG = { ref: 1, allow: 2, wanted: 4 } as const;
 const FIRST = 1024;
-/** Values that are looked at once. */
 const MOST_KNOWN = 1000;
 
 export class CurrentRules {
-  // Unknown to whoever writes lists, so that nobody can make two rules look like one, or many share a slot.
+  // Unknown to list authors: prevents deliberate digest collisions and crowded slots.
   readonly #salt = randomUUID();
   readonly #seeds = [0, 0].map(() => randomInt(2 ** 32));
-  /** What was asked for last: values that many rules have are looked at once. */
+  /** Digests of recent values: many rules share values. */
   readonly #known = new Map<string, number>();
   readonly #key = new Uint32Array(3);
   #size = 0;
@@ -52,12 +48,11 @@ export class CurrentRules {
     return this.#size;
   }
 
-  /** The place of a rule; -1 where there is none of this identity. */
   find(identity: Identity): number {
     return this.#find(this.#keyOf(identity));
   }
 
-  /** Adds a rule whose identity is not there, with the `digest` of each of COMPARED; returns its place. */
+  /** Adds a new identity with a digest per COMPARED field; returns its index. */
   add(identity: Identity, rule: CurrentRule, digests: readonly number[]): number {
     if (this.#size === this.#ids.length) this.#grow();
     const at = this.#size++;
@@ -84,12 +79,11 @@ export class CurrentRules {
     };
   }
 
-  /** The digest of one of COMPARED. */
   digestAt(at: number, compared: number): number {
     return this.#digests[COMPARED.length * at + compared];
   }
 
-  /** A number that tells values apart, whatever the order of their fields; 0 for none. */
+  /** Independent of field order; 0 for no value. */
   digest(value: unknown): number {
     if (value === null || value === undefined) return 0;
     const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -109,7 +103,7 @@ export class CurrentRules {
     return (this.#flags[at] & FLAG.wanted) > 0;
   }
 
-  /** An IPv4 network is its own key, which is found without a hash; any other ends in an odd number. */
+  /** IPv4 networks are their own key, without hashing; other keys end in an odd number. */
   #keyOf({ action, target, ruleRef }: Identity): Uint32Array {
     const key = this.#key;
     if (!ruleRef && target.kind === 'ip' && target.network.family === 4) {
@@ -177,7 +171,6 @@ function ordered(value: unknown): unknown {
   );
 }
 
-/** The rules of a list that are active at `now` (ms), in pages. */
 export async function* comparedPages(
   reads: Pick<StoreReads, 'comparedRules'>,
   workspaceId: string,

@@ -1,12 +1,10 @@
-/** Until when the rules of entries last, and which have to be given longer (SPEC D11.4). */
 import { expiresAt, lifetime } from '../signal/expiry.ts';
 import { LIMITS } from '../signal/limits.ts';
 import type { ListEntry } from './readers/entry.ts';
 
-/** A rule that stays is renewed when it has less than this part of the lifetime that is asked for. */
+/** Renew below this fraction of the requested lifetime. */
 const RENEWED = 3 / 4;
 
-/** When the rule of an entry that is sent at `now` (ms) expires, ms; 0: never. */
 export function expiryOf({ expiry, action }: ListEntry, now: number): number {
   if (expiry !== undefined && 'at' in expiry) {
     const seconds = Math.min(Math.ceil(expiry.at / 1000) - Math.ceil(now / 1000), LIMITS.expirySeconds);
@@ -15,7 +13,7 @@ export function expiryOf({ expiry, action }: ListEntry, now: number): number {
   return expiresAt(now, lifetime('access_rule', action, expiry?.seconds)) ?? 0;
 }
 
-/** Whether a rule that expires at `stored` (ms; 0: never) has to be given another expiry. */
+/** Whether a rule expiring at `stored` (ms; 0: never) needs another expiry. */
 export function isOutlived(entry: ListEntry, stored: number, now: number): boolean {
   const wanted = expiryOf(entry, now);
   if (wanted === 0 || stored === 0) return wanted !== stored;

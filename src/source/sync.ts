@@ -1,6 +1,6 @@
 /**
- * Making a list equal to a content (SPEC D11.4): what of it has to change, as the messages of the stream that change it. What stays as it is
- * is not sent, and keeps since when it is there; what an entry does not say, its rule keeps.
+ * Makes a list equal to a content (SPEC D11.4) using stream messages. Unchanged rules are not sent and retain their age; unset entry fields
+ * retain the rule's values.
  */
 import { type Caller, senderOf } from '../account/caller.ts';
 import { WeirError } from '../errors.ts';
@@ -25,95 +25,84 @@ import { arrayOf, type FileSignal, type LineFault } from './readers/items.ts';
 import type { ListAction } from './readers/verdict.ts';
 import { expiryOf, isOutlived } from './renewal.ts';
 
-/** What comparing works with. */
 export interface SyncPorts {
   readonly reads: Pick<StoreReads, 'comparedRules' | 'rulesById'>;
   readonly accept: Accept;
-  /** Why a network must not be blocked, as the guard rails have it; empty when it may be. */
   readonly blockFaults: (network: Extract<Target, { kind: 'ip' }>['network']) => readonly string[];
   readonly geo: GeoDatabase;
   readonly now: () => number;
-  /** Gives other work its turn. Rejects where nobody waits for the result any more. */
+  /** Yields to other work. Rejects if the result is no longer needed. */
   pause(): Promise<void>;
-  /** Waits until more entries may be sent, seconds; undefined: then it is refused. */
+  /** Waits until sending is allowed, seconds; undefined: refuse instead. */
   readonly wait?: (seconds: number) => Promise<void>;
 }
 
-/** Which list is made equal, and how. */
 export interface SyncTask {
   readonly caller: Caller;
   readonly listId: string;
-  /** Its rules are concerned even when no entry has it. */
   readonly action: ListAction;
-  /** Whether entries that guard rails refuse hold back every removal (`keep`), or count as absent (`skip`), with all that cannot be taken (`skip_all`). */
+  /**
+   * Entries refused by guard rails: `keep` prevents all removals; `skip` treats them as absent; `skip_all` does so for all unacceptable
+   * entries.
+   */
   readonly refused: 'keep' | 'skip' | 'skip_all';
 }
 
-/** What is wrong with an entry, and where it stands. */
 export interface PlacedFault {
   readonly place: string;
   readonly message: string;
 }
 
-/** What making a list equal does. */
 export interface SyncPlan {
-  /** Rules of the list that are known by their value, of the actions that are concerned. */
+  /** The list's rules without `rule_ref`, of the actions concerned. */
   readonly present: number;
-  /** Rules that are made, changed (or renewed), removed, and left as they are. */
   readonly added: number;
   readonly changed: number;
   readonly removed: number;
   readonly unchanged: number;
-  /** Rules with a `rule_ref` that no entry has: they stay. */
+  /** Rules with an unmatched `rule_ref`: never removed. */
   readonly kept: number;
-  /** Rules of the list afterwards. */
   readonly listed: number;
-  /** What becomes of the addresses of the actions that are concerned. */
+  /** Effect on addresses, of the actions concerned. */
   readonly addresses: readonly AddressChange[];
-  /** Entries that cannot be read or taken, those that guard rails refuse, and those that have expired. */
+  /** Unreadable, unacceptable, refused and expired entries. */
   readonly failed: number;
   readonly refused: number;
   readonly expired: number;
-  /** Rows that were passed over, by the reason. */
   readonly passed: Readonly<Record<string, number>>;
-  /** The first of what is wrong, refusals included. */
   readonly faults: readonly PlacedFault[];
-  /** Whether so much would be removed, or added, that somebody has to be sure. */
+  /** Changes require confirmation because of their number. */
   readonly isLarge: boolean;
-  /** Whole countries and ASNs among what is added, of which somebody has to be sure, too. */
+  /** Added countries and ASNs: require confirmation too. */
   readonly wide: number;
 }
 
-/** Whether somebody has to be sure of it. */
 export const needsConfirmation = ({ isLarge, wide }: Pick<SyncPlan, 'isLarge' | 'wide'>): boolean => isLarge || wide > 0;
 
-/** Entries that are judged together. */
 const SLICE = LIMITS.batchEntries;
-/** Entries and rules that are compared before other work gets its turn. */
+/** Entries and rules compared per turn. */
 const TURN = 200;
-/** Faults that are returned at most, and how API documents say that. */
+/** Maximum faults returned, and its wording in API documents. */
 export const MOST_TOLD = 1000;
 export const FIRST_TOLD = `The first ${MOST_TOLD.toLocaleString('en')}.`;
 const MOST_REASONS = 20;
-/** So many may come into any list without a question. */
+/** Additions allowed without confirmation. */
 const FEW = 100;
-/** What is compared of a rule; with a `rule_ref`, which goes without a name, its target in place of that. */
 const compared = (rule: ComparedRule): Readonly<Record<Compared, unknown>> =>
   rule.ruleRef === null ? rule : { ...rule, name: `${rule.action} ${formatTarget(rule.target)}` };
-const said = (entry: ListEntry): Readonly<Record<Compared, unknown>> =>
+const comparedOf = (entry: ListEntry): Readonly<Record<Compared, unknown>> =>
   entry.ruleRef === undefined ? entry : { ...entry, name: `${entry.action} ${formatTarget(entry.target)}` };
 
 interface Pending extends PlacedEntry {
-  /** The rule that it changes; 0: a new one. */
+  /** The changed rule; 0: a new one. */
   readonly id: number;
-  /** Its place among the present rules. */
   readonly index: number;
   readonly keepsExpiry: boolean;
 }
 
 /**
- * Compares a content with a list and hands over what changes it, in steps of one batch each: first what comes, then what goes. What goes is
- * left out where an entry failed. Rejects with USAGE where an entry is no rule, and with what a batch is refused with.
+ * Compares and passes on changes in batches: additions first, then removals (none if an entry failed). Rejects with USAGE for an entry
+ * without a rule, and with a batch's refusal.
  */
 export async function planSync(
   { reads, accept, blockFaults, geo, now, pause, wait }: SyncPorts,
@@ -149,24 +138,24 @@ export async function planSync(
   if (pending.length > 0) await judge();
   if (actions.has('unblock')) throw noRule();
 
-  const mayGo = onRefused === 'skip_all' || (count.failed === 0 && (count.refused === 0 || onRefused === 'skip'));
+  const mayRemove = onRefused === 'skip_all' || (count.failed === 0 && (count.refused === 0 || onRefused === 'skip'));
   const isConcerned = ({ isAllow, hasRef }: CurrentRule) => !hasRef && actions.has(isAllow ? 'allow' : 'block');
-  const [gone, known] = [[] as number[], { present: 0, kept: 0 }];
+  const [removals, known] = [[] as number[], { present: 0, kept: 0 }];
   for (let at = 0; at < stored; at += 1) {
     if (at % (TURN * 10) === 0) await pause();
     const rule = present.get(at);
     if (rule.hasRef && !present.isWanted(at)) known.kept += 1;
     if (!isConcerned(rule)) continue;
     known.present += 1;
-    if (!present.isWanted(at)) gone.push(rule.id);
+    if (!present.isWanted(at)) removals.push(rule.id);
   }
-  if (mayGo) await remove(gone);
+  if (mayRemove) await remove(removals);
   const { added } = count;
-  const removed = mayGo ? gone.length : 0;
+  const removed = mayRemove ? removals.length : 0;
   let listed = stored - removed;
   for (let at = stored; at < present.size; at += 1) if (present.isWanted(at)) listed += 1;
-  const addresses = (await tally.change(pause)).filter(({ action: of }) => actions.has(of));
-  const isMuch = gone.length * 2 > known.present || (known.present > 0 && added > Math.max(FEW, known.present));
+  const addresses = (await tally.change(pause, !mayRemove)).filter(({ action: of }) => actions.has(of));
+  const isMuch = removed * 2 > known.present || (known.present > 0 && added > Math.max(FEW, known.present));
   const isLarge = isMuch || largeChanges(addresses, { present: stored, added, removed, percent: SURE_PERCENT }).length > 0;
   return { ...known, ...count, removed, listed, addresses, passed, faults, isLarge };
 
@@ -176,7 +165,6 @@ export async function planSync(
     const digests = COMPARED.map((field) => present.digest(fields[field]));
     present.add(rule, known, digests);
     tally.push('before', rule);
-    // It stays, whatever comes.
     if (hasRef) tally.push('after', rule);
   }
 
@@ -200,7 +188,7 @@ export async function planSync(
     const rule = found < 0 ? undefined : present.get(found);
     if (rule !== undefined) present.want(found);
     const isDue = rule === undefined || isOutlived(entry, rule.expiresAt, at);
-    const fields = said(entry);
+    const fields = comparedOf(entry);
     const isSame =
       rule !== undefined &&
       COMPARED.every((field, i) => fields[field] === undefined || present.digest(fields[field]) === present.digestAt(found, i));
@@ -220,7 +208,6 @@ export async function planSync(
     pending.push({ entry, place, id: rule?.id ?? 0, index, keepsExpiry: !isDue && entry.expiry === undefined });
   }
 
-  /** Judges what is pending as signals are, and hands over the messages of what is good. */
   async function judge(): Promise<void> {
     const all = pending;
     pending = [];
@@ -233,7 +220,7 @@ export async function planSync(
       return signal === undefined ? [] : [{ ...signal, place, index, isNew: !before.has(id) }];
     });
     for (const version of [1, 2] as const) {
-      // In their order: of two entries for one value the later counts, and those with a name are of another version.
+      // Keeps the order: a later entry for a value wins, and named entries have another version.
       const batch = signals.filter((signal) => signal.version === version);
       if (batch.length > 0) await judgeBatch(version, batch);
     }
@@ -284,9 +271,9 @@ export async function planSync(
   }
 }
 
-const noRule = () => new WeirError('USAGE', 'a file that replaces a list holds the rules that it shall have, and unblock is none');
+const noRule = () => new WeirError('USAGE', 'a file that replaces a list contains its rules: unblock is not allowed');
 
-/** An entry with what it does not say, as its rule has it. */
+/** Fills unset fields from the rule. */
 function merged(entry: ListEntry, rule: AccessRule | undefined, keepsExpiry: boolean): ListEntry {
   if (rule === undefined) return entry;
   return {

@@ -1,4 +1,4 @@
-/** Tries a source before anything is kept (SPEC D23.41): what is there, what of it could be taken, and what it would do. */
+/** Tries a source before it is stored (SPEC D23.41): its content, the acceptable part, and its effect. */
 import { addressCount, addressSet, difference, isEmpty } from '@weir/network/address-set.ts';
 import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
@@ -15,19 +15,16 @@ import { hasExpired } from './readers/entry.ts';
 import { type ContentOf, nothingSeen, readSource } from './refresh/content.ts';
 import { guardFaults } from './refresh/guards.ts';
 
-/** What is tried. */
 export interface TriedSource {
   readonly workspace: Workspace;
   readonly content: ContentOf;
-  /** The list that it would replace; null: a new one. */
+  /** The list to replace; null: a new one. */
   readonly listId: string | null;
 }
 
-/** A content that was fetched, or why none was. */
 export type TriedContent =
   | {
       readonly kind: 'fetched';
-      /** Unpacked. */
       readonly bytes: number;
       readonly lastModified: string | undefined;
       readonly endsWithLineFeed: boolean;
@@ -38,32 +35,27 @@ export type TriedContent =
 export interface TryPorts extends TrialOptions {
   /** Rejects with FETCH. */
   fetch(): Promise<TriedContent>;
-  /** Bytes of a content at most, unpacked. */
   readonly mostBytes: number;
 }
 
-/** Faults that are told. */
 const MOST_TOLD = 20;
-/** Entries between two words about how far it is, and turns for others. */
+/** Entries between progress reports and turns. */
 const TURN = 2000;
 
-/** What is told of a trial, as JSON has it. */
 export type TryReport = Awaited<ReturnType<typeof trySource>>;
 
-/** A trial, as it is handed to another thread. */
 export interface TryJob {
   readonly workspaceId: string;
   readonly content: ContentOf;
-  /** The list that it would replace; null: a new one. */
   readonly listId: string | null;
-  /** Headers that show who asks. */
+  /** Authentication headers. */
   readonly credentials: Readonly<Record<string, string>>;
 }
 
-/** Tries sources, elsewhere than on the thread that answers; one of a workspace at a time. Rejects with REFUSED or LIMITED where it cannot now. */
+/** Runs outside the main thread, one per workspace. Rejects with REFUSED or LIMITED if busy. */
 export type SourceTrier = (job: TryJob) => Promise<TryReport>;
 
-/** Tries. `fault` says why nothing can be told where the content cannot be fetched or read; rejects when the store does not answer. */
+/** `fault`: why the content cannot be fetched or read. Rejects if the store does not answer. */
 export async function trySource({ workspace, content, listId }: TriedSource, ports: TryPorts) {
   const { geo, guard, clock, onStep } = ports;
   const { name, url, purpose, guards } = content;
@@ -178,10 +170,9 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
   }
 }
 
-/** By what a content is known to be whole. */
 export const WHOLENESS = ['said', 'last_line', 'not_known'] as const;
 
-/** `isSaid`: a count of its own, or JSON that is closed. */
+/** `isSaid`: an own count, or closed JSON. */
 const wholeness = (isSaid: boolean, endsWithLineFeed: boolean): (typeof WHOLENESS)[number] =>
   isSaid ? 'said' : endsWithLineFeed ? 'last_line' : 'not_known';
 

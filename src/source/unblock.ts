@@ -1,21 +1,19 @@
-/** What of files takes targets out of block feeds: entries and signals that never block one, or unblock one (SPEC D10.18). */
+/** Entries and signals removing targets from block feeds: unblocks and never-block rules (SPEC D10.18). */
 import type { RuleChange, RuleOperation } from '../rule.ts';
 import { decodeSignalRecord } from '../signal/message/decode.ts';
 import { formatTarget } from '../signal/target.ts';
 import type { ListEntry } from './readers/entry.ts';
 import type { FileSignal } from './readers/items.ts';
 
-/** A target, as `formatTarget` writes it, that shall not be blocked any more, and by what. */
 export interface Unblock {
   readonly target: string;
   readonly how: 'allow' | 'unblock';
 }
 
-/** What an entry of a list takes out; undefined for one that blocks. */
 export const unblockOfEntry = ({ action, target }: Pick<ListEntry, 'action' | 'target'>): Unblock | undefined =>
   action === 'block' ? undefined : { target: formatTarget(target), how: action };
 
-/** What a signal takes out; undefined for one that does not, or names no target. */
+/** undefined for blocks and signals without a target. */
 export function unblockOfSignal({ version, json }: Pick<FileSignal, 'version' | 'json'>): Unblock | undefined {
   const headers = { schema_version: String(version), workspace_id: '-' };
   const decoded = decodeSignalRecord({ key: '', headers, value: json.toString(), offset: 0, timestamp: Date.UTC(2026, 0) });
@@ -28,7 +26,6 @@ function liftOfChange(change: RuleChange | RuleOperation): Unblock | undefined {
   return { target: formatTarget(change.rule.target), how: 'allow' };
 }
 
-/** The same targets, each once. */
 export const distinctUnblocks = (lifts: Iterable<Unblock>): Unblock[] => [
   ...new Map([...lifts].map((lift) => [`${lift.how} ${lift.target}`, lift])).values(),
 ];

@@ -1,4 +1,4 @@
-/** What has changed in lists since they were read: the changes alone, the same in both dialects (D5.22). */
+/** Reads changes since an earlier read instead of complete lists (D5.22). */
 import { DAY } from '../clock.ts';
 import type { KnownRules, ListSink, RuleSink } from '../ports/snapshot.ts';
 import { keyOf, type RuleSource, ruleSource } from './accounts/lists.ts';
@@ -7,25 +7,22 @@ import { roleOf, targetOf } from './columns.ts';
 import type { Row } from './rows.ts';
 import { all, one, type Work } from './work.ts';
 
-/** More changes of one list than this cost as much as reading all of its rules. */
+/** More changes than this cost as much as reading the complete list. */
 const MOST = 20_000;
-/** Changes are kept for a week (D9.7); rules whose last change is nearly as old are read anew, ms. */
+/** Changes are stored for a week (D9.7); older reads than this start again, ms. */
 const KEPT = 6 * DAY;
-/** Ids that one statement names. */
+/** Ids per statement. */
 const ASKED = 500;
 
 const COLUMNS = 'id, action, v4, v6, expires_at, levels, target';
 const ACTIVE = '(expires_at IS NULL OR expires_at > $3)';
 
-/** What `follow` has found: whole lists, by their primary keys, are for the driver to read. */
+/** The driver reads complete lists, by pk. */
 interface Followed extends RuleSource {
-  readonly whole: readonly number[];
+  readonly complete: readonly number[];
 }
 
-/**
- * `follow` of the port, but for the lists that are to be read whole. `now` is the store's clock as an expression, `at` (ms) the instant
- * at which rules have to be active.
- */
+/** Except for the lists to read completely. `now`: SQL expression of the store's clock; `at`: rules active then, ms. */
 export function* follow(
   now: string,
   { workspaceId, feedId, at, known }: { workspaceId: string; feedId: string | null; at: number; known: KnownRules },
@@ -34,24 +31,24 @@ export function* follow(
   const source = yield* ruleSource(now, workspaceId, feedId);
   if (source === undefined) return undefined;
   const { head, workspacePk, lists } = source;
-  const whole = lists.map(({ pk }) => pk).filter((pk) => !known.lists.has(keyOf(pk)));
-  if (known.lists.size === 0 || head.change === known.change) return { ...source, whole };
-  if (!(yield* isKept(workspacePk, known.change, head.readAt))) return 'too_far';
+  const complete = lists.map(({ pk }) => pk).filter((pk) => !known.lists.has(keyOf(pk)));
+  if (known.lists.size === 0 || head.change === known.change) return { ...source, complete };
+  if (!(yield* isStored(workspacePk, known.change, head.readAt))) return 'too_far';
   for (const pk of yield* touchedLists(workspacePk, known.change)) {
-    if (known.lists.has(keyOf(pk)) && !(yield* followList(pk, known.change, at, sink))) whole.push(pk);
+    if (known.lists.has(keyOf(pk)) && !(yield* followList(pk, known.change, at, sink))) complete.push(pk);
   }
-  return { ...source, whole };
+  return { ...source, complete };
 }
 
-/** Whether every change after this one is still known: the oldest are forgotten or given up (D9.10) first. */
-function* isKept(workspacePk: number, change: number, now: number): Work<boolean> {
+/** Whether all later changes are still stored: the oldest are deleted or dropped (D9.10) first. */
+function* isStored(workspacePk: number, change: number, now: number): Work<boolean> {
   const text = 'SELECT landed_at FROM batches WHERE workspace_pk = $1 AND first_seq <= $2 ORDER BY first_seq DESC LIMIT 1';
   const row = yield* one(text, workspacePk, change);
   if (row === undefined || Number(row.landed_at) <= now - KEPT) return false;
   return change >= (yield* givenUpUntil(workspacePk));
 }
 
-/** The lists in which something has landed since. An undo lands where the batch did that it undoes. */
+/** Lists changed since then. An undo changes the lists of the undone batch. */
 function* touchedLists(workspacePk: number, change: number): Work<Set<number>> {
   const rows = yield* all('SELECT DISTINCT list_pk, undoes FROM batches WHERE workspace_pk = $1 AND first_seq > $2', workspacePk, change);
   const touched = new Set(rows.map((row) => Number(row.list_pk)));
@@ -61,7 +58,7 @@ function* touchedLists(workspacePk: number, change: number): Work<Set<number>> {
   return touched;
 }
 
-/** False when there is too much. */
+/** False: too many changes. */
 function* followList(pk: number, change: number, at: number, sink: ListSink): Work<boolean> {
   const changed = yield* all(`SELECT DISTINCT id FROM access_rules_before WHERE list_pk = $1 AND changed > $2 LIMIT ${MOST}`, pk, change);
   const made = yield* all(

@@ -1,32 +1,27 @@
-/** How values are stored, in columns of the same meaning in either dialect. */
 import { parseNetwork } from '@weir/network/parse.ts';
 import { ACCESS_ACTIONS, type AccessAction, type JsonObject, RULE_ROLES, type RuleRole, type Target } from '../rule.ts';
 
-/** JSON data as text; null stays null. */
 export const jsonText = (value: JsonObject | null): string | null => (value === null ? null : JSON.stringify(value));
 
-/** The code of an access action: its place in ACCESS_ACTIONS. */
 export const actionCode = (action: AccessAction): number => ACCESS_ACTIONS.indexOf(action);
 export const actionOf = (code: unknown): AccessAction => ACCESS_ACTIONS[Number(code)];
 
-/** The role behind the code of an action, or EXCEPTION. */
 export const roleOf = (code: number): RuleRole => RULE_ROLES[code];
 export const EXCEPTION = RULE_ROLES.indexOf('exception');
 
-/** The target behind its canonical text. */
 export function targetOf(text: string): Target {
   if (/^AS\d+$/.test(text)) return { kind: 'asn', asn: Number(text.slice(2)) };
   if (/^[A-Z]{2}$/.test(text)) return { kind: 'country', country: text };
   const network = parseNetwork(text);
-  if (typeof network === 'string') throw new Error(`the store holds a target that is none: ${text}`);
+  if (typeof network === 'string') throw new Error(`the store contains an invalid target: ${text}`);
   return { kind: 'ip', network };
 }
 
-/** A network as one integer, for IPv4: first address × 64 + prefix length. */
+/** First address × 64 + prefix length. */
 export const packV4 = (target: Target): number | null =>
   target.kind === 'ip' && target.network.family === 4 ? target.network.address * 64 + target.network.prefix : null;
 
-/** A network as 17 bytes, for IPv6: the first address and the prefix length. */
+/** 17 bytes: first address and prefix length. */
 export function packV6(target: Target): Uint8Array | null {
   if (target.kind !== 'ip' || target.network.family !== 6) return null;
   const bytes = new Uint8Array(17);
@@ -39,5 +34,5 @@ export function packV6(target: Target): Uint8Array | null {
 }
 
 const [FIRST, LAST] = [Date.parse('0000-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];
-/** The nearest instant (ms) that either store can hold and that a year of four digits can say; 0 for NaN. */
+/** Clamps to the range (ms) that both stores and four-digit years support; 0 for NaN. */
 export const nearestInstant = (at: number): number => Math.trunc(Math.min(Math.max(at, FIRST), LAST)) || 0;

@@ -1,4 +1,4 @@
-/** When the content of a representation first appeared (Last-Modified), the same in both dialects. */
+/** When the content of a representation first appeared (Last-Modified). */
 
 import { WeirError } from '../errors.ts';
 import { storedVariant, type Variant } from '../feed/variant.ts';
@@ -7,12 +7,12 @@ import { FEED_PK, FROM_FEED } from './row-ids.ts';
 import { type Row, textOrNull } from './rows.ts';
 import { oneByKey, run, type Work } from './work.ts';
 
-/** A snapshot cannot be of later than now. One that is by more than this, ms, was read by a clock that was ahead (SPEC D35.2). */
+/** A snapshot later than now by more than this, ms, was read by a fast clock (SPEC D35.2). */
 const FAR_AHEAD = 10_000;
 
-// One statement, so that replicas at the same moment agree: a newer snapshot moves the row, and only another hash moves `since`. A variant
-// without a row is no older than the others of its feed, in whose place it may have come (SPEC D35.7). A later instant that somebody was told
-// the same content with is that of all (SPEC D37.3).
+// One statement, for concurrent replicas: a newer snapshot updates the row, and only another hash updates `since`. A variant
+// without a row is at least as new as the feed's others, which it may have replaced (SPEC D35.7). A later instant sent with the same
+// content applies to all (SPEC D37.3).
 const recordText = (now: string) => {
   const isOlder = `excluded.snapshot_at < stored.snapshot_at AND stored.snapshot_at <= ${now} + ${FAR_AHEAD}`;
   const latest = `coalesce((SELECT max(since) FROM feed_records WHERE workspace_pk = w.pk AND list_pk = ${FEED_PK}), 0)`;
@@ -28,21 +28,20 @@ const recordText = (now: string) => {
   RETURNING hash, snapshot_at, since`;
 };
 
-/** `recordDocument` of the port; one statement, which needs no transaction around it. `now` is the store's clock, as an expression. */
+/** One statement; needs no transaction. `now`: SQL expression of the store's clock. */
 export function* recordDocument(now: string, ...[workspaceId, key, seen]: Parameters<RuleWrites['recordDocument']>): Work<DocumentRecord> {
   const { feedId, format, family, action } = key;
   const { hash, snapshotAt, second, told = 0 } = seen;
   const row = yield* oneByKey(recordText(now), workspaceId, feedId, format, family, action, hash, snapshotAt, second, told);
-  if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed whose content is to be recorded is gone');
+  if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed was deleted');
   return { hash: String(row.hash), snapshotAt: Number(row.snapshot_at), since: Number(row.since) };
 }
 
-/** What decides which variant of which feed is at an address that does not say it. */
+/** Settings that decide which variant a URL returns by default. */
 const DECIDING = ['name', 'format', 'family', 'action', 'target'];
-/** What tells the variants of a feed apart. */
 const PARTS = ['format', 'family', 'action'] as const;
 
-/** `later`: how much later than all before a variant is dated, as an expression; 0: as it was. */
+/** `later`: SQL expression, how much later than all others to date a variant; 0: unchanged. */
 const redateText = (now: string, later: string) => {
   const latest = '(SELECT max(since) FROM feed_records WHERE workspace_pk = $1 AND list_pk = $2)';
   const first = `CASE WHEN ${now} / 1000 > ${latest} THEN ${now} / 1000 ELSE ${latest} + 1 END`;
@@ -50,15 +49,15 @@ const redateText = (now: string, later: string) => {
 };
 
 /**
- * Gives the variants of the feed of a list, or of a composed feed (`place`: the list's number, or that of the feed below zero), a later date
- * where a change of its row may have put them in the place of another (SPEC D35.7). That one keeps its date: a process that does not know of
- * the change yet tells it on, and it must not be that of the other (SPEC D37.3).
+ * Dates variants later when a change of their list or composed feed (`place`: list pk, or minus feed pk) may have put them in place of
+ * another variant (SPEC D35.7). The other keeps its date: processes that do not know the change yet still send it, and the dates must
+ * differ (SPEC D37.3).
  */
 export function* redateDocuments(now: string, workspacePk: number, place: number, before: Row, after: Row): Work<void> {
   if (DECIDING.every((field) => before[field] === after[field])) return;
   const [was, is] = [variantOf(before), variantOf(after)];
   const changed = PARTS.filter((part) => was[part] !== is[part]);
-  // An address may say some of them: of two variants the one with more that is not as before comes in the place of the other.
+  // A URL may fix some parts: the variant with more changed parts replaces the other.
   const others = changed.map((part, n) => `CASE WHEN ${part} = $${n + 3} THEN 0 ELSE 1 END`);
   const all = changed.length === 0 || before.name !== after.name ? ['1'] : [];
   yield* run(redateText(now, `(${[...all, ...others].join(' + ')})`), workspacePk, place, ...changed.map((part) => was[part]));

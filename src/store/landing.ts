@@ -1,4 +1,3 @@
-/** What a landing does besides writing rules, the same in both dialects. */
 import type { LandingItem, PoisonRecord } from '../ports/landing.ts';
 import type { RuleOperation } from '../rule.ts';
 import { noteUndo } from './accounts/source-states.ts';
@@ -10,14 +9,14 @@ import { writeLanded } from './usage/activity.ts';
 import { countOperation, DayCounts } from './usage/feed-days.ts';
 import type { Work } from './work.ts';
 
-/** A workspace that items are for, by the store's own numbers. */
+/** Resolved workspace (pk). */
 export interface Located {
   readonly pk: number;
-  /** Where rules for a list land, by its id: the default list where none is named, or it is gone. */
+  /** The default list if `id` is null or deleted. */
   listOf(id: string | null): ListPlace;
 }
 
-/** The items of known workspaces with their places and numbers; the others are poison. `seqOf`: the number of the n-th. */
+/** Resolves and numbers the items; items of unknown workspaces are poison. `seqOf`: number of the n-th item. */
 export function numberItems(
   items: readonly LandingItem[],
   seqOf: (n: number) => number,
@@ -34,14 +33,14 @@ export function numberItems(
   return { known, poison };
 }
 
-/** What the items of a landing change: how many rules there are, and whose revisions move. */
+/** Changes in rule counts, and the revisions to increment. */
 export class Changed {
-  /** How many rules each workspace has more, or less, and how many more it keeps as they were. */
+  /** Per workspace: change in stored rules and in previous versions. */
   readonly counts = new RuleCountChanges();
-  readonly kept = new RuleCountChanges();
+  readonly previous = new RuleCountChanges();
   readonly lists = new Set<number>();
   readonly workspaces = new Set<number>();
-  /** Workspaces whose expression rules have changed. */
+  /** Workspaces with changed expression rules. */
   readonly expressions = new Set<number>();
   readonly #days: DayCounts;
   readonly #changes: LandedChanges;
@@ -54,11 +53,10 @@ export class Changed {
     this.#changes = new LandedChanges(known);
   }
 
-  /** Does an operation, and counts what it did. */
   *operate({ item, seq, workspace, list }: NumberedItem, change: RuleOperation): Work<void> {
     const done = yield* operate({ workspace, list, seq, at: item.receivedAt, operation: change });
     this.counts.add(workspace, done.more);
-    this.kept.add(workspace, done.kept);
+    this.previous.add(workspace, done.previous);
     for (const changed of done.lists) this.lists.add(changed);
     if (change.change === 'undo') {
       this.#changes.undid(seq, done.lists);
@@ -69,15 +67,15 @@ export class Changed {
     yield* countOperation(this.#days, { workspace, seq, change, ...done });
   }
 
-  /** Counts what became of the rules. Comes before `write`. */
+  /** Comes before `write`. */
   count(): Work<void> {
     return this.#changes.count(this);
   }
 
-  /** Writes all counts; `now` (ms) is the time of the landing. */
+  /** `now`: time of the landing, ms. */
   write(now: number): Work<void>[] {
-    const { counts, kept } = this;
-    const rules = [writeRuleCounts(counts), writeRuleCounts(kept, 'kept_counts')];
+    const { counts, previous } = this;
+    const rules = [writeRuleCounts(counts), writeRuleCounts(previous, 'kept_counts')];
     return [this.#days.write(now), this.#changes.write(now), writeLanded(this.#known, now), ...rules];
   }
 }

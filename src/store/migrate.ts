@@ -1,4 +1,3 @@
-/** The numbered migrations of a dialect. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { WeirError } from '../errors.ts';
@@ -8,10 +7,10 @@ export interface Migration {
   readonly text: string;
 }
 
-/** Told in a sentence, before it begins, that a store which was there already is brought up to date. */
+/** Called before an existing store is migrated. */
 export type OnMigrate = (sentence: string) => void;
 
-/** What is told of migrations; nothing of those that make a new store. */
+/** Reports nothing for a new store. */
 export function reportMigrations(onMigrate: OnMigrate | undefined, seen: readonly string[], missing: readonly Migration[]): void {
   if (seen.length > 0 && missing.length > 0)
     onMigrate?.(`the schema of the store is brought up to date: ${span(missing.map(({ name }) => name))}`);
@@ -21,7 +20,7 @@ type Dialect = 'sqlite' | 'postgres';
 
 const folderOf = (dialect: Dialect) => new URL(`./migrations/${dialect}/`, import.meta.url);
 
-/** The path of each migration below the folder of its dialect, by its name and in the order of names: older ones stand in folders of their numbers. */
+/** Migration paths by name, sorted by name; older ones are in numbered folders. */
 const pathsIn = (dialect: Dialect) =>
   new Map(
     readdirSync(folderOf(dialect), { recursive: true, encoding: 'utf8' })
@@ -30,18 +29,16 @@ const pathsIn = (dialect: Dialect) =>
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
 
-/** The schema of a store beside the one that this weir reads and writes; each is named by its last migration. */
 export interface SchemaState {
-  /** null: there is no store. */
+  /** Last applied migration; null: no store. */
   readonly store: string | null;
   readonly weir: string;
-  /** What a start, or `weir migrate`, would apply to it. */
+  /** Migrations that a start or `weir migrate` would apply. */
   readonly missing: readonly string[];
-  /** What a newer weir has applied: then this one can neither read nor write it. */
+  /** Migrations of a newer weir: this one can neither read nor write the store. */
   readonly newer: readonly string[];
 }
 
-/** Compares the migrations that a store has seen with those that there are. */
 export function schemaState(dialect: Dialect, seen: readonly string[]): SchemaState {
   const names = [...pathsIn(dialect).keys()];
   return {
@@ -52,14 +49,14 @@ export function schemaState(dialect: Dialect, seen: readonly string[]): SchemaSt
   };
 }
 
-/** Throws REFUSED where a store has not seen every migration: who only reads does not migrate. */
+/** Throws REFUSED if a migration is missing: readers do not migrate. */
 export function requireMigrations(dialect: Dialect, seen: readonly string[]): void {
   if (missingMigrations(dialect, seen).length === 0) return;
   const state = seen.length === 0 ? 'the store is empty' : 'the store was written by an older weir';
   throw new WeirError('REFUSED', `${state}: run weir migrate or start the service`);
 }
 
-/** The migrations that a store has not seen, in their order. Throws REFUSED when it has seen one that is not there: a newer weir's. */
+/** In order. Throws REFUSED if the store has a migration of a newer weir. */
 export function missingMigrations(dialect: Dialect, seen: readonly string[]): Migration[] {
   const { missing, newer } = schemaState(dialect, seen);
   if (newer.length > 0)

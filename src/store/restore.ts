@@ -1,4 +1,3 @@
-/** Lists, composed feeds and keys of another store, made here as they were: what `weir import` writes besides rules. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { SavedFeed } from '../account/feed.ts';
 import type { SavedKey } from '../account/key.ts';
@@ -42,7 +41,7 @@ export const restoreChanges = {
   },
 } satisfies Changes<Pick<AccountWrites, 'restoreLists' | 'restoreKeys'>>;
 
-/** Returns the id that the list has here. */
+/** Returns its id here. */
 function* restoreList(now: string, workspacePk: number, list: SavedList): Work<string> {
   yield* refuseName('feeds', workspacePk, list.name);
   const rows = yield* all(
@@ -63,24 +62,24 @@ function* restoreList(now: string, workspacePk: number, list: SavedList): Work<s
 }
 
 /**
- * The place of a restored list: the row `own`, or, without one, a new row; and the id that it has from then on. `rows` are the lists (pk, id, workspace_pk, is_default) that have its id and the workspace's default one:
- * the default list stands for the workspace's own, another for the workspace's list of that id; an id that a third list has is not taken.
+ * The row to update, `own`, or undefined for a new row, and the id. `rows` are the lists with the given id and the workspace's default
+ * list. The default list maps to the workspace's own, others to the workspace's list with that id; an id of another workspace is replaced.
  */
 function placeOf(list: SavedList, workspacePk: number, rows: readonly Row[]) {
   const isOwn = (row: Row) =>
     Number(row.workspace_pk) === workspacePk && (list.isDefault ? Number(row.is_default) === 1 : Number(row.is_default) === 0);
   const row = rows.find(isOwn);
   const own = row && { pk: Number(row.pk), id: String(row.id) };
-  const taken = rows.some((other) => other.id === list.id && Number(other.pk) !== own?.pk);
-  return { own, id: taken ? (own?.id ?? randomUUID()) : list.id };
+  const used = rows.some((other) => other.id === list.id && Number(other.pk) !== own?.pk);
+  return { own, id: used ? (own?.id ?? randomUUID()) : list.id };
 }
 
-/** Returns the id that the feed has here. */
+/** Returns its id here. */
 function* restoreFeed(now: string, workspacePk: number, feed: SavedFeed): Work<string> {
   const own = yield* findFeed(workspacePk, feed.id, feed.name);
   if (own === undefined) {
-    const taken = yield* one('SELECT id FROM feeds WHERE id = $1', feed.id);
-    const id = taken === undefined ? feed.id : randomUUID();
+    const used = yield* one('SELECT id FROM feeds WHERE id = $1', feed.id);
+    const id = used === undefined ? feed.id : randomUUID();
     yield* insertFeed(now, workspacePk, { ...feed, id });
     return id;
   }
@@ -89,15 +88,12 @@ function* restoreFeed(now: string, workspacePk: number, feed: SavedFeed): Work<s
   return String(own.id);
 }
 
-/**
- * False when the key's hash is known. Where that is another workspace's, what it has sent keeps its name here: a revoked key that nobody
- * can show.
- */
+/** False: the hash is known. If it is another workspace's, a revoked key without a usable secret keeps the name of the sender. */
 function* restoreKey(now: string, workspacePk: number, key: SavedKey): Work<boolean> {
   const known = yield* one('SELECT workspace_pk FROM keys WHERE hash = $1', key.hash);
-  const taken = yield* one('SELECT id FROM keys WHERE id = $1', key.id);
-  if (known === undefined) yield* insertKey(workspacePk, { ...key, id: taken === undefined ? key.id : randomUUID() });
-  else if (Number(known.workspace_pk) !== workspacePk && taken === undefined) {
+  const used = yield* one('SELECT id FROM keys WHERE id = $1', key.id);
+  if (known === undefined) yield* insertKey(workspacePk, { ...key, id: used === undefined ? key.id : randomUUID() });
+  else if (Number(known.workspace_pk) !== workspacePk && used === undefined) {
     const at = Number((yield* one(`SELECT ${now} AS now`))!.now);
     yield* insertKey(workspacePk, { ...key, hash: randomBytes(32), revokedAt: key.revokedAt ?? at });
   }

@@ -1,4 +1,4 @@
-/** Rows of either dialect as the nouns of rule.ts. Columns have the same names and meanings in every dialect. */
+/** Converts rows to the types of rule.ts. Columns have the same names and meanings in both dialects. */
 import type { Caller } from '../account/caller.ts';
 import { type FeedProfile, workspaceProfile } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
@@ -17,16 +17,13 @@ import type { RuleState, StoredRule } from '../ports/stored/stored-rule.ts';
 import { isExpressionKind, type JsonObject, type Kind, type RuleType } from '../rule.ts';
 import { actionOf, targetOf } from './columns.ts';
 
-/** One row: column name → value as a driver gives it (64-bit integers may come as text). */
+/** Column name to driver value; 64-bit integers may be text. */
 export type Row = Record<string, unknown>;
 
-/** A text column. */
 export const textOrNull = (value: unknown) => (value === null || value === undefined ? null : String(value));
-/** A column of words, separated by blanks. */
+/** Separated by spaces. */
 const words = (value: unknown): string[] => (value === '' ? [] : String(value).split(' '));
-/** A column of numbers. */
 export const numberOrNull = (value: unknown) => (value === null || value === undefined ? null : Number(value));
-/** A column of JSON. */
 export const jsonOrNull = (value: unknown) => (value === null || value === undefined ? null : (JSON.parse(String(value)) as JsonObject));
 
 export const organizationOf = (row: Row): Organization => ({
@@ -36,7 +33,7 @@ export const organizationOf = (row: Row): Organization => ({
   createdAt: Number(row.created_at),
 });
 
-/** Needs the column `organization_id`. */
+/** Needs `organization_id`. */
 export function workspaceOf(row: Row): Workspace {
   const { id, name, organization_id: organizationId, created_at: createdAt } = row;
   return {
@@ -48,7 +45,6 @@ export function workspaceOf(row: Row): Workspace {
   };
 }
 
-/** A workspace's own table of roles. */
 const groupRolesOf = (text: unknown): GroupRole[] => JSON.parse(String(text)) as GroupRole[];
 
 const subtractAllowOf = (row: Row) => row.subtract_allow as WorkspaceSettings['subtractAllow'];
@@ -59,18 +55,15 @@ const workspaceSettingsOf = (row: Row): WorkspaceSettings => ({
   subtractAllow: subtractAllowOf(row),
 });
 
-/** Needs the columns of a workspace's guard rails. */
 export const guardRailsOf = ({ protect, min_prefix_v4, min_prefix_v6 }: Row): GuardRails => ({
   protect: protect === '' ? [] : String(protect).split(','),
   minPrefixV4: Number(min_prefix_v4),
   minPrefixV6: Number(min_prefix_v6),
 });
 
-/** What a workspace's feed shows of itself. */
 export const workspaceProfileOf = (row: Row): FeedProfile =>
   workspaceProfile({ name: String(row.name), subtractAllow: subtractAllowOf(row) });
 
-/** What the feed of a list, or a composed feed, shows of itself. */
 export const profileOf = (row: Row): FeedProfile => ({
   name: String(row.name),
   ...settingsOf(row),
@@ -118,7 +111,7 @@ export const deadLetterOf = (row: Row): DeadLetter => ({
   value: String(row.value),
 });
 
-/** Access rules need the column `list_id`, or the id of their list beside the row. */
+/** Access rules need `list_id`, as a column or argument. */
 export function ruleOf(kind: Kind, row: Row, listId: unknown = row.list_id): StoredRule {
   const base = {
     name: textOrNull(row.name),
@@ -150,7 +143,7 @@ export function ruleOf(kind: Kind, row: Row, listId: unknown = row.list_id): Sto
   return { ...stored, listId: String(listId), rule };
 }
 
-/** The present state of an access rule, from the columns id, action, target, expires_at. */
+/** Columns: id, action, target, expires_at. */
 export const ruleStateOf = (row: Row): RuleState => ({
   id: Number(row.id),
   action: actionOf(row.action),
@@ -158,7 +151,7 @@ export const ruleStateOf = (row: Row): RuleState => ({
   expires: row.expires_at === null ? 0 : Math.ceil(Number(row.expires_at) / 1000),
 });
 
-/** From the columns id, rule_ref, action, target. */
+/** Columns: id, rule_ref, action, target. */
 export const namedRuleOf = (row: Row): NamedRule => ({
   id: Number(row.id),
   ruleRef: textOrNull(row.rule_ref),
@@ -166,7 +159,6 @@ export const namedRuleOf = (row: Row): NamedRule => ({
   target: String(row.target),
 });
 
-/** From the columns of the table samples. */
 export const sampleInfo = (row: Row): SampleInfo => ({
   revision: Number(row.revision),
   maxShare: numberOrNull(row.max_share),
@@ -176,7 +168,6 @@ export const sampleInfo = (row: Row): SampleInfo => ({
   readAt: Number(row.taken_at),
 });
 
-/** What a caller takes from its workspace. */
 const ofWorkspace = (row: Row) => ({
   workspaceId: String(row.workspace_id),
   organizationId: String(row.organization_id),
@@ -185,10 +176,10 @@ const ofWorkspace = (row: Row) => ({
   sample: row.sample_revision === null ? null : sampleInfo({ ...row, revision: row.sample_revision }),
 });
 
-/** A workplace from the columns of WORKPLACE (account-tables.ts). */
+/** Columns: WORKPLACE (account-tables.ts). */
 export const workplaceOf = (row: Row): Workplace => ({ ...ofWorkspace(row), name: String(row.name), people: groupRolesOf(row.people) });
 
-/** A caller from the columns of CALLER (account-tables.ts). */
+/** Columns: CALLER (account-tables.ts). */
 export const callerOf = (row: Row): Caller => ({
   ...ofWorkspace(row),
   keyId: String(row.id),

@@ -118,17 +118,15 @@ const WORKS = {
   ...{ devices: devicePage, deviceCounts, workspaceOfKey, keysByHash, stoppedClients, feedDays, listHits },
 };
 
-/** In what a dialect differs. */
 interface Dialect {
-  /** The store's clock as an expression. */
+  /** SQL expression of the store's clock. */
   readonly now: string;
   readonly indexedBy: IndexedBy;
-  /** How the key and the value of a dead letter are written, and read again. */
+  /** Encoding of keys and values of dead letters. */
   readonly written: (text: string) => string;
   readonly read: (text: string) => string;
 }
 
-/** The works that are not the same text in both dialects. */
 const worksOf = ({ now, indexedBy, written, read }: Dialect) => {
   const letterOf = (row: Row) => deadLetterOf({ ...row, key: read(String(row.key)), value: read(String(row.value)) });
   return {
@@ -141,7 +139,7 @@ const worksOf = ({ now, indexedBy, written, read }: Dialect) => {
           name: String(first.workspace_name),
           revision: Number(first.workspace_revision),
           readAt: Number(first.taken_at),
-          // Every workspace has one.
+          // Every workspace has a default list.
           lists: rows.map((row) => listOf(row, workspaceId)),
         }
       );
@@ -164,7 +162,6 @@ const worksOf = ({ now, indexedBy, written, read }: Dialect) => {
   };
 };
 
-/** The reads that are the same in both dialects; `read` runs their statements. */
 export const sharedReads = (read: <T>(work: Work<T>) => Promise<T>, dialect: Dialect) => ({
   ...driven(WORKS, read),
   ...driven(worksOf(dialect), read),
@@ -173,7 +170,6 @@ export const sharedReads = (read: <T>(work: Work<T>) => Promise<T>, dialect: Dia
   rules: (workspaceId: string, filter: RuleFilter) => ruleRows(read, dialect.indexedBy, workspaceId, filter),
 });
 
-/** The one number that a statement asks for. */
 function* number(text: string, ...values: Value[]): Work<number> {
   const [value] = Object.values((yield* one(text, ...values)) ?? {});
   return Number(value ?? 0);

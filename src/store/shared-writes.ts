@@ -1,4 +1,3 @@
-/** The writes that are the same in both dialects. */
 import { feedChanges } from './accounts/feeds.ts';
 import { accountChanges } from './accounts/management.ts';
 import { replacementChanges } from './accounts/replacements.ts';
@@ -39,10 +38,9 @@ const CHANGES = {
 };
 
 const AGAIN = { repeatable: true };
-/** A workspace may have thousands of lists and keys, ms. */
+/** For workspaces with thousands of lists and keys, ms. */
 const LONG = { limit: 60_000 };
 
-/** The writes; `transact` does the work of each. */
 export const sharedWrites = (transact: Transact) => ({
   ...transacted(CHANGES, transact, {
     bootstrap: { alone: true },

@@ -1,4 +1,4 @@
-/** Deletes what is past its keeping time, slice by slice, the same in both dialects (D4.9). */
+/** Deletes data beyond its retention, in slices (D4.9). */
 import { DAY } from '../clock.ts';
 import { WINDOWS_KEPT } from '../ports/history.ts';
 import { ANSWER_KEPT } from '../ports/stored/account-store.ts';
@@ -6,34 +6,33 @@ import type { SweepLimits } from '../ports/stored/rule-store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
 import { forgetMembers, nextGivenUp } from './accounts/deleted.ts';
 import { sweepReplacements } from './accounts/replacements.ts';
-import { giveBack } from './accounts/storage-usage.ts';
+import { releaseUsage } from './accounts/storage-usage.ts';
 import type { Row } from './rows.ts';
 import { ruleTable } from './rules/rule-columns.ts';
 import { foldRuleCounts, RuleCountChanges, writeRuleCounts } from './rules/rule-counts.ts';
 import { forgetActivity } from './usage/activity.ts';
-import { countExpired, firstKeptDay, forgetDays } from './usage/feed-days.ts';
+import { countExpired, firstStoredDay, forgetDays } from './usage/feed-days.ts';
 import { all, one, run, type Work } from './work.ts';
 
-/** A condition, in a dialect, that holds for at most `$2` rows of those that meet `condition`, which names `$1`. */
+/** A condition for up to `$2` rows of `condition`, which uses `$1`. */
 export type AtMost = (table: string, condition: string) => string;
 
 const LIST_TABLES = KINDS.map(ruleTable).filter(({ place }) => place === 'list_pk');
 
-/** How long it can matter that a network was told, ms: for 14 days, and 7 more that it is gone (`decisions/build/decision-log.ts`). */
+/** Relevance of a log row, ms: 14 days, plus 7 for the deletion (`decisions/build/decision-log.ts`). */
 const TOLD_KEPT = 21 * DAY;
-/** Expired rules that one slice counts: they are read, not written. */
+/** Expired rules counted per slice: reads only. */
 const COUNTED = 20_000;
 
-/** Rules that a workspace keeps as they were before a change, unless told otherwise: those of thirty times 131,072 that are sent again. */
+/** Default limit of previous versions per workspace: 131,072 rules sent thirty times. */
 const KEPT_RULES = 4_000_000;
-/** The same of all workspaces together: beyond it the one that keeps most gives up first. */
+/** Likewise of all workspaces; above it the largest is reduced first. */
 const KEPT_IN_ALL = 20_000_000;
-/** Dead letters that are kept, the newest. */
+/** Retained dead letters, the newest. */
 const DEAD_LETTERS = 100_000;
-/** How long rows of the audit log stay in a workspace whose log is half full, ms. */
+/** Audit retention of a workspace whose log is half full, ms. */
 const AUDIT_KEPT = 7 * DAY;
 
-/** `sweep` of the port. */
 export function* sweep(
   atMost: AtMost,
   {
@@ -47,14 +46,14 @@ export function* sweep(
     deadLetters = DEAD_LETTERS,
   }: SweepLimits,
 ): Work<number> {
-  const [changes, kept] = [new RuleCountChanges(), new RuleCountChanges()];
+  const [changes, previous] = [new RuleCountChanges(), new RuleCountChanges()];
   let removed = 0;
-  // What has expired is counted before it goes. While there is more to count, there is more to do.
+  // Expired rules are counted before they are deleted; continues while any remain to count.
   if (yield* countExpired(now, COUNTED)) removed += 1;
   const listPk = yield* nextGivenUp(now);
   if (listPk !== undefined) {
-    // Nothing comes back into it: what is kept of it goes as well.
-    const tables = LIST_TABLES.flatMap(({ table, before }) => [[table, changes] as const, [before, kept] as const]);
+    // Nothing can be restored to it: deletes previous versions too.
+    const tables = LIST_TABLES.flatMap(({ table, before }) => [[table, changes] as const, [before, previous] as const]);
     for (const [table, counts] of tables)
       removed += yield* removeRules(table, 'list_pk', atMost(table, 'list_pk = $1'), [listPk, limit], counts);
     yield* forgetDays(listPk);
@@ -76,26 +75,26 @@ export function* sweep(
   );
   const audited = yield* all(`DELETE FROM audit WHERE ${atMost('audit', 'at < $1')} RETURNING workspace_pk, bytes`, auditBefore, limit);
   audited.push(...(yield* shortenAudit(now, auditBytes, limit)));
-  yield* giveBack('audit', audited);
+  yield* releaseUsage('audit', audited);
   removed += audited.length;
   removed += yield* run(`DELETE FROM people WHERE ${atMost('people', 'last_seen < $1')}`, auditBefore, limit);
   removed += yield* run(`DELETE FROM sessions WHERE ${atMost('sessions', 'expires_at < $1')}`, now, limit);
-  const told = yield* all(
+  const logRows = yield* all(
     `DELETE FROM told_networks WHERE ${atMost('told_networks', 'at < $1')} RETURNING workspace_pk, length(entries) AS bytes`,
     now - TOLD_KEPT,
     limit,
   );
-  yield* giveBack('told', told);
-  removed += told.length;
+  yield* releaseUsage('told', logRows);
+  removed += logRows.length;
   const answers = yield* all(
     `DELETE FROM answers WHERE ${atMost('answers', 'at < $1')} RETURNING workspace_pk, bytes`,
     now - ANSWER_KEPT,
     limit,
   );
-  yield* giveBack('answers', answers);
+  yield* releaseUsage('answers', answers);
   removed += answers.length;
   removed += yield* run(`DELETE FROM devices WHERE ${atMost('devices', 'last_pull < $1')}`, auditBefore, limit);
-  removed += yield* run(`DELETE FROM feed_days WHERE ${atMost('feed_days', 'day < $1')}`, firstKeptDay(now), limit);
+  removed += yield* run(`DELETE FROM feed_days WHERE ${atMost('feed_days', 'day < $1')}`, firstStoredDay(now), limit);
   removed += yield* run(`DELETE FROM hit_windows WHERE ${atMost('hit_windows', 'at < $1')}`, now - WINDOWS_KEPT.for, limit);
   const forgotten = Math.floor(rulesExpiredBefore / 60_000);
   removed += yield* run(`DELETE FROM rule_changes WHERE ${atMost('rule_changes', 'minute < $1')}`, forgotten, limit);
@@ -104,14 +103,14 @@ export function* sweep(
   removed += yield* removeBatches(rulesExpiredBefore, limit);
   removed += yield* giveUp(atMost, { keptRules, keptInAll }, limit);
   yield* writeRuleCounts(changes);
-  yield* writeRuleCounts(kept, 'kept_counts');
+  yield* writeRuleCounts(previous, 'kept_counts');
   if (removed === 0) for (const table of ['rule_counts', 'kept_counts'] as const) yield* foldRuleCounts(table);
   return removed;
 }
 
 /**
- * Deletes the oldest audit rows of a workspace whose rows take more than half of the bytes that they may (0 = no limit), but none of the last
- * seven days: who fills the log does not wash out what he did. Returns the rows, `limit` at most.
+ * Deletes the oldest audit rows above half of the limit (0 = none), but none of the last seven days: filling the log must not hide what was
+ * done. Returns the rows.
  */
 function* shortenAudit(now: number, auditBytes: number, limit: number): Work<Row[]> {
   if (auditBytes === 0) return [];
@@ -132,19 +131,19 @@ function* shortenAudit(now: number, auditBytes: number, limit: number): Work<Row
 const BATCHES = 500;
 const OLDEST = `FROM batches WHERE landed_at < $1 ORDER BY landed_at, workspace_pk, first_seq LIMIT ${BATCHES}`;
 
-/** Forgets the oldest batches that landed before an instant (ms), and what they replaced: after that they cannot be undone. */
+/** Deletes the oldest batches applied before an instant (ms) with their previous versions; they can no longer be undone. */
 function* removeBatches(landedBefore: number, limit: number): Work<number> {
-  const { removed, isDone } = yield* removeKept(OLDEST, [landedBefore], limit);
+  const { removed, isDone } = yield* removePrevious(OLDEST, [landedBefore], limit);
   if (!isDone) return removed;
   const forget = `DELETE FROM batches WHERE (workspace_pk, first_seq) IN (SELECT workspace_pk, first_seq ${OLDEST})`;
   return removed + (yield* run(forget, landedBefore));
 }
 
 /**
- * Deletes at most `limit` rows of each kind of what the batches of `from` have replaced; whether that was all. A batch has kept rules in the
- * list of its entries, an undo in whatever lists it found them: two statements, because one for both would read whole tables in PostgreSQL.
+ * Deletes previous versions of the batches in `from`; whether all are deleted. Two statements, for the lists of entries and for undos in
+ * any list: combined, PostgreSQL would read whole tables.
  */
-function* removeKept(from: string, values: readonly number[], limit: number): Work<{ removed: number; isDone: boolean }> {
+function* removePrevious(from: string, values: readonly number[], limit: number): Work<{ removed: number; isDone: boolean }> {
   const changes = new RuleCountChanges();
   let removed = 0;
   let isDone = true;
@@ -168,14 +167,14 @@ function* removeKept(from: string, values: readonly number[], limit: number): Wo
 const GIVEN_UP = 'FROM batches WHERE workspace_pk = $1 AND first_seq > $2 AND first_seq <= $3';
 
 /**
- * Gives up what the oldest batches have replaced, in one workspace that keeps more than `most` rules. How far is noted before the first row
- * goes: nobody takes what is left for all of it.
+ * Drops previous versions of the oldest batches of one workspace above `most`. Records the position first, so that nobody treats the rest
+ * as complete.
  */
 function* giveUp(atMost: AtMost, most: { readonly keptRules: number; readonly keptInAll: number }, limit: number): Work<number> {
   const open = yield* one('SELECT workspace_pk, removed_seq, until_seq FROM given_up WHERE removed_seq < until_seq LIMIT 1');
   if (open !== undefined) {
     const [workspace, from, until] = [Number(open.workspace_pk), Number(open.removed_seq), Number(open.until_seq)];
-    const { removed, isDone } = yield* removeKept(GIVEN_UP, [workspace, from, until], limit);
+    const { removed, isDone } = yield* removePrevious(GIVEN_UP, [workspace, from, until], limit);
     if (isDone) yield* run('UPDATE given_up SET removed_seq = $2 WHERE workspace_pk = $1', workspace, until);
     return removed + (isDone ? 1 : 0);
   }
@@ -183,15 +182,15 @@ function* giveUp(atMost: AtMost, most: { readonly keptRules: number; readonly ke
   const inAll = yield* one('SELECT sum(rules) AS kept FROM kept_counts');
   if (over === undefined || (Number(over.kept) <= most.keptRules && Number(inAll?.kept ?? 0) <= most.keptInAll)) return 0;
   const workspace = Number(over.workspace_pk);
-  // Its row is held, as a landing holds it: an undo that is under way has all that it needs until its end.
-  const isHeld = (yield* run(`UPDATE workspaces SET revision = revision WHERE ${atMost('workspaces', 'pk = $1')}`, workspace, 1)) === 1;
-  if (!isHeld) return 1;
+  // Locked like by a landing: an active undo keeps its data until its end.
+  const isLocked = (yield* run(`UPDATE workspaces SET revision = revision WHERE ${atMost('workspaces', 'pk = $1')}`, workspace, 1)) === 1;
+  if (!isLocked) return 1;
   const oldest = yield* all(
     `SELECT first_seq, last_seq FROM batches WHERE workspace_pk = $1
      AND first_seq > coalesce((SELECT until_seq FROM given_up WHERE workspace_pk = $1), 0) ORDER BY first_seq LIMIT ${BATCHES}`,
     workspace,
   );
-  // About one slice of rows: no batch is given up for nothing.
+  // About one slice: no batch is dropped needlessly.
   let entries = 0;
   let until: number | undefined;
   for (const { first_seq, last_seq } of oldest) {
@@ -225,7 +224,7 @@ function* removeRules(
   return rows.length;
 }
 
-/** The workspaces of lists, deleted ones included. */
+/** Including deleted lists. */
 function* workspacesOf(lists: ReadonlySet<number>): Work<Map<number, number>> {
   if (lists.size === 0) return new Map();
   const given = [...lists].map((_, i) => `$${i + 1}`);

@@ -1,51 +1,51 @@
-/** What somebody did that a webhook tells (SPEC D27.3), read from the audit log and from what has landed by how far it was told. */
+/** Actions announced by webhooks (SPEC D27.3), read from the audit log and landed undos since the last position. */
 import type { Author } from '../account/caller.ts';
 import type { Told, WebhookChange } from '../account/webhook.ts';
 import type { AuditRow } from '../ports/stored/account-store.ts';
 import type { Happened } from '../ports/stored/webhook-store.ts';
 
-/** What each event of the audit log is called; those that are not here are not told. `{}`: the name of what it was done to. */
+/** Text per event of the audit log; others are not announced. `{}`: the name of its subject. */
 const EVENTS: Readonly<Record<string, string>> = {
   'list deleted': 'the list {} was deleted',
   'feed deleted': 'the feed {} was deleted',
   'source deleted': 'the source {} was deleted',
-  'key created': 'the key {} was made',
-  'keys restored': 'keys were brought in by an import',
-  'webhook created': 'the webhook {} was made',
+  'key created': 'the key {} was created',
+  'keys restored': 'keys were added by an import',
+  'webhook created': 'the webhook {} was created',
   'webhook changed': 'the webhook {} was changed',
   'webhook deleted': 'the webhook {} was deleted',
-  'attention snoozed': 'what needs attention was put off ({})',
+  'attention snoozed': 'an alert was snoozed ({})',
 };
 
-/** A row of the audit log may become visible after later ones, but not after so long: no transaction takes longer, ms. */
+/** Rows may become visible out of order for this long, the limit of a transaction, ms. */
 const SETTLED = 120_000;
-/** Of one message. */
+/** Per message. */
 const MOST = 200;
 
-/** What a key or person is called in a sentence. */
+/** Name of a key or person in a sentence. */
 export type NameOf = (by: Author) => string;
 
-/** The changes that were not told yet, and how far is told with them. `now`: ms. */
+/** New changes, and the position after them. `now`: ms. */
 export function happenedSince(
-  told: Pick<Told, 'audit' | 'seen' | 'seq'>,
+  position: Pick<Told, 'audit' | 'seen' | 'seq'>,
   { audit, undone }: Happened,
   nameOf: NameOf,
   now: number,
 ): { readonly changes: readonly WebhookChange[]; readonly told: Pick<Told, 'audit' | 'seen' | 'seq'> } {
-  const fresh = audit.filter(({ id, event }) => EVENTS[event] !== undefined && !told.seen.includes(id)).slice(0, MOST);
+  const fresh = audit.filter(({ id, event }) => EVENTS[event] !== undefined && !position.seen.includes(id)).slice(0, MOST);
   const all = fresh.length < MOST;
-  const seen = [...told.seen, ...fresh.map(({ id }) => id)];
-  // What is behind the last one that is told now is read again; so is what is not settled.
+  const seen = [...position.seen, ...fresh.map(({ id }) => id)];
+  // Later rows, and rows that are not settled, are read again.
   const rows = all ? audit : audit.filter(({ id }) => id <= fresh.at(-1)!.id);
   const unsettled = rows.findIndex(({ at }) => at > now - SETTLED);
-  const settled = (unsettled < 0 ? rows : rows.slice(0, unsettled)).at(-1)?.id ?? told.audit;
+  const settled = (unsettled < 0 ? rows : rows.slice(0, unsettled)).at(-1)?.id ?? position.audit;
   const undos = undone.slice(0, MOST);
   return {
     changes: [...fresh.map((row) => ofAudit(row, nameOf)), ...undos.map((each) => ofUndo(each, nameOf))].toSorted((a, b) => a.at - b.at),
     told: {
       audit: settled,
       seen: seen.filter((id) => id > settled),
-      seq: undos.at(-1)?.seq ?? told.seq,
+      seq: undos.at(-1)?.seq ?? position.seq,
     },
   };
 }

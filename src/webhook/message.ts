@@ -1,22 +1,18 @@
-/** The body of a message in each style (SPEC D27.4): pure functions of what is told. */
+/** Message bodies by style (SPEC D27.4). */
 import type { WebhookChange, WebhookMessage, WebhookStyle } from '../account/webhook.ts';
 import { isoTime } from '../clock.ts';
 
-/** Whose message it is. */
-export interface Told {
-  /** The name of the webhook. */
+export interface MessageContext {
   readonly webhook: string;
-  /** null: the service. */
   readonly workspace: { readonly id: string; readonly name: string } | null;
 }
 
-/** Lines that people are shown, and characters of one. */
+/** Lines, and characters per line. */
 const [LINES, LONGEST] = [20, 500];
 
 const WORDS: Readonly<Record<WebhookChange['is'], string>> = { began: '', changed: '', ended: 'Ended: ', happened: '' };
 
-/** The message as people read it: a heading, and a line for each change. */
-export function textOf({ changes, attention, isTest }: WebhookMessage, { workspace }: Told): string {
+export function textOf({ changes, attention, isTest }: WebhookMessage, { workspace }: MessageContext): string {
   const lines = changes.slice(0, LINES).map(({ is, text }) => `• ${WORDS[is]}${capital(text).slice(0, LONGEST)}`);
   const more = changes.length > LINES ? [`… and ${changes.length - LINES} more`] : [];
   return [`weir, ${workspace?.name ?? 'the service'}: ${isTest ? 'a test' : needs(attention)}`, ...lines, ...more].join('\n');
@@ -26,25 +22,25 @@ const needs = (attention: number) =>
   attention === 0 ? 'nothing needs attention' : attention === 1 ? '1 thing needs attention' : `${attention} things need attention`;
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** A text that chat systems show as it is: names of others call nobody and link to nothing. */
+/** Escapes mentions and links of chat systems. */
 const forChats = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('@', '@\u200b');
 
-type Body = (message: WebhookMessage, told: Told, secret: string | undefined) => object;
+type Body = (message: WebhookMessage, context: MessageContext, secret: string | undefined) => object;
 
 const STYLES: Readonly<Record<WebhookStyle, Body>> = {
-  weir: (message, told) => ({
+  weir: (message, context) => ({
     id: message.id,
-    text: forChats(textOf(message, told)),
+    text: forChats(textOf(message, context)),
     at: isoTime(message.at),
-    webhook: told.webhook,
-    workspace: told.workspace,
+    webhook: context.webhook,
+    workspace: context.workspace,
     attention: message.attention,
     urgent: message.urgent,
     changes: message.changes.map(({ at, ...change }) => ({ ...change, at: isoTime(at) })),
   }),
-  // A card of Teams (Workflows, "When a Teams webhook request is received").
-  teams: (message, told) => ({
+  // Adaptive Card for Teams (Workflows, "When a Teams webhook request is received").
+  teams: (message, context) => ({
     type: 'message',
     attachments: [
       {
@@ -53,22 +49,22 @@ const STYLES: Readonly<Record<WebhookStyle, Body>> = {
           $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
           type: 'AdaptiveCard',
           version: '1.4',
-          // Its text is Markdown, in which a line ends with two line feeds.
-          body: textOf(message, told)
+          // Markdown: a line ends with two line feeds.
+          body: textOf(message, context)
             .split('\n')
             .map((text, i) => ({ type: 'TextBlock', wrap: true, text: inMarkdown(text), ...(i === 0 && { weight: 'Bolder' }) })),
         },
       },
     ],
   }),
-  // One alert a workspace: open while anything is urgent. Events API v2. A test is of another, which nobody has opened.
-  pagerduty: (message, told, secret) => ({
+  // Events API v2: one alert per workspace, open while anything is urgent. A test resolves an alert of its own.
+  pagerduty: (message, context, secret) => ({
     routing_key: secret ?? '',
     event_action: message.urgent > 0 && !message.isTest ? 'trigger' : 'resolve',
-    dedup_key: `weir/${told.workspace?.id ?? 'service'}${message.isTest ? '/test' : ''}`,
+    dedup_key: `weir/${context.workspace?.id ?? 'service'}${message.isTest ? '/test' : ''}`,
     payload: {
-      summary: textOf(message, told).split('\n').slice(0, 4).join(' ').slice(0, 1024),
-      source: told.workspace?.name ?? 'weir',
+      summary: textOf(message, context).split('\n').slice(0, 4).join(' ').slice(0, 1024),
+      source: context.workspace?.name ?? 'weir',
       severity: message.changes.some(({ is, urgent }) => urgent && is !== 'ended') ? 'error' : 'warning',
       timestamp: isoTime(message.at),
       component: 'weir',
@@ -79,10 +75,10 @@ const STYLES: Readonly<Record<WebhookStyle, Body>> = {
 
 const inMarkdown = (text: string) => text.replace(/[\\`*_[\]()<>#|~]/g, '\\$&');
 
-/** The body as it is sent. `secret`: as a style needs it in there. */
-export const bodyOf = (style: WebhookStyle, message: WebhookMessage, told: Told, secret?: string): string =>
-  JSON.stringify(STYLES[style](message, told, secret));
+/** `secret`: if the style puts it into the body. */
+export const bodyOf = (style: WebhookStyle, message: WebhookMessage, context: MessageContext, secret?: string): string =>
+  JSON.stringify(STYLES[style](message, context, secret));
 
-/** Whether a style has something to say of a message: PagerDuty wants alerts, and no news. */
+/** PagerDuty receives urgent alerts only, no actions. */
 export const isToldIn = (style: WebhookStyle, changes: readonly WebhookChange[]): boolean =>
   style !== 'pagerduty' || changes.some(({ is, urgent }) => is !== 'happened' && urgent);

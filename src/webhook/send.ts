@@ -1,16 +1,15 @@
-/** One try of a message: what is sent, and what came of it (SPEC D27.5, D27.6). Nothing here is stored. */
+/** One delivery attempt (SPEC D27.5, D27.6). Stores nothing. */
 import { openSecret, type SecretKeys } from '../account/encrypted-secret.ts';
 import { SERVICE_WEBHOOK, type WebhookMessage, type WebhookStyle } from '../account/webhook.ts';
 import type { Post, Posted } from '../fetch/post.ts';
-import { bodyOf, type Told } from './message.ts';
+import { bodyOf, type MessageContext } from './message.ts';
 import { SIGNATURE, signatureOf } from './signature.ts';
 
-/** Where a message goes. */
 export interface Receiver {
   readonly id: string;
   readonly url: string;
   readonly style: WebhookStyle;
-  /** Sealed for its id and address, or as the settings have it; null: it has none. */
+  /** Encrypted for id and address, or plain from the settings. */
   readonly secret: Uint8Array | string | null;
 }
 
@@ -24,27 +23,27 @@ export interface Tried {
 
 export interface SendPorts {
   readonly secretKeys: SecretKeys;
-  /** `isOperators`: its address is that of the settings, which may lead anywhere. */
+  /** `isOperators`: the address is from the settings and may be private. */
   post(request: Pick<Post, 'url' | 'body' | 'headers' | 'signal'> & { readonly isOperators: boolean }): Promise<Posted>;
   readonly now: () => number;
   readonly monotonic: () => number;
 }
 
-/** Sends it. Resolves whatever happens. */
+/** Never rejects. */
 export async function sendMessage(
   { secretKeys, post, now, monotonic }: SendPorts,
   receiver: Receiver,
   message: WebhookMessage,
-  told: Told,
+  context: MessageContext,
   signal: AbortSignal,
 ): Promise<Tried> {
-  const { id, url, style, secret: kept } = receiver;
+  const { id, url, style, secret: stored } = receiver;
   const begun = monotonic();
   const failed = (text: string): Tried => ({ isDelivered: false, status: null, retryAfter: undefined, ms: ms(), text });
   const ms = () => Math.round(monotonic() - begun);
-  const secret = kept === null || typeof kept === 'string' ? (kept ?? undefined) : openSecret(secretKeys, { id, url }, kept);
-  if (kept !== null && secret === undefined) return failed('no key of SECRETS_KEY opens its secret: set it again');
-  const body = bodyOf(style, message, told, secret);
+  const secret = stored === null || typeof stored === 'string' ? (stored ?? undefined) : openSecret(secretKeys, { id, url }, stored);
+  if (stored !== null && secret === undefined) return failed('no key of SECRETS_KEY decrypts its secret: set it again');
+  const body = bodyOf(style, message, context, secret);
   const headers = {
     'x-weir-id': message.id,
     ...(secret !== undefined && style !== 'pagerduty' && { [SIGNATURE]: signatureOf(secret, body, now()) }),

@@ -267,8 +267,8 @@ suite('weir', () => {
     const MISTAKES: [string, RegExp][] = [
       ['feed create x', /name the lists of the feed: --list, once for each list, or --all-lists/],
       ['feed create x --list a --all-lists', /give one of --list, --lists and --all-lists/],
-      ['feed create x --list a --min-sources 2', /--min-sources is more than the 1 lists that the feed is made of/],
-      ['feed create x --list a --always b', /--always names a list that the feed is not made of/],
+      ['feed create x --list a --min-sources 2', /--min-sources exceeds the number of lists of the feed, 1/],
+      ['feed create x --list a --always b', /--always names a list that is not part of the feed/],
       ['feed create x --list nowhere', /there is no list "nowhere"/],
       ['feed create a --all-lists', /the workspace has a list called "a"; lists and feeds share their names/],
       ['feed create device --all-lists', /the workspace has a feed called "device"/],
@@ -277,7 +277,7 @@ suite('weir', () => {
       ['feed delete a', /there is no feed "a"/],
       ['key create --feed nowhere', /there is no feed "nowhere"/],
       ['key create --feed device --list a', /a key is bound to a list or to a feed, not to both/],
-      ['key create --feed device --permission signal:write', /a key that is bound to a feed can only hold feed:read/],
+      ['key create --feed device --permission signal:write', /a key bound to a feed can only have feed:read/],
     ];
     for (const [words, sentence] of MISTAKES) {
       const { code, stderr } = await command([...words.split(' '), ...inWorkspace], settings);
@@ -362,7 +362,7 @@ suite('weir', () => {
     }
     await program('key', 'revoke', String(near.id));
     const both = await command(['key', 'create', '--workspace', 'edge', '--role', 'viewer', '--permission', 'manage'], settings);
-    assert.deepEqual([both.code, both.stderr], [2, 'weir: a key has a role or permissions, not both\n']);
+    assert.deepEqual([both.code, both.stderr], [2, 'weir: give either role or permissions\n']);
 
     assert.deepEqual(await program('key', 'revoke', String(key.id)), { id: key.id, name: key.name, revoked: true });
     assert.match(await person('key', 'revoke', String(bound.id)), new RegExp(`^key .*${bound.id} is revoked\\n$`));
@@ -621,10 +621,10 @@ suite('weir', () => {
     if (existsSync(DATA_DIR)) assert.equal(statSync(DATA_DIR).mode & 0o777, 0o700);
   });
 
-  test('D4.5, D1.7 weir stream adopt refuses while landing goes on with the stream that is here', async () => {
+  test('D4.5, D1.7 weir stream adopt refuses while landing continues with the stream that is here', async () => {
     const { code, stdout, stderr } = await command(['stream', 'adopt'], settings);
     assert.deepEqual([code, stdout], [2, '']);
-    assert.match(stderr, /^weir: landing goes on with the stream [0-9a-f-]{36} as it is: there is nothing to adopt\n$/);
+    assert.match(stderr, /^weir: landing continues with the stream [0-9a-f-]{36} as it is: there is nothing to adopt\n$/);
   });
 });
 
@@ -812,7 +812,7 @@ test('D1.7 a mistake at the command line: one readable sentence on standard erro
     ['key create --workspace nowhere', /there is no workspace "nowhere"/],
     ['key create --workspace w --permission all', /--permission must be one of: signal:write, feed:read, manage/],
     ['key create --workspace w --list nowhere', /there is no list "nowhere"/],
-    ['key create --workspace w --list default --permission manage', /bound to a list cannot hold manage/],
+    ['key create --workspace w --list default --permission manage', /bound to a list cannot have manage/],
     ['key create --workspace w --expires-in 0', /--expires-in must be a whole number from 1 to 3155760000, not "0"/],
     ['key create --workspace w --expires-in soon', /--expires-in must be a whole number/],
     ['key create --workspace w --expires-in 5300w', /--expires-in must be a whole number from 1 to 3155760000, not "5300w"/],

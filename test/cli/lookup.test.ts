@@ -216,7 +216,7 @@ describe('D10 look-up', () => {
       ['rule ls --address ZZ', /--address must be a valid ISO-3166 Alpha-2 code, not "ZZ"/],
       ['lookup 203.0.113.9 --feed edge --list small', /--feed or --list, not both/],
       ['lookup 203.0.113.9 --list nowhere', /there is no list "nowhere"/],
-      ['rule ls --address NL --match covering', /--match covering takes an address or a network/],
+      ['rule ls --address NL --match covering', /--match covering requires an address or a network/],
       ['rule ls --address 203.0.113.9 --kind waf_rule', /--address is for access rules only/],
       ['rule ls --after 7', /--after must be next of a page/],
     ];

@@ -152,10 +152,7 @@ suite('weir send to a weir', { concurrency: 2 }, () => {
       ['7', '1003', '2100'],
     );
     assert.equal(lines.at(-1), '2197 signals processed, 3 failed');
-    assert.equal(
-      sent.stderr.match(/^weir: warning: .*: confidence has no effect: rule\.config\.confidence was probably meant$/gm)?.length,
-      20,
-    );
+    assert.equal(sent.stderr.match(/^weir: warning: .*: confidence has no effect: did you mean rule\.config\.confidence\?$/gm)?.length, 20);
     assert.match(sent.stderr, /^weir: and 1 more warning$/m);
     const json = await send([file(JSON.stringify(entries)), '--url', weir.url, '--json']);
     assert.equal(json.code, 1);

@@ -221,7 +221,7 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.fill('API key', 'weir-wrong-key');
     await page.fill('Your name', 'Jana Novák');
     await page.click('Sign in');
-    await page.sees('This key is not known');
+    await page.sees('This key is unknown');
     const reader = JSON.parse(
       (
         await ask(weir.url, '/v1/manage/keys', {
@@ -234,7 +234,7 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.signIn(reader.key);
     await page.show('/feeds', 'Feeds');
     await page.sees('the default list');
-    assert.doesNotMatch(await page.text(), /New list|Compose a feed/);
+    assert.doesNotMatch(await page.text(), /New list|Compose feed/);
     await page.click('Sign out');
     await page.sees('Sign in');
     await page.signIn(KEY);
@@ -249,10 +249,10 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await ask(weir.url, '/v1/manage/workspace', { ...change, body: '{"min_prefix_v4":8}' });
     await page.sees(/3 of 5 done/);
     await page.sees(/done\s+Guard rails\s+done\s+A list/);
-    await page.click('Do not show this again');
+    await page.click('Hide');
     await page.seesNot('First steps');
     await page.show('/', 'Overview');
-    await page.sees('The last hour');
+    await page.sees('Last hour');
     assert.doesNotMatch(await page.text(), /First steps/);
     await ask(weir.url, '/v1/manage/workspace', { ...change, body: '{"min_prefix_v4":0}' });
   });
@@ -261,19 +261,19 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.click('Feeds');
     await page.sees('the default list');
     await page.click('New list');
-    await page.sees('Senders name it');
+    await page.sees('Senders and devices use this name');
     await page.fill('Name', HOSTILE);
     await page.fill('Description', 'W'.repeat(2048));
-    await page.click('Make the list');
+    await page.click('Create list');
     await page.sees(HOSTILE);
     await page.show('/feeds', 'Feeds');
-    await page.click('Compose a feed');
-    await page.sees('Devices poll it by this name');
+    await page.click('Compose feed');
+    await page.sees('Devices fetch the feed by this name');
     await page.fill('Name', 'perimeter');
-    await page.fill('All lists, also those that are made later', 'true');
-    await page.sees('It will have 0 entries');
-    await page.click('Make the feed');
-    await page.sees('The feed is empty');
+    await page.fill('All lists, including future ones', 'true');
+    await page.sees(/0 entries .*limit 131,072/);
+    await page.click('Create feed');
+    await page.sees('Empty for this action and family');
     await postSignals(weir.url, KEY, [{ type: 'access_rules', ip: '192.0.2.77', action: 'block' }]);
     await page.sees('192.0.2.77');
     await page.sees(/Entries\s+1\s/);
@@ -283,9 +283,9 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.click('Change');
     await page.sees('Change perimeter');
     await page.fill('Family', 'v6');
-    await page.sees('1 entry now, 0 then');
+    await page.sees('1 entry now, 0 after the change');
     await page.click('Apply');
-    await page.sees('perimeter is changed.');
+    await page.sees('perimeter was changed.');
     await page.fill('Family', 'v4');
     await page.fill('Format', 'csv_indicator');
     await page.sees('192.0.2.77,IP,high,high');
@@ -297,7 +297,7 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await getFeed(weir.url, KEY);
     await page.click('Overview');
     await page.sees(/Entries accepted\s+1\s/);
-    await page.sees(/Pulls\s+1\s/);
+    await page.sees(/Fetches\s+1\s/);
     await page.sees('Guard rails are off');
     const { body } = { body: JSON.parse((await ask(weir.url, '/v1/manage/activity?minutes=1440&step=60', { headers: bearer(KEY) })).text) };
     assert.deepEqual([body.accepted.at(-1), body.step_minutes], [1, 60]);
@@ -326,12 +326,12 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
   test('D18.79 a chart says its values at the pointer and to the keyboard, has a range, and a span of it opens what changed then', async () => {
     await page.show('/', 'Overview');
     await page.sees(/Entries, last 24 hours/);
-    await page.fill('Charts of the last', '60');
+    await page.fill('Time range', '60');
     await page.sees(/Entries, last 1 hour/);
     await eventually(async () => assert.ok(await page.evaluate<boolean>(`document.querySelector('.plot .u-over') !== null`)));
     await page.evaluate(`document.querySelector('.plot').focus()`);
     await page.press('End');
-    await page.sees(/\d\d:\d\d: \d+ accepted, \d+ landed, \d+ failed/);
+    await page.sees(/\d\d:\d\d: \d+ accepted, \d+ applied, \d+ failed/);
     await page.press('Enter');
     await page.sees(/What changed[\s\S]*From[\s\S]*To/);
     const asked = new URLSearchParams(await page.evaluate<string>('location.search'));
@@ -387,16 +387,16 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     const { key } = JSON.parse(text);
     await page.show('/feeds', 'Feeds');
     await page.click('perimeter');
-    await page.sees('Set a device up');
+    await page.sees('Set up a device');
     await page.click('Delete');
     await page.sees('Delete perimeter?');
-    await page.sees('Keys that are bound to it are revoked: branch firewall.');
+    await page.sees('Keys bound to it are revoked: branch firewall.');
     await page.click('Delete', 'dialog');
-    await page.sees('perimeter is deleted.');
-    await page.sees('Deleted lately');
+    await page.sees('perimeter was deleted.');
+    await page.sees('Recently deleted');
     await eventually(async () => assert.equal((await getFeed(weir.url, key, '/perimeter')).status, 401));
-    await page.click('Bring perimeter back');
-    await page.sees('perimeter is back.');
+    await page.click('Restore perimeter');
+    await page.sees('perimeter was restored.');
     await eventually(async () => assert.equal((await getFeed(weir.url, key, '/perimeter')).status, 200));
     await page.show('/feeds', 'Feeds');
   });
@@ -404,12 +404,12 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
   test('D18.54 a device is set up on the page of its feed: a bound key, shown once in its lines, and its first pull', async () => {
     await page.click('perimeter');
     await page.fill('Device', 'FortiGate');
-    await page.click('Make its key');
-    await page.sees('Waiting for its first pull');
+    await page.click('Create key');
+    await page.sees('Waiting for the first fetch');
     const key = /set password "(weir_[^"]+)"/.exec(await page.text())![1]!;
     assert.equal((await getFeed(weir.url, key)).status, 403, 'it is bound to its feed');
     assert.equal((await getFeed(weir.url, key, '/perimeter')).status, 200);
-    await page.sees(/It pulls\. .* got 0 entries\./);
+    await page.sees(/Connected\. .* fetched 0 entries\./);
     await page.show('/feeds', 'Feeds');
     assert.ok(!(await page.text()).includes(key));
   });
@@ -420,26 +420,26 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.show('/feeds', 'Feeds');
     await page.sees('the default list');
     await page.press('Tab');
-    await focusIs('Skip to the content');
+    await focusIs('Skip to content');
     await page.press('Enter');
     await eventually(async () => assert.equal(await page.evaluate('document.activeElement.id'), 'main'));
     await page.press('/');
-    await focusIs('Look up an address, or find anything');
+    await focusIs('Look up an address, find anything');
     await page.evaluate("[...document.querySelectorAll('button')].find((each) => each.innerText.trim() === 'New list').focus()");
     await page.press('Enter');
-    await page.sees('Senders name it');
+    await page.sees('Senders and devices use this name');
     await page.press('Escape');
-    await page.seesNot('Senders name it');
+    await page.seesNot('Senders and devices use this name');
     await focusIs('New list');
     await page.press('Enter');
     await page.fill('Name', 'half a name');
     await page.press('Escape');
-    await page.sees('Drop what you have typed?');
-    await page.click('Keep it');
+    await page.sees('Discard changes?');
+    await page.click('Keep editing');
     assert.equal(await page.evaluate("document.querySelector('dialog input').value"), 'half a name');
     await page.press('Escape');
-    await page.click('Drop it');
-    await page.seesNot('Senders name it');
+    await page.click('Discard');
+    await page.seesNot('Senders and devices use this name');
   });
 
   test('D18.7 every page of feeds and the overview are sound: no serious fault, no error, no other host, no sideways scrolling', async () => {
@@ -500,10 +500,10 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
       });
     assert.equal(await sign(other.key, 'Rita'), 200);
     await looksLike('Rita');
-    await page.seesNot('Compose a feed');
+    await page.seesNot('Compose feed');
     assert.equal(await sign(KEY, before), 200);
     await looksLike(before);
-    await page.sees('Compose a feed');
+    await page.sees('Compose feed');
   });
 
   test('D18.55 D18.104 what was typed outlives a key that is revoked, and Escape asks before it drops it; a service that is away is one banner, with what was read', async () => {
@@ -521,8 +521,8 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.click('Block or allow');
     await page.fill('Address, network, ASN or country', '192.0.2.99');
     await page.press('Escape');
-    await page.sees('Drop what you have typed?');
-    await page.click('Keep it');
+    await page.sees('Discard changes?');
+    await page.click('Keep editing');
     const revoked = await ask(weir.url, `/v1/manage/keys/${id}`, { method: 'DELETE', headers: bearer(KEY) });
     assert.equal(revoked.status, 200, revoked.text);
     await page.sees('You are signed out');
@@ -532,17 +532,17 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.seesNot('You are signed out');
     assert.equal(await page.evaluate<string>(`document.querySelector('dialog input').value`), '192.0.2.99');
     await page.press('Escape');
-    await page.click('Drop it');
+    await page.click('Discard');
     await page.show('/feeds', 'Feeds');
     await page.sees('perimeter');
     await weir.kill('SIGKILL');
-    await page.sees('The service does not answer.');
+    await page.sees('The service is not responding.');
     await page.sees('perimeter');
-    assert.equal((await page.text()).split('does not answer').length, 2, 'once');
+    assert.equal((await page.text()).split('is not responding').length, 2, 'once');
     const banner = `document.querySelector('main .notice.bad').innerText`;
     const told = await page.evaluate<string>(banner);
     await page.click('perimeter');
-    await page.sees('Not read yet.');
+    await page.sees('Not loaded yet.');
     assert.equal(await page.evaluate<string>(banner), told, 'D18.104 another page is no later beginning');
   });
 });

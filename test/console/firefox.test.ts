@@ -57,8 +57,8 @@ suite('D18.93 the console in Firefox', { skip: needs('firefox-esr'), timeout: 30
     await page.sees(/45\.20\.0\.7.* is blocked on 3 feeds/);
     await page.click('Unblock');
     await page.sees('Removes 1 rule from default.');
-    await page.click('Unblock it');
-    await page.sees('was unblocked in 1 list');
+    await page.click('Unblock');
+    await page.sees('unblocked in 1 list');
     await page.sees(/45\.20\.0\.7.* is blocked on no feed/);
   });
 
@@ -70,22 +70,22 @@ suite('D18.93 the console in Firefox', { skip: needs('firefox-esr'), timeout: 30
     await page.press('ArrowDown', { shift: true });
     await page.sees('2 selected');
     await page.click('Change');
-    await page.fill('Give another reason', 'true');
+    await page.fill('Change the reason', 'true');
     await page.fill('Reason', 'a botnet');
     await page.sees('2 rules change.');
     await page.click('Apply to 2 rules');
-    await page.sees('2 rules were changed.');
+    await page.sees('2 rules changed.');
   });
 
   test('D18.93 a device is set up, and what changed is told', async () => {
     await page.click('Feeds');
     await page.click('perimeter');
     await page.fill('Device', 'FortiGate');
-    await page.click('Make its key');
-    await page.sees('Waiting for its first pull');
+    await page.click('Create key');
+    await page.sees('Waiting for the first fetch');
     const key = /set password "(weir_[^"]+)"/.exec(await page.text())![1]!;
     assert.equal((await getFeed(weir.url, key, '/perimeter')).status, 200);
-    await page.sees('It pulls.');
+    await page.sees('Connected.');
     await page.click('What changed');
     await page.sees(/Rules: 120 added[\s\S]*key created/);
     assert.deepEqual(page.complaints, []);

@@ -68,7 +68,7 @@ suite('D18.92 the console with the keyboard alone', { skip: needs('chromium'), t
     ['/changes', 'What changed'],
     ['/sources', 'Sources'],
     ['/backtest', 'Backtest'],
-    ['/worth', 'Worth'],
+    ['/worth', 'List value'],
     ['/bouncers', 'Bouncers'],
     ['/rules/waf', 'Rules'],
     ['/feeds/composed/perimeter', 'perimeter'],
@@ -79,15 +79,15 @@ suite('D18.92 the console with the keyboard alone', { skip: needs('chromium'), t
     ['/lookup?target=45.20.0.7', 'Look up'],
   ] as const;
   const DIALOGS = [
-    ['/rules/waf', 'Rules', ['Change the order', 'Try an expression', 'Add a rule']],
-    ['/sources', 'Sources', ['Add a source']],
-    ['/rules', 'Rules', ['Block or allow', 'Unblock', 'Paste a list']],
+    ['/rules/waf', 'Rules', ['Change order', 'Test expression', 'Add rule']],
+    ['/sources', 'Sources', ['Add source']],
+    ['/rules', 'Rules', ['Block or allow', 'Unblock', 'Paste list']],
     ['/webhooks', 'Webhooks', ['New webhook']],
-    ['/workspace', 'Workspace', ['Change the guard rails']],
+    ['/workspace', 'Workspace', ['Change guard rails']],
     ['/feeds/composed/perimeter', 'perimeter', ['Change', 'Delete']],
-    ['/feeds', 'Feeds', ['New list', 'Compose a feed']],
+    ['/feeds', 'Feeds', ['New list', 'Compose feed']],
     ['/keys', 'Keys', ['New key']],
-    ['/people', 'People', ['Give a group a role']],
+    ['/people', 'People', ['Add group role']],
     ['/', 'Overview', ['Snooze: Guard rails are off in default (docs/deployment.md).']],
   ] as const;
 
@@ -99,7 +99,7 @@ suite('D18.92 the console with the keyboard alone', { skip: needs('chromium'), t
         await walk(page, 'main', `${path} ${width}`);
         if (await page.evaluate<boolean>(`document.querySelector('.long-row') !== null`)) await walkRows(page, `${path} ${width}`);
       }
-      if (width === 1440) assert.ok((await walk(page, '.side', 'the navigation')).includes('Worth'));
+      if (width === 1440) assert.ok((await walk(page, '.side', 'the navigation')).includes('List value'));
       assert.ok((await walk(page, '.bar', 'the bar')).includes('Sign out'));
     });
 
@@ -133,17 +133,17 @@ suite('D18.92 the console with the keyboard alone', { skip: needs('chromium'), t
     if (types) {
       await page.type('x ');
       await page.press('Escape');
-      await page.sees('Drop what you have typed?');
+      await page.sees('Discard changes?');
       for (const keep of ['Enter', 'Escape']) {
-        await isFocused(`at.innerText === 'Keep it'`, what);
+        await isFocused(`at.innerText === 'Keep editing'`, what);
         await page.press(keep);
         await isFocused(`at === ${field}`, `${what}: ${keep} keeps`);
         assert.ok((await page.evaluate<string>(`(${field}).value`)).startsWith('x '), what);
         await page.press('Escape');
       }
-      await isFocused(`at.innerText === 'Keep it'`, what);
+      await isFocused(`at.innerText === 'Keep editing'`, what);
       await page.press('Tab');
-      await isFocused(`at.innerText === 'Drop it'`, what);
+      await isFocused(`at.innerText === 'Discard'`, what);
       await page.press('Enter');
     } else await page.press('Escape');
     await eventually(async () => assert.equal(await page.evaluate<boolean>(isOpen), false, what));
@@ -173,14 +173,14 @@ suite('D18.92 the console with the keyboard alone', { skip: needs('chromium'), t
       await isFocused(`at.matches('.long-row') && at.dataset.index === '0'`, path);
     }
     await page.press('/');
-    await page.type('worth');
+    await page.type('list value');
     await eventually(async () =>
       assert.ok(await page.evaluate<boolean>(`document.querySelector('[role=option][aria-selected=true]') !== null`)),
     );
     await page.press('ArrowDown');
     await page.press('ArrowUp');
     await page.press('Enter');
-    await page.sees('In common');
+    await page.sees('Overlap');
     await page.look(390, 800, 'light');
     await page.evaluate(`document.querySelector('.menu-button').focus()`);
     await page.press('Enter');

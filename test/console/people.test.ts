@@ -39,7 +39,7 @@ suite('D24 people in the console', { skip: needs('chromium'), timeout: 300_000 }
 
     await page.open(`${url}/console/keys?shown=all`);
     await page.sees('Ada Lovelace');
-    await page.sees('What senders, firewalls and people show to be let in');
+    await page.sees('API keys of senders, firewalls and people');
     assert.equal(await page.evaluate<string>('location.pathname + location.search'), '/console/keys?shown=all');
     await page.fill('Workspace', edge);
     await page.sees('Overview');
@@ -59,7 +59,7 @@ suite('D24 people in the console', { skip: needs('chromium'), timeout: 300_000 }
     await page.click('Sign out');
     provider.accounts.ada.groups = [];
     await page.click('Sign in with Acme');
-    await page.sees('Acme knows you, but no group of yours has a role here.');
+    await page.sees('None of your groups at Acme has a role here.');
     // What was being read as somebody left is refused.
     assert.deepEqual(
       page.complaints.filter((each) => !each.includes('status of 401')),

@@ -47,7 +47,7 @@ test('D18.102 what was changed is told by names, in the time of the reader; of w
     call(summaryOf, { before: null, after, names: { [id]: 'edge' } }),
     `list: edge, lists: edge, b, until: ${call(dateTime, at)}, has secret: no, always: none, undoes: edge, guards: most 3`,
   );
-  assert.equal(call(textOf, id, {}, 'list_id'), 'one that is gone');
+  assert.equal(call(textOf, id, {}, 'list_id'), 'deleted');
   assert.equal(call(textOf, [id, id], {}, 'undoes'), 'a batch, a batch');
 });
 
@@ -79,12 +79,12 @@ test('D18.103 a rule that blocks in one feed is shown as one that does, though i
   );
   assert.deepEqual(
     devices!.nodes.map(({ title, note }) => [title, note]),
-    [['1 device', 'has it']],
+    [['1 device', 'enforces it']],
     'one that is not told by name is one device',
   );
   const guarded = { ...of('a', 'out', 'none'), rules: [], protected_by: ['10.0.0.0/8'] };
   const alone = call(modelOf, { ...answer, feeds: [guarded] }, undefined) as typeof answer & { columns: { none?: string }[] };
-  assert.equal(alone.columns[3]!.none, 'None has anything to enforce', 'that nothing pulls was not looked at');
+  assert.equal(alone.columns[3]!.none, 'Nothing to enforce', 'that nothing pulls was not looked at');
 });
 
 test('D38.4 a later end is for the rules of a target, else for those around it; not for parts of it, and for none of a source', () => {
@@ -110,11 +110,11 @@ test('D18.103 of a feed of one family only that one is counted', () => {
 
 test('D32.2 rules of which some have no reason, or another one, are not said to have several', () => {
   const change = { from: '2026-11-23T09:02:00.000Z', text: null, reason: null, added: 2, renewed: 0, removed: 1, expired: 0 };
-  assert.equal(call(whatOf, { ...change, several_reasons: true }), '2 added, 1 removed · not one reason for all');
+  assert.equal(call(whatOf, { ...change, several_reasons: true }), '2 added, 1 removed · several reasons');
   assert.equal(call(whatOf, { ...change, several_reasons: false, reason: 'ssh' }), '2 added, 1 removed · ssh');
 });
 
 test('D23.19 a source that is paused is not said to keep its list: it is emptied all the same', async () => {
   const { stateOf } = await load('pages/sources/source-state.js');
-  assert.deepEqual(call(stateOf, { state: 'paused' }), { kind: '', about: 'Somebody has paused it: it is not fetched.' });
+  assert.deepEqual(call(stateOf, { state: 'paused' }), { kind: '', about: 'Paused: not fetched.' });
 });

@@ -235,10 +235,10 @@ export async function sourceWorld(
     record: { source, asked },
     state,
     isBusy,
-    heldOffUntil,
+    delayedUntil,
   }: Parameters<Parameters<typeof refresher.known.forEach>[0]>[0]) {
     const waitsUntil = state.waits?.until ?? 0;
-    if (source.isPaused || heldOffUntil > clock.monotonic() || waitsUntil > clock.now()) return isBusy;
+    if (source.isPaused || delayedUntil > clock.monotonic() || waitsUntil > clock.now()) return isBusy;
     return (
       isBusy || asked?.what === 'refresh' || (state.stop === null && isDueAt(state, { every: source.every * 1000, least: 0 }, clock.now()))
     );

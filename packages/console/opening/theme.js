@@ -1,4 +1,4 @@
-/** Before anything is painted: the colours that somebody has chosen, as theme.js keeps them. A plain script, which painting waits for. */
+/** Applies the chosen theme before the first paint. Inlined into the page. */
 {
   const chosen = localStorage.getItem('weir-theme');
   if (chosen !== null) document.documentElement.dataset.theme = chosen;

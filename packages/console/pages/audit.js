@@ -1,5 +1,3 @@
-/** The audit log: who changed what, one row for one act. */
-
 import { html } from 'htm/preact';
 import { useMemo, useState } from 'preact/hooks';
 import { count } from '../format.js';
@@ -14,19 +12,15 @@ import { EntryDialog } from './audit/entry.js';
 import { AuditFilter, auditConditions } from './audit/filter.js';
 import { objectOf, summaryOf, whoOf } from './audit/words.js';
 
-/** @typedef {import('./audit/acts.js').Act} Act */
-/** @typedef {import('../names.js').Names} Names */
-
-/** Entries of a page. */
 const LIMIT = 200;
 
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session, place }) {
   const names = useNames(session);
   const conditions = auditConditions(place.query);
   const { items, isComplete, error, refresh, onSight } = useKeyset('/audit', 'entries', conditions, {
     limit: LIMIT,
-    keyOf: (/** @type {any} */ { id }) => id,
+    keyOf: ({ id }) => id,
   });
   const acts = useMemo(() => items && actsOf(items), [items]);
   const [shown, setShown] = useState(/** @type {Act | undefined} */ (undefined));
@@ -36,7 +30,7 @@ export function Page({ session, place }) {
     <${AuditFilter} query=${place.query} names=${names} />
     <${Shown} live=${{ value: acts, error, refresh }}>${(/** @type {Act[]} */ read) =>
       read.length === 0
-        ? html`<${Empty} icon="audit" title=${!isComplete ? 'Looking…' : isFiltered ? 'Nothing of this kind was changed' : 'Nothing was changed yet'}><p>Changes of lists, feeds, keys, settings and rules show here, with the person who made them.</p><//>`
+        ? html`<${Empty} icon="audit" title=${!isComplete ? 'Loading…' : isFiltered ? 'No matching changes' : 'No changes yet'}><p>Changes to lists, feeds, keys, settings and rules appear here with their author.</p><//>`
         : html`<${LongList} label="Audit log" columns=${columns(names)} rows=${read} keyOf=${keyOf} onSight=${onSight}
         total=${isComplete ? read.length : -1} onRow=${setShown} />`}<//>
     ${shown !== undefined && html`<${EntryDialog} act=${shown} names=${names} onClose=${() => setShown(undefined)} />`}
@@ -45,7 +39,7 @@ export function Page({ session, place }) {
 
 const keyOf = (/** @type {Act} */ { entry }) => entry.id;
 
-/** @param {Names} names @returns {import('../ui/long-list.js').LongColumn<Act>[]} */
+/** @param {Names} names @returns {LongColumn<Act>[]} */
 const columns = (names) => [
   { label: 'When', width: '6.5rem', cell: ({ entry: { at } }) => html`<${Ago} at=${at} />` },
   {

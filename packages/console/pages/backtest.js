@@ -1,5 +1,3 @@
-/** What rules would have done to recorded requests. */
-
 import { html } from 'htm/preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { ask, manage } from '../api.js';
@@ -18,9 +16,7 @@ import { Table } from '../ui/table.js';
 import { ExpressionField } from './rules/expression.js';
 import { RULE_TABS } from './rules/tabs.js';
 
-/** @typedef {{ id: string, state: string, bytes: number, read_bytes: number, requests: number, fault: string | null, result: any }} Job */
-
-/** ms between two looks at a job. */
+/** Poll interval of a job, ms. */
 const LOOK = 500;
 const KINDS = RULE_TABS.filter(({ kind }) => kind !== 'access_rule').map(({ kind, label }) => ({ value: kind, label }));
 const VIEWS = [
@@ -28,17 +24,17 @@ const VIEWS = [
   { value: 'agent', label: 'As the agent sees it' },
 ];
 
-/** @param {import('../pages.js').PageProps} _props */
+/** @param {PageProps} _props */
 export function Page(_props) {
   const [file, setFile] = useState(/** @type {File | undefined} */ (undefined));
   const [form, setForm] = useState({ kind: 'waf_rule', as: 'recorded', expression: '' });
-  const [job, setJob] = useState(/** @type {Job | undefined} */ (undefined));
+  const [job, setJob] = useState(/** @type {Trial | undefined} */ (undefined));
   const { busy, error, run } = useWork();
   const fileId = useId();
   const isRunning = job?.state === 'running';
   const address = manage('/backtests', { ...form, expression: form.expression.trim() });
-  const addressOf = (/** @type {Job} */ { id }) => manage(`/backtests/${id}`);
-  const set = (/** @type {string} */ field) => (/** @type {string} */ text) => setForm((before) => ({ ...before, [field]: text }));
+  const addressOf = (/** @type {Trial} */ { id }) => manage(`/backtests/${id}`);
+  const set = (field) => (text) => setForm((before) => ({ ...before, [field]: text }));
 
   useEffect(() => {
     if (job === undefined || !isRunning) return;
@@ -49,26 +45,26 @@ export function Page(_props) {
     return () => clearTimeout(timer);
   }, [job]);
 
-  const submit = (/** @type {Event} */ event) => {
+  const submit = (event) => {
     event.preventDefault();
     void run(async () => setJob((await ask(address, { method: 'POST', body: file })).body));
   };
-  const cancel = () => run(async () => setJob((await ask(addressOf(/** @type {Job} */ (job)), { method: 'DELETE' })).body));
+  const cancel = () => run(async () => setJob((await ask(addressOf(/** @type {Trial} */ (job)), { method: 'DELETE' })).body));
 
   return html`
-    <${PageHead} title="Backtest">What the rules in force, or one expression, would have done to requests that you have recorded: a log of nginx, Apache, Envoy, Caddy or the agent, or a HAR.<//>
+    <${PageHead} title="Backtest">Run your rules, or one expression, against recorded requests: a log of nginx, Apache, Envoy, Caddy or the agent, or a HAR file.<//>
     <form class="stack" onSubmit=${submit}>
       <div class="form-row">
         <div class="field">
           <label for=${fileId}>Recording</label>
-          <input id=${fileId} class="input" type="file" aria-describedby=${`${fileId}-hint`} onChange=${(/** @type {any} */ event) => setFile(event.target.files[0])} />
-          <p class="hint" id=${`${fileId}-hint`}>Up to 16 MiB, gzip or not.</p>
+          <input id=${fileId} class="input" type="file" aria-describedby=${`${fileId}-hint`} onChange=${(event) => setFile(event.target.files[0])} />
+          <p class="hint" id=${`${fileId}-hint`}>Up to 16 MiB, optionally gzipped.</p>
         </div>
         <${SelectField} label="Kind of rule" value=${form.kind} onValue=${set('kind')} options=${KINDS} />
         <${SelectField} label="Requests" value=${form.as} onValue=${set('as')} options=${VIEWS} />
       </div>
       <${ExpressionField} kind=${form.kind} value=${form.expression} onValue=${set('expression')} rows=${3}
-        hint="Empty: the rules of the workspace, in the order of enforcement." />
+        hint="Leave empty to run the workspace's rules in their order." />
       <div class="row">
         <${Button} kind="main" type="submit" busy=${busy && !isRunning} disabled=${file === undefined || isRunning}>Run<//>
         ${isRunning && html`<${Button} onClick=${cancel}>Cancel<//>`}
@@ -85,14 +81,14 @@ export function Page(_props) {
   `;
 }
 
-/** `0.02%`: small shares matter here. @param {number} share */
+/** `0.02%` @param {number} share */
 const shareOf = (share) => (share > 0 && share < 0.00005 ? '<0.01%' : `${(share * 100).toFixed(2)}%`);
 
 /** @param {{ result: any }} props */
 function Result({ result }) {
   const [shown, setShown] = useState(/** @type {any} */ (undefined));
   const { requests, first, last, unread, actions, histogram } = result;
-  const rules = result.rules.map((/** @type {any} */ rule, /** @type {number} */ i) => ({ ...rule, i }));
+  const rules = result.rules.map((rule, i) => ({ ...rule, i }));
   const span = first === null ? '' : `, ${dateTime(first)} to ${dateTime(last)}`;
   const decided = Object.entries(actions).map(
     ([action, number]) => `${action === 'none' ? 'no rule' : action} ${count(number)} (${shareOf(number / requests)})`,
@@ -102,32 +98,31 @@ function Result({ result }) {
     <div class="stack">
       <p>${counted(requests, 'request')}${span}. Decided by: ${decided.join(', ')}.</p>
       <${Broad} rules=${rules} requests=${requests} onShow=${setShown} />
-      ${unread !== null && html`<${Notice} kind="warn"><span class="text">${counted(unread.lines, 'line')} without a request, first: ${unread.first}</span><//>`}
+      ${unread !== null && html`<${Notice} kind="warn"><span class="text">${counted(unread.lines, 'line')} could not be read, the first: ${unread.first}</span><//>`}
       ${
         bars.length > 0 &&
         html`
-          <${Card} title="Over time" note=${`In steps of ${duration(histogram.seconds * 1000)}.`}>
-            <${Plot} days=${histogram.seconds >= 86_400} label="Requests over time" times=${bars.map((/** @type {any} */ { start }) => Date.parse(start) / 1000)} series=${[
-              { label: 'requests', color: '--accent', fill: true, values: bars.map((/** @type {any} */ bar) => bar.requests) },
-              { label: 'decided by a rule', color: '--bad', values: bars.map((/** @type {any} */ bar) => bar.decided) },
+          <${Card} title="Over time" note=${`Per ${duration(histogram.seconds * 1000)}.`}>
+            <${Plot} days=${histogram.seconds >= 86_400} label="Requests over time" times=${bars.map(({ start }) => Date.parse(start) / 1000)} series=${[
+              { label: 'requests', color: '--accent', fill: true, values: bars.map((bar) => bar.requests) },
+              { label: 'decided by a rule', color: '--bad', values: bars.map((bar) => bar.decided) },
             ]} />
           <//>
         `
       }
       <${Table} label="Rules" columns=${columns(setShown)} rows=${rules}
-        keyOf=${(/** @type {any} */ { i }) => i} />
+        keyOf=${({ i }) => i} />
     </div>
     ${shown !== undefined && html`<${RuleDialog} rule=${shown} onClose=${() => setShown(undefined)} />`}
   `;
 }
 
-/** From this share of all requests on a rule that keeps clients out is asked about. */
+/** Share of requests from which on a rule gets a warning. */
 const BROAD = 0.01;
-/** Of those rules, how many are named. */
 const BROAD_NAMED = 5;
 const KEEPS_OUT = ['block', 'challenge', 'ratelimit'];
 
-/** The rules that keep many out, the one that decides most first. @param {{ rules: any[], requests: number, onShow: (rule: any) => void }} props */
+/** @param {{ rules: any[], requests: number, onShow: (rule: any) => void }} props */
 function Broad({ rules, requests, onShow }) {
   const broad = rules
     .filter(({ action, decides }) => KEEPS_OUT.includes(action) && decides >= requests * BROAD && decides > 0)
@@ -135,19 +130,19 @@ function Broad({ rules, requests, onShow }) {
   if (broad.length === 0) return null;
   return html`
     <${Notice} kind="warn">
-      <p>Is that meant? ${broad.length === 1 ? 'One rule decides' : `${count(broad.length)} rules decide`} 1% of the requests or more:</p>
+      <p>Check these: ${broad.length === 1 ? 'one rule decides' : `${count(broad.length)} rules decide`} 1% of the requests or more.</p>
       <ul>${broad
         .slice(0, BROAD_NAMED)
         .map(
           (rule) =>
-            html`<li key=${rule.i} class="row"><bdi class="text">${rule.name}</bdi> ${rule.action}, ${shareOf(rule.decides / requests)} <${Button} tiny aria-label=${`What ${rule.name} takes`} onClick=${() => onShow(rule)}>See what it takes<//></li>`,
+            html`<li key=${rule.i} class="row"><bdi class="text">${rule.name}</bdi> ${rule.action}, ${shareOf(rule.decides / requests)} <${Button} tiny aria-label=${`Requests of ${rule.name}`} onClick=${() => onShow(rule)}>Show requests<//></li>`,
         )}</ul>
       ${broad.length > BROAD_NAMED && html`<p>And ${counted(broad.length - BROAD_NAMED, 'more rule')}, in the table below.</p>`}
     <//>
   `;
 }
 
-/** @param {(rule: any) => void} onShow @returns {import('../ui/table.js').Column<any>[]} */
+/** @param {(rule: any) => void} onShow @returns {Column<any>[]} */
 const columns = (onShow) => [
   { label: 'Rule', cell: ({ name }) => html`<bdi class="text">${name}</bdi>` },
   { label: 'Action', cell: ({ action }) => action },
@@ -156,7 +151,7 @@ const columns = (onShow) => [
   { label: 'Decides', number: true, cell: ({ decides }) => count(decides) },
   { label: 'First', cell: ({ first }) => (first === null ? '–' : dateTime(first)) },
   { label: 'Last', cell: ({ last }) => (last === null ? '–' : dateTime(last)) },
-  { label: 'Why never', cell: ({ never, fault }) => html`<bdi class="text">${fault ?? never.join('; ')}</bdi>` },
+  { label: 'Never matched because', cell: ({ never, fault }) => html`<bdi class="text">${fault ?? never.join('; ')}</bdi>` },
   {
     label: 'More',
     cell: (rule) => html`<${Button} tiny aria-label=${`Samples of ${rule.name}`} onClick=${() => onShow(rule)}>Samples<//>`,
@@ -167,17 +162,14 @@ const columns = (onShow) => [
 function RuleDialog({ rule, onClose }) {
   const { name, expression, fault, never, taken, contains, agent, lacking, errors, hints, samples } = rule;
   const notes = [
-    ...(fault === null ? [] : [`Cannot be run: ${fault}`]),
+    ...(fault === null ? [] : [`Invalid: ${fault}`]),
     ...never,
-    ...taken.map((/** @type {any} */ { by, requests }) => `${by} takes ${counted(requests, 'of its requests', 'of its requests')}`),
+    ...taken.map(({ by, requests }) => `${by} decides ${count(requests)} of its requests first`),
     ...(contains.length === 0 ? [] : [`Contains ${contains.join(', ')}`]),
     ...(errors === null ? [] : [`Fails for ${counted(errors.requests, 'request')}: ${errors.first}`]),
-    ...lacking.map(
-      (/** @type {any} */ { what, requests }) =>
-        `${what} is not recorded in ${counted(requests, 'request')}: the default of the engine counts`,
-    ),
+    ...lacking.map(({ what, requests }) => `${what} is missing in ${counted(requests, 'request')}: the engine's default applies`),
     ...agent,
-    ...hints.map((/** @type {string} */ hint) => `Hint: ${hint}`),
+    ...hints.map((hint) => `Hint: ${hint}`),
   ];
   return html`
     <${Dialog} title=${name} wide onClose=${onClose} footer=${html`<${Button} onClick=${onClose}>Close<//>`}>
@@ -185,15 +177,15 @@ function RuleDialog({ rule, onClose }) {
       ${notes.length > 0 && html`<ul>${notes.map((note, i) => html`<li key=${i} class="text">${note}</li>`)}</ul>`}
       ${
         samples.length === 0
-          ? html`<p class="soft">No request matches.</p>`
-          : html`<${Table} label="Samples" columns=${SAMPLE} rows=${samples.map((/** @type {any} */ sample, /** @type {number} */ i) => ({ ...sample, i }))}
-          keyOf=${(/** @type {any} */ { i }) => i} />`
+          ? html`<p class="soft">No matching requests.</p>`
+          : html`<${Table} label="Samples" columns=${SAMPLE} rows=${samples.map((sample, i) => ({ ...sample, i }))}
+          keyOf=${({ i }) => i} />`
       }
     <//>
   `;
 }
 
-/** @type {import('../ui/table.js').Column<any>[]} */
+/** @type {Column<any>[]} */
 const SAMPLE = [
   { label: 'Request', cell: ({ method, target }) => html`<bdi class="mono text">${method} ${target}</bdi>` },
   { label: 'Time', cell: ({ time }) => (time === null ? '–' : dateTime(time)) },

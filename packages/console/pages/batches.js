@@ -1,5 +1,3 @@
-/** Batches of the last seven days: who sent them, what they did, and undoing them. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../api.js';
@@ -24,32 +22,10 @@ import { toast } from '../ui/toast.js';
 import { usePreview } from './rules/preview.js';
 import { RULE_TABS, tabOf } from './rules/tabs.js';
 
-/**
- * @typedef {object} Batch
- * @property {string} id
- * @property {'sent' | 'refreshed' | 'deleted' | 'changed' | 'undone' | null} what What it did; null: not known.
- * @property {string | null} list_id
- * @property {number} lists How many it concerns.
- * @property {boolean | null} has_targets Whether it concerns lists; null: not known.
- * @property {string | null} key_id
- * @property {string | null} key_name
- * @property {string | null} actor The person who sent it, where he was named.
- * @property {string | null} person The provider that has named him, and who that is there.
- * @property {string} received_at
- * @property {string} landed_at
- * @property {number} entries
- * @property {string | null} undoes
- * @property {string | null} undone_by
- * @property {boolean} undoable
- */
-/** @typedef {{ removes: number, restores: number, keeps: number, sample: string[] }} Effect */
-/** @typedef {import('../names.js').Names} Names */
-
-/** Batches of a page. */
 const LIMIT = 100;
 const UNDO = manage('/undo');
 
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session, place }) {
   const names = useNames(session);
   const [id] = place.parts;
@@ -62,10 +38,10 @@ export function Page({ session, place }) {
 function Batches({ names }) {
   const { items, isComplete, error, refresh, onSight } = useKeyset('/batches', 'batches', {}, { limit: LIMIT, keyOf });
   return html`
-    <${PageHead} title="Batches">What was sent in the last seven days, newest first. A batch is undone as a whole.<//>
+    <${PageHead} title="Batches">Everything received in the last 7 days. A batch is undone as a whole.<//>
     <${Shown} live=${{ value: items, error, refresh }}>${(/** @type {Batch[]} */ read) =>
       read.length === 0
-        ? html`<${Empty} icon="batches" title="No batch in the last seven days"><p>Each request to POST /v1/signal or /v2/signal that is accepted is a batch, and so is each change of rules made here.</p><//>`
+        ? html`<${Empty} icon="batches" title="No batches in the last 7 days"><p>Each accepted signal request and each change of rules in the console is a batch.</p><//>`
         : html`<${LongList} label="Batches" columns=${columns(names)} rows=${read} keyOf=${keyOf} onSight=${onSight}
         total=${isComplete ? read.length : -1} onRow=${(/** @type {Batch} */ batch) => go(link('/batches', batch.id))} />`}<//>
   `;
@@ -73,20 +49,20 @@ function Batches({ names }) {
 
 const keyOf = (/** @type {Batch} */ { id }) => id;
 
-/** What a batch did, in words. @type {Record<string, { short: string, whole: string }>} */
+/** @type {Record<string, { short: string, whole: string }>} */
 const WHAT = {
   sent: { short: 'signals', whole: 'Signals' },
-  refreshed: { short: 'refresh', whole: 'A refresh of a source' },
+  refreshed: { short: 'refresh', whole: 'A source refresh' },
   deleted: { short: 'deletion', whole: 'A deletion of rules' },
   changed: { short: 'change', whole: 'A change of rules' },
   undone: { short: 'undo', whole: 'An undo of another batch' },
-  unknown: { short: 'not known', whole: 'Not known: it is older than weir keeps note of that' },
+  unknown: { short: 'unknown', whole: 'Unknown: too old' },
 };
 
-/** Whether its entries are what somebody sent: a change, deletion or undo has few for any number of rules. @param {Batch} batch */
+/** Changes, deletions and undos have few entries whatever their number of rules. @param {Batch} batch */
 const isOfEntries = ({ what }) => what === 'sent' || what === 'refreshed' || what === null;
 
-/** @param {Names} names @returns {import('../ui/long-list.js').LongColumn<Batch>[]} */
+/** @param {Names} names @returns {LongColumn<Batch>[]} */
 const columns = (names) => [
   { label: 'Received', width: '6.5rem', cell: ({ received_at: at }) => html`<${Ago} at=${at} />` },
   {
@@ -101,21 +77,21 @@ const columns = (names) => [
   { label: 'Entries', width: '5rem', number: true, cell: (batch) => (isOfEntries(batch) ? count(batch.entries) : '–') },
 ];
 
-/** Where its rules are. @param {Batch} batch @param {Names} names */
+/** @param {Batch} batch @param {Names} names */
 function listOf({ list_id: list, lists, has_targets: has }, names) {
   if (has === false) return 'expression rules';
-  const first = list === null ? 'a list that is gone' : names.listName(list);
+  const first = list === null ? 'a deleted list' : names.listName(list);
   return `${first}${lists > 1 ? ` and ${counted(lists - 1, 'other')}` : ''}${has === null ? ', or none' : ''}`;
 }
 
 /** @param {{ batch: Batch }} props */
 function State({ batch: { undoes, undone_by: by } }) {
   if (by !== null) return html`<${Badge} kind="warn">undone<//>`;
-  if (undoes !== null) return html`<${Badge}>an undo<//>`;
-  return html`<${Badge} kind="good">landed<//>`;
+  if (undoes !== null) return html`<${Badge}>undo<//>`;
+  return html`<${Badge} kind="good">applied<//>`;
 }
 
-/** @param {{ id: string, names: Names, session: import('../session.js').Session }} props */
+/** @param {{ id: string, names: Names, session: Session }} props */
 function OneBatch({ id, names, session }) {
   const live = useLive(manage(`/batches/${encodeURIComponent(id)}`));
   const [isUndoing, setUndoing] = useState(false);
@@ -128,13 +104,13 @@ function OneBatch({ id, names, session }) {
     <${PageHead} title="Batch" back=${{ href: link('/batches'), label: 'Batches' }} actions=${actions}><span class="mono text">${id}</span><//>
     <${Shown} live=${live}>${(/** @type {Batch & { undo: Effect }} */ batch) => html`
       <div class="cards">
-        <${Card} title="What it is"><${Facts} facts=${factsOf(batch, names)} /><//>
-        <${Card} title="Undoing it now"
+        <${Card} title="Details"><${Facts} facts=${factsOf(batch, names)} /><//>
+        <${Card} title="Effect of an undo"
           note=${noteOf(batch, isUndoable)}>
           <${EffectFigures} effect=${batch.undo} />
           <${Sample} effect=${batch.undo} />
         <//>
-        <${Card} title="Its rules" note="Those that no other batch has written since.">
+        <${Card} title="Rules" note="Except those that later batches changed.">
           <ul class="row">${RULE_TABS.map(({ kind, label, path }) => html`<li key=${path}><a href=${`${link('/rules', ...tabOf({ kind }))}?batch=${id}`}>${label}</a></li>`)}</ul>
         <//>
       </div>
@@ -143,18 +119,18 @@ function OneBatch({ id, names, session }) {
   `;
 }
 
-/** What undoing is, or why there is none. @param {Batch} batch @param {boolean} isUndoable */
+/** @param {Batch} batch @param {boolean} isUndoable */
 function noteOf({ undoable, undone_by: by }, isUndoable) {
   if (!undoable)
-    return 'It cannot be undone: too much has changed since, so that what it replaced is not known any more, or its list is deleted.';
-  if (isUndoable) return 'Another batch, which can itself be undone.';
-  if (by !== null) return 'There is nothing to undo: that is done.';
-  return 'There is nothing to undo: its rules were changed since, have expired, or were never there.';
+    return 'This batch cannot be undone: its list was deleted, or too much changed since and its earlier rules are no longer stored.';
+  if (isUndoable) return 'An undo can be undone too.';
+  if (by !== null) return 'Already undone.';
+  return 'Nothing to undo: its rules expired, were changed since, or never existed.';
 }
 
 /** @param {Batch} batch @param {Names} names @returns {(readonly [string, any])[]} */
 const factsOf = (batch, names) => [
-  ['What it was', WHAT[batch.what ?? 'unknown'].whole],
+  ['Type', WHAT[batch.what ?? 'unknown'].whole],
   ['State', html`<${State} batch=${batch} />`],
   ['Sent by', senderName(batch)],
   ['Person', batch.person ?? undefined],
@@ -162,20 +138,20 @@ const factsOf = (batch, names) => [
   ['List', listOf(batch, names)],
   ['Entries', isOfEntries(batch) ? count(batch.entries) : undefined],
   ['Received', dateTime(batch.received_at)],
-  ['Landed', html`${dateTime(batch.landed_at)}, after ${tookText(Date.parse(batch.landed_at) - Date.parse(batch.received_at))}`],
+  ['Applied', html`${dateTime(batch.landed_at)}, after ${tookText(Date.parse(batch.landed_at) - Date.parse(batch.received_at))}`],
   ['Undoes', batch.undoes && html`<a href=${link('/batches', batch.undoes)} title=${batch.undoes}>another batch</a>`],
   ['Undone by', batch.undone_by && html`<a href=${link('/batches', batch.undone_by)} title=${batch.undone_by}>a later batch</a>`],
 ];
 
-/** How long landing took. @param {number} ms */
+/** @param {number} ms */
 const tookText = (ms) => (ms < 1000 ? `${Math.max(0, ms)} ms` : duration(ms));
 
 /** @param {{ effect: Effect }} props */
 const EffectFigures = ({ effect: { removes, restores, keeps } }) => html`
   <${Figures}>
     <${Figure} label="Rules removed" value=${count(removes)} />
-    <${Figure} label="Rules put back" value=${count(restores)} />
-    <${Figure} label="Left as they are" value=${count(keeps)} note="changed since" />
+    <${Figure} label="Rules restored" value=${count(restores)} />
+    <${Figure} label="Unchanged" value=${count(keeps)} note="changed since" />
   <//>
 `;
 
@@ -191,13 +167,13 @@ function UndoDialog({ id, onClose, onDone }) {
   const work = async () => {
     const { body } = await ask(UNDO, { method: 'POST', once, body: { batches: [id] } });
     const [done] = body.undone;
-    toast(`The batch was undone: ${counted(done.removes, 'rule')} removed, ${count(done.restores)} put back.`);
+    toast(`Batch undone: ${counted(done.removes, 'rule')} removed, ${count(done.restores)} restored.`);
     onDone();
   };
   return html`
-    <${Confirm} title="Undo this batch?" action="Undo it" danger work=${work} onClose=${onClose} disabled=${planned === undefined}>
+    <${Confirm} title="Undo this batch?" action="Undo" danger work=${work} onClose=${onClose} disabled=${planned === undefined}>
       ${preview.error !== undefined && html`<${Failed} error=${preview.error} />`}
-      ${preview.isWaiting && html`<p role="status">Looking what that does…</p>`}
+      ${preview.isWaiting && html`<p role="status">Calculating…</p>`}
       ${planned !== undefined && html`<${EffectFigures} effect=${planned} /><${Sample} effect=${planned} />`}
       <${SameWithCurl} text=${curlOf('POST', UNDO, { batches: [id] })} />
     <//>

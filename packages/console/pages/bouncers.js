@@ -1,5 +1,3 @@
-/** What pulls decisions: programs that enforce where traffic passes, what each holds, and what it cannot enforce. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { allPages } from '../api.js';
@@ -16,15 +14,13 @@ import { BouncerDialog, programOf, State, urgency } from './bouncers/bouncer.js'
 import { ClientFilter, chosen } from './clients/filter.js';
 import { Versions } from './clients/versions.js';
 
-/** @typedef {import('./bouncers/bouncer.js').Bouncer} Bouncer */
-
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session, place: { query } }) {
   const live = useLiveWork('bouncers', readBouncers);
   const names = useNames(session);
   const [shown, setShown] = useState(/** @type {string | undefined} */ (undefined));
   return html`
-    <${PageHead} title="Bouncers">What pulls decisions in the protocol of CrowdSec's bouncers, in the last 30 days; those that need a look come first.<//>
+    <${PageHead} title="Bouncers">CrowdSec bouncers connected to this workspace in the last 30 days. Problems first.<//>
     <${Shown} live=${live}>${(/** @type {Bouncer[]} */ bouncers) => {
       if (bouncers.length === 0) return html`<${NoBouncers} />`;
       const gaps = bouncers.filter(({ cannot_enforce: gap }) => gap !== null).length;
@@ -32,15 +28,15 @@ export function Page({ session, place: { query } }) {
       const bouncer = bouncers.find((each) => keyOf(each) === shown);
       const list = chosen(bouncers, query);
       return html`
-        ${gaps > 0 && html`<${Notice} kind="bad">${counted(gaps, 'bouncer does', 'bouncers do')} not enforce all of ${gaps === 1 ? 'its' : 'their'} feed.<//>`}
-        ${refused > 0 && html`<${Notice} kind="warn">${counted(refused, 'bouncer is', 'bouncers are')} refused ${refused === 1 ? 'its' : 'their'} feed.<//>`}
+        ${gaps > 0 && html`<${Notice} kind="bad">${counted(gaps, 'bouncer does', 'bouncers do')} not enforce the complete feed.<//>`}
+        ${refused > 0 && html`<${Notice} kind="warn">${counted(refused, 'bouncer is', 'bouncers are')} refused by weir.<//>`}
         <${ClientFilter} query=${query} shown=${list.length} all=${bouncers.length} what="bouncer" />
         ${
           list.length === 0
-            ? html`<p class="soft">None of them. <${Button} tiny onClick=${() => setQuery({ q: '', silent: '' })}>Show all<//></p>`
+            ? html`<p class="soft">No matches. <${Button} tiny onClick=${() => setQuery({ q: '', silent: '' })}>Show all<//></p>`
             : html`<${LongList} label="Bouncers" columns=${columns(names)} rows=${list} keyOf=${keyOf} onRow=${(/** @type {Bouncer} */ each) => setShown(keyOf(each))} />`
         }
-        <${Versions} title="Programs and their versions" of="Program" whose="Bouncers" versions=${versionsOf(bouncers, query.get('q') ?? '')} />
+        <${Versions} title="Versions in use" of="Program" whose="Bouncers" versions=${versionsOf(bouncers, query.get('q') ?? '')} />
         ${bouncer !== undefined && html`<${BouncerDialog} bouncer=${bouncer} names=${names} onClose=${() => setShown(undefined)} />`}
       `;
     }}<//>
@@ -57,11 +53,11 @@ async function readBouncers() {
 
 const NoBouncers = () => html`
   <${Empty} icon="bouncers" title="No bouncer has fetched anything yet">
-    <p>Make a key with the permission feed:read, and give it to the bouncer with the address of weir. <a href=${link('/keys')}>Keys</a></p>
+    <p>Create a key with the permission feed:read and give it to the bouncer together with the address of weir. <a href=${link('/keys')}>Keys</a></p>
   <//>
 `;
 
-/** How many run which program. @param {Bouncer[]} bouncers @param {string} shown @returns {import('./clients/versions.js').Version[]} */
+/** @param {Bouncer[]} bouncers @param {string} shown @returns {Version[]} */
 function versionsOf(bouncers, shown) {
   return [...Map.groupBy(bouncers, ({ user_agent: agent }) => agent)]
     .toSorted(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
@@ -74,7 +70,7 @@ function versionsOf(bouncers, shown) {
       return {
         key: agent,
         what: html`<span><bdi class="text">${name}</bdi> <bdi class="mono small text">${version}</bdi></span>`,
-        note: html`<span>last pull <${Ago} at=${last || null} /></span>`,
+        note: html`<span>last fetch <${Ago} at=${last || null} /></span>`,
         clients: each.length,
         query: { q: agent },
         isShown: agent === shown,
@@ -82,7 +78,7 @@ function versionsOf(bouncers, shown) {
     });
 }
 
-/** @param {import('../names.js').Names} names @returns {import('../ui/long-list.js').LongColumn<Bouncer>[]} */
+/** @param {Names} names @returns {LongColumn<Bouncer>[]} */
 const columns = (names) => [
   { label: 'State', width: '8.5rem', cell: (bouncer) => html`<${State} bouncer=${bouncer} />` },
   { label: 'Name', width: 'minmax(6rem, 1fr)', cell: (bouncer) => html`<bdi>${keyName(bouncer)}</bdi>` },
@@ -100,6 +96,6 @@ const columns = (names) => [
   },
   { label: 'Address', width: 'minmax(7rem, 1fr)', secondary: true, cell: ({ address }) => html`<bdi class="mono">${address}</bdi>` },
   { label: 'Feed', width: 'minmax(6rem, 1fr)', secondary: true, cell: ({ feed_id: id }) => html`<bdi>${names.feedOf(id).name}</bdi>` },
-  { label: 'Holds', width: '5.5rem', number: true, cell: ({ decisions, last_stream: at }) => (at === null ? '–' : count(decisions)) },
-  { label: 'Last pull', width: '6.5rem', number: true, cell: ({ last_pull: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Entries', width: '5.5rem', number: true, cell: ({ decisions, last_stream: at }) => (at === null ? '–' : count(decisions)) },
+  { label: 'Last fetch', width: '6.5rem', number: true, cell: ({ last_pull: at }) => html`<${Ago} at=${at} />` },
 ];

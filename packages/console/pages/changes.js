@@ -1,4 +1,3 @@
-/** What changed: one timeline since an instant, or between two, of the workspace or of one feed. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { manage } from '../api.js';
@@ -17,12 +16,9 @@ import { colorOf, totalOf, whatOf, whereOf, whoOf, wordOf } from './changes/word
 import { WORKSPACE_FEED } from './feeds/feed-state.js';
 import { readFeeds } from './feeds/read-feeds.js';
 
-/** @typedef {import('./changes/words.js').Change} Change */
-
-/** Entries of a page. */
 const LIMIT = 200;
 
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ place }) {
   const shownWindow = windowOf(place.query);
   const { feed, kind } = shownWindow;
@@ -30,15 +26,15 @@ export function Page({ place }) {
   const { items, isComplete, error, refresh, onSight } = useKeyset('/changes', 'changes', { ...shownWindow }, { limit: LIMIT, keyOf });
   const [shown, setShown] = useState(/** @type {Change | undefined} */ (undefined));
   return html`
-    <${PageHead} title="What changed">Rules, sources, settings, lists and keys, newest first. Counted by the minute, one entry for what one key, person or source did to one list.<//>
-    <${WindowFields} window=${shownWindow} feeds=${feeds.filter((/** @type {any} */ { id }) => id !== WORKSPACE_FEED)} />
+    <${PageHead} title="What changed">Rules, sources, settings, lists and keys, newest first. Rule changes are grouped by minute, author and list.<//>
+    <${WindowFields} window=${shownWindow} feeds=${feeds.filter(({ id }) => id !== WORKSPACE_FEED)} />
     <${Known} window=${shownWindow} />
-    ${feed !== undefined && html`<${DifferenceCard} window=${shownWindow} name=${feeds.find((/** @type {any} */ { id }) => id === feed)?.name ?? ''} />`}
+    ${feed !== undefined && html`<${DifferenceCard} window=${shownWindow} name=${feeds.find(({ id }) => id === feed)?.name ?? ''} />`}
     <${Shown} live=${{ value: items, error, refresh }}>${(/** @type {Change[]} */ read) => html`
-      ${read.length > 0 && html`<p class="small soft" role="status">${totalOf(read)}${!isComplete && ' There is more below.'}</p>`}
+      ${read.length > 0 && html`<p class="small soft" role="status">${totalOf(read)}${!isComplete && ' Scroll for more.'}</p>`}
       ${
         read.length === 0 && isComplete
-          ? html`<${Empty} icon="changes" title="Nothing is known to have changed"><p>Not in this time${feed !== undefined && ', not in this feed'}${kind !== undefined && ', not of this kind'}. Choose a longer one above.</p><//>`
+          ? html`<${Empty} icon="changes" title="No changes found"><p>Choose a longer time range${feed !== undefined && ', another feed'}${kind !== undefined && ', another kind'}.</p><//>`
           : html`<${LongList} label="Changes" columns=${COLUMNS} rows=${read} keyOf=${keyOf} onSight=${onSight}
               total=${isComplete ? read.length : -1} onRow=${setShown} />`
       }
@@ -49,29 +45,29 @@ export function Page({ place }) {
 
 const keyOf = (/** @type {Change} */ { id }) => id;
 
-/** @type {import('../ui/long-list.js').LongColumn<Change>[]} */
+/** @type {LongColumn<Change>[]} */
 const COLUMNS = [
   { label: 'When', width: '6.5rem', cell: ({ at }) => html`<${Ago} at=${at} />` },
   { label: 'What', width: 'minmax(7.5rem, 1fr)', cell: (change) => html`<${Badge} kind=${colorOf(change)}>${wordOf(change)}<//>` },
   { label: 'Where', width: 'minmax(6rem, 1fr)', cell: (change) => html`<bdi>${whereOf(change)}</bdi>` },
-  { label: 'How much, and why', width: 'minmax(8rem, 2.5fr)', secondary: true, cell: (change) => html`<bdi>${whatOf(change)}</bdi>` },
+  { label: 'Details', width: 'minmax(8rem, 2.5fr)', secondary: true, cell: (change) => html`<bdi>${whatOf(change)}</bdi>` },
   { label: 'Who', width: 'minmax(5rem, 1fr)', secondary: true, cell: (change) => html`<bdi>${whoOf(change)}</bdi>` },
 ];
 
 const SORTS = /** @type {const} */ ([
-  ['rules', 'Changes of rules'],
+  ['rules', 'Rule changes'],
   ['settings', 'Changes of settings, lists and keys'],
-  ['refreshes', 'Refreshes of sources that failed or were held back'],
+  ['refreshes', 'Failed and held source refreshes'],
 ]);
 
-/** Since when all is known, where that is less than what is asked for. @param {{ window: import('./changes/window.js').Window }} props */
+/** Warns where history is shorter than the requested time. @param {{ window: ChangeWindow }} props */
 function Known({ window: { since, until, feed } }) {
   const { value } = useLive(manage('/changes', { since, until, feed, limit: 1 }), { every: 60_000 });
   if (value === undefined) return null;
   const known = value.known_since;
   const late = SORTS.filter(([name]) => known[name] !== null && known[name] > value.since);
   return html`
-    ${late.map(([name, label]) => html`<${Notice} key=${name}>${label} are known since ${dateTime(known[name])} only; what was before is not in this list.<//>`)}
-    ${known.settings === null && html`<${Notice}>Changes of settings, lists and keys are for who may manage the workspace.<//>`}
+    ${late.map(([name, label]) => html`<${Notice} key=${name}>${label} before ${dateTime(known[name])} are no longer stored.<//>`)}
+    ${known.settings === null && html`<${Notice}>Only people with the permission “manage” see changes of settings, lists and keys.<//>`}
   `;
 }

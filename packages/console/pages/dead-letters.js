@@ -1,5 +1,3 @@
-/** Dead letters: messages that could not be landed. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../api.js';
@@ -18,40 +16,23 @@ import { Empty, Notice, Shown } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
 
-/**
- * @typedef {object} Letter
- * @property {number} id
- * @property {string} at
- * @property {string} reason
- * @property {string} stream_id
- * @property {number} partition
- * @property {number} offset
- * @property {string} timestamp
- * @property {string} key
- * @property {Record<string, string>} headers
- * @property {string} value
- */
-
-/** Letters of one request at most. */
 const MOST_IDS = 100;
 const REPLAY = manage('/dead-letter-replays');
-const addressOf = (/** @type {number} */ id) => manage(`/dead-letters/${id}`);
+const addressOf = (id) => manage(`/dead-letters/${id}`);
 
-/** Letters as requests take them. @param {number[]} ids */
+/** @param {number[]} ids */
 const inParts = (ids) => Array.from({ length: Math.ceil(ids.length / MOST_IDS) }, (_, i) => ids.slice(i * MOST_IDS, (i + 1) * MOST_IDS));
 
-/** What can be done about letters, what that means, and the command for it. */
 const WORKS = {
   replay: {
     label: 'Replay',
     danger: false,
     done: 'sent again',
-    about:
-      'They go to the end of the stream, as received at their first time. What can still not be landed comes back here under another number.',
-    async run(/** @type {number[]} */ ids) {
+    about: 'weir processes them again, with their original time of arrival. Messages that fail again return here under a new number.',
+    async run(ids) {
       for (const part of inParts(ids)) await ask(REPLAY, { method: 'POST', body: { ids: part } });
     },
-    curl: (/** @type {number[]} */ ids) =>
+    curl: (ids) =>
       inParts(ids)
         .map((part) => curlOf('POST', REPLAY, { ids: part }))
         .join('\n'),
@@ -60,28 +41,24 @@ const WORKS = {
     label: 'Drop',
     danger: true,
     done: 'dropped',
-    about: 'They are deleted. What they say never becomes a rule.',
-    async run(/** @type {number[]} */ ids) {
+    about: 'The messages are deleted and never become rules.',
+    async run(ids) {
       for (const id of ids) await ask(addressOf(id), { method: 'DELETE' });
     },
-    curl: (/** @type {number[]} */ ids) => ids.map((id) => curlOf('DELETE', addressOf(id))).join('\n'),
+    curl: (ids) => ids.map((id) => curlOf('DELETE', addressOf(id))).join('\n'),
   },
 };
-/** Letters of a page. */
 const LIMIT = 50;
 
-/** @typedef {{ work: keyof typeof WORKS, ids: number[] }} Asked */
-
-/** @param {import('../pages.js').PageProps} _props */
+/** @param {PageProps} _props */
 export function Page(_props) {
   const { items, isComplete, error, refresh, onSight } = useKeyset('/dead-letters', 'dead_letters', {}, { limit: LIMIT, keyOf });
   const [chosen, setChosen] = useState(/** @type {ReadonlySet<number>} */ (new Set()));
   const [shown, setShown] = useState(/** @type {number | undefined} */ (undefined));
-  const [asked, setAsked] = useState(/** @type {Asked | undefined} */ (undefined));
+  const [asked, setAsked] = useState(/** @type {{ work: keyof typeof WORKS, ids: number[] } | undefined} */ (undefined));
   const there = items ?? [];
   const ids = there.map(keyOf).filter((id) => chosen.has(id));
-  const choose = (/** @type {number} */ id, /** @type {boolean} */ on) =>
-    setChosen((before) => (on ? new Set([...before, id]) : new Set([...before].filter((each) => each !== id))));
+  const choose = (id, on) => setChosen((before) => (on ? new Set([...before, id]) : new Set([...before].filter((each) => each !== id))));
   const onWork = (/** @type {keyof typeof WORKS} */ work) => {
     setShown(undefined);
     setAsked({ work, ids: shown === undefined ? [] : [shown] });
@@ -91,10 +68,9 @@ export function Page(_props) {
     void refresh();
   };
   return html`
-    <${PageHead} title="Dead letters">Messages that could not be landed, such as those of a later version of weir. Nothing of them is in the rules.<//>
+    <${PageHead} title="Dead letters">Messages weir could not process. They have no effect on rules.<//>
     <${Shown} live=${{ value: items, error, refresh }}>${() =>
-      there.length === 0 &&
-      html`<${Empty} icon="check" title="No dead letters"><p>No message that could not be landed waits to be sent again or dropped.</p><//>`}<//>
+      there.length === 0 && html`<${Empty} icon="check" title="No dead letters"><p>No failed messages.</p><//>`}<//>
     ${
       there.length > 0 &&
       html`
@@ -102,14 +78,14 @@ export function Page(_props) {
           <div class="list-head">
             <${CheckField} label=${ids.length === 0 ? 'Select all' : `${counted(ids.length, 'letter')} selected`}
               checked=${ids.length === there.length}
-              onValue=${(/** @type {boolean} */ on) => setChosen(new Set(on ? there.map(keyOf) : []))} />
+              onValue=${(on) => setChosen(new Set(on ? there.map(keyOf) : []))} />
             <div class="row">
               <${Button} disabled=${ids.length === 0} onClick=${() => setAsked({ work: 'replay', ids })}>Replay<//>
               <${Button} kind="danger" disabled=${ids.length === 0} onClick=${() => setAsked({ work: 'drop', ids })}>Drop<//>
             </div>
           </div>
           <${LongList} label="Dead letters" columns=${columns(chosen, choose)} rows=${there} keyOf=${keyOf} onSight=${onSight}
-            total=${isComplete ? there.length : -1} onRow=${(/** @type {Letter} */ { id }) => setShown(id)} />
+            total=${isComplete ? there.length : -1} onRow=${(/** @type {DeadLetter} */ { id }) => setShown(id)} />
         </div>
       `
     }
@@ -118,16 +94,20 @@ export function Page(_props) {
   `;
 }
 
-const keyOf = (/** @type {Letter} */ { id }) => id;
+const keyOf = (/** @type {DeadLetter} */ { id }) => id;
 
-/** @param {ReadonlySet<number>} chosen @param {(id: number, on: boolean) => void} choose @returns {import('../ui/long-list.js').LongColumn<Letter>[]} */
+/**
+ * @param {ReadonlySet<number>} chosen
+ * @param {(id: number, on: boolean) => void} choose
+ * @returns {LongColumn<DeadLetter>[]}
+ */
 const columns = (chosen, choose) => [
   {
     label: 'No.',
     width: '4rem',
     cell: ({ id }) => html`
-      <label class="check" onClick=${(/** @type {Event} */ event) => event.stopPropagation()}>
-        <input type="checkbox" aria-label=${`Select ${id}`} checked=${chosen.has(id)} onChange=${(/** @type {any} */ event) => choose(id, event.target.checked)} /><span>${id}</span>
+      <label class="check" onClick=${(event) => event.stopPropagation()}>
+        <input type="checkbox" aria-label=${`Select ${id}`} checked=${chosen.has(id)} onChange=${(event) => choose(id, event.target.checked)} /><span>${id}</span>
       </label>
     `,
   },
@@ -142,10 +122,10 @@ function LetterDialog({ id, onClose, onWork }) {
   const footer = html`<${Button} kind="danger" onClick=${() => onWork('drop')}>Drop<//><${Button} kind="main" onClick=${() => onWork('replay')}>Replay<//>`;
   return html`
     <${Dialog} title=${`Dead letter ${id}`} wide onClose=${onClose} footer=${footer}>
-      <${Shown} live=${live}>${(/** @type {Letter} */ letter) => html`
+      <${Shown} live=${live}>${(/** @type {DeadLetter} */ letter) => html`
         <${Notice} kind="warn"><span class="text">${letter.reason}</span><//>
         <${Facts} facts=${[
-          ['Became one', dateTime(letter.at)],
+          ['Failed', dateTime(letter.at)],
           ['Accepted', dateTime(letter.timestamp)],
           ['Stream', `partition ${letter.partition}, offset ${letter.offset}`],
           ['Headers', html`<span class="mono">${JSON.stringify(letter.headers, null, 1)}</span>`],
@@ -156,7 +136,7 @@ function LetterDialog({ id, onClose, onWork }) {
   `;
 }
 
-/** JSON on several lines; any other text as it is. @param {string} text */
+/** @param {string} text */
 function indented(text) {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
@@ -165,7 +145,7 @@ function indented(text) {
   }
 }
 
-/** @param {{ asked: Asked, onClose: () => void, onDone: () => void }} props */
+/** @param {{ asked: { work: keyof typeof WORKS, ids: number[] }, onClose: () => void, onDone: () => void }} props */
 function Ask({ asked: { work, ids }, onClose, onDone }) {
   const { label, danger, done, about, run, curl } = WORKS[work];
   const submit = async () => {

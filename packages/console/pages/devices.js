@@ -1,5 +1,3 @@
-/** What pulls feeds: firewalls, agents, scripts; and which of them have stopped or are behind. */
-
 import { html } from 'htm/preact';
 import { allPages } from '../api.js';
 import { useLiveWork } from '../data.js';
@@ -17,36 +15,15 @@ import { Behind, behindOf, DeviceDialog, State } from './devices/device.js';
 import { documentText, isFeed } from './devices/documents.js';
 import { linkToFeed } from './feeds/read-feeds.js';
 
-/**
- * @typedef {object} Device
- * @property {string} id
- * @property {string} key_id
- * @property {string | null} key_name
- * @property {string} user_agent
- * @property {string} address
- * @property {string} first_pull
- * @property {string} last_pull
- * @property {number} last_status
- * @property {number} pulls
- * @property {number | null} interval_seconds
- * @property {Record<'200' | '304' | '4xx' | '5xx', number>} answers
- * @property {boolean} sends_validators
- * @property {string | null} stopped_at
- * @property {Refusal[]} refusals What it is refused now.
- * @property {{ feed_id: string | null, format: string, family: string, action: string, etag: string, last_modified: string, at: string, behind_seconds: number | null }[]} documents
- */
-
-/** @typedef {{ feed_id: string | null, feed_name: string | null, format: string | null, family: string | null, action: string | null, status: number, since: string, at: string, count: number }} Refusal */
-
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session, place }) {
   const live = useLiveWork('devices', readDevices);
   const names = useNames(session);
   const { query } = place;
   const shown = query.get('id');
-  const setShown = (/** @type {string} */ id) => setQuery({ id });
+  const setShown = (id) => setQuery({ id });
   return html`
-    <${PageHead} title="Devices">What pulls feeds, rules and the configuration of agents, told apart by key, address and User-Agent; those that need a look come first.<//>
+    <${PageHead} title="Devices">Clients that fetch feeds, rules or agent configuration. Problems first.<//>
     <${Shown} live=${live}>${(/** @type {Device[]} */ devices) => {
       const stopped = devices.filter(({ stopped_at: at }) => at !== null).length;
       const refused = devices.filter(({ stopped_at: at, refusals }) => at === null && refusals.length > 0).length;
@@ -56,16 +33,16 @@ export function Page({ session, place }) {
       const has = devices.filter(({ documents }) => etag === null || documents.some((each) => each.etag === etag));
       const shownOnes = chosen(has, query);
       return html`
-        ${stopped > 0 && html`<${Notice} kind="bad">${counted(stopped, 'device has', 'devices have')} stopped pulling: what ${stopped === 1 ? 'it blocks' : 'they block'} grows old.<//>`}
-        ${refused > 0 && html`<${Notice} kind="warn">${counted(refused, 'device is', 'devices are')} refused something, and ${refused === 1 ? 'keeps' : 'keep'} what ${refused === 1 ? 'it' : 'they'} got of it before.<//>`}
+        ${stopped > 0 && html`<${Notice} kind="bad">${counted(stopped, 'device has', 'devices have')} stopped fetching: ${stopped === 1 ? 'its' : 'their'} rules are getting outdated.<//>`}
+        ${refused > 0 && html`<${Notice} kind="warn">weir refuses requests of ${counted(refused, 'device')}; ${refused === 1 ? 'it keeps its' : 'they keep their'} last version.<//>`}
         <${ClientFilter} query=${query} shown=${shownOnes.length} all=${devices.length} what="device" />
         ${
           shownOnes.length === 0
-            ? html`<p class="soft">None of them. <${Button} tiny onClick=${() => setQuery({ q: '', silent: '', etag: '' })}>Show all<//></p>`
+            ? html`<p class="soft">No matches. <${Button} tiny onClick=${() => setQuery({ q: '', silent: '', etag: '' })}>Show all<//></p>`
             : html`<${LongList} label="Devices" columns=${COLUMNS} rows=${shownOnes} keyOf=${keyOf}
                 onRow=${(/** @type {Device} */ { id }) => setShown(id)} />`
         }
-        <${Versions} title="Who has what" of="What" whose="Devices" versions=${versionsOf(devices, names, etag)} />
+        <${Versions} title="Versions in use" of="Feed" whose="Devices" versions=${versionsOf(devices, names, etag)} />
         ${device !== undefined && html`<${DeviceDialog} device=${device} names=${names} onClose=${() => setShown('')} />`}
       `;
     }}<//>
@@ -75,9 +52,11 @@ export function Page({ session, place }) {
 const keyOf = (/** @type {Device} */ { id }) => id;
 
 /**
- * Which content of which feed how many have; of each feed the newest first.
- * @param {Device[]} devices @param {import('../names.js').Names} names @param {string | null} shown The tag of those that are shown.
- * @returns {import('./clients/versions.js').Version[]}
+ * Groups devices by feed content, the newest content of each feed first.
+ * @param {Device[]} devices
+ * @param {Names} names
+ * @param {string | null} shown The tag of those that are shown.
+ * @returns {Version[]}
  */
 function versionsOf(devices, names, shown) {
   const documents = devices.flatMap(({ documents: each }) => each);
@@ -95,7 +74,7 @@ function versionsOf(devices, names, shown) {
         what: isFeed(first)
           ? html`<span><a class="text" href=${linkToFeed(feed)}>${feed.name}</a> <span class="small soft">${documentText(first)}</span></span>`
           : html`<span>${documentText(first)}</span>`,
-        note: html`<span>of <${Ago} at=${first.last_modified} />${behindText(first.behind_seconds)}</span>`,
+        note: html`<span>${behindText(first.behind_seconds)} (<${Ago} at=${first.last_modified} />)</span>`,
         clients: each.length,
         query: { etag: first.etag },
         isShown: first.etag === shown,
@@ -105,9 +84,9 @@ function versionsOf(devices, names, shown) {
 }
 
 /** @param {number | null} seconds null: not known. */
-const behindText = (seconds) => (seconds === null ? '' : seconds === 0 ? ', the newest' : `, ${duration(seconds * 1000)} behind`);
+const behindText = (seconds) => (seconds === null ? 'unknown' : seconds === 0 ? 'current' : `${duration(seconds * 1000)} behind`);
 
-/** All devices: those that stopped first, then those that are refused, then by their last pull. @returns {Promise<Device[]>} */
+/** Stopped devices first, then refused ones, then by last fetch. @returns {Promise<Device[]>} */
 async function readDevices() {
   const devices = await allPages('/devices', 'devices');
   return devices.sort((a, b) => urgency(b) - urgency(a) || (a.last_pull < b.last_pull ? 1 : -1));
@@ -119,7 +98,7 @@ const urgency = ({ stopped_at: stopped, last_status: status, refusals }) =>
 
 const NoDevices = () => html`
   <${Empty} icon="devices" title="No device has fetched a feed yet">
-    <p>Make a key with the permission feed:read, and point a firewall at the address of a feed. <a href=${link('/feeds')}>Feeds</a> has the set-up for each appliance.</p>
+    <p>Create a key with the permission feed:read and point a firewall at a feed. <a href=${link('/feeds')}>Feeds</a> has the set-up for each appliance.</p>
   <//>
 `;
 
@@ -129,13 +108,13 @@ const shareOfUnchanged = ({ answers }) => {
   return good === 0 ? '–' : percent(answers['304'] / good);
 };
 
-/** @type {import('../ui/long-list.js').LongColumn<Device>[]} */
+/** @type {LongColumn<Device>[]} */
 const COLUMNS = [
   { label: 'State', width: '7.75rem', cell: (device) => html`<${State} device=${device} />` },
   { label: 'Name', width: 'minmax(6rem, 1fr)', cell: (device) => html`<bdi>${keyName(device)}</bdi>` },
   { label: 'Address', width: 'minmax(7rem, 1fr)', secondary: true, cell: ({ address }) => html`<bdi class="mono">${address}</bdi>` },
   { label: 'User-Agent', width: 'minmax(7rem, 1.5fr)', secondary: true, cell: ({ user_agent: agent }) => html`<bdi>${agent || '–'}</bdi>` },
-  { label: 'Last pull', width: '6.5rem', number: true, cell: ({ last_pull: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Last fetch', width: '6.5rem', number: true, cell: ({ last_pull: at }) => html`<${Ago} at=${at} />` },
   {
     label: 'Every',
     width: '5.5rem',

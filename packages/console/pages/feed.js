@@ -1,14 +1,12 @@
-/** One feed: how large it is and where it is heading, what it says, how devices get it, and which do. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { allPages, ask, manage } from '../api.js';
 import { useLive, useLiveWork } from '../data.js';
 import { count, counted, day, duration, size } from '../format.js';
-import { FORMATS } from '../formats.js';
 import { keyName, useNames } from '../names.js';
 import { link } from '../router.js';
 import { may } from '../session.js';
+import { ACTIONS, FAMILIES, FORMATS } from '../tables.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Card } from '../ui/card.js';
@@ -21,7 +19,6 @@ import { Plot } from '../ui/plot.js';
 import { Empty, Notice, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
-import { ACTIONS, FAMILIES } from '../words.js';
 import { seeChanges } from './changes/see.js';
 import { Refused, whyRefused } from './clients/refused.js';
 import { isFeed, isRefusedFeed } from './devices/documents.js';
@@ -31,9 +28,6 @@ import { familiesText, nameOfKind, stateOf, trimmedText, WORKSPACE_FEED } from '
 import { readFeed } from './feeds/read-feeds.js';
 import { SetUpCard } from './feeds/set-up-card.js';
 import { linkToSource, stateOf as stateOfSource } from './sources/source-state.js';
-
-/** @typedef {import('./feeds/feed-state.js').FeedRow} FeedRow */
-/** @typedef {import('../session.js').Session} Session */
 
 const options = (/** @type {readonly string[]} */ values) => values.map((value) => ({ value, label: value }));
 
@@ -45,22 +39,22 @@ export function FeedPage({ kind, id, session }) {
   `}<//>`;
 }
 
-/** The parameter that names a feed. @param {FeedRow} feed */
+/** @param {FeedRow} feed */
 const named = ({ id }) => (id === WORKSPACE_FEED ? undefined : id);
 
 /** @param {{ feed: FeedRow, tag: string, session: Session, refresh: () => Promise<void> }} props */
 function Feed({ feed: read, tag, session, refresh }) {
-  // What the preview reads, every few seconds, is what the feed has now, whenever it was made last.
-  const [fresh, setFresh] = useState(/** @type {import('./feeds/feed-state.js').Built | undefined} */ (undefined));
+  // The preview is polled, so its count is newer than the last build.
+  const [fresh, setFresh] = useState(/** @type {Built | undefined} */ (undefined));
   const feed = fresh === undefined ? read : { ...read, fresh: { ...fresh, built_at: new Date().toISOString() } };
   const [open, setOpen] = useState(/** @type {'delete' | undefined} */ (undefined));
-  /** The feed as it was when its form was opened: what others change meanwhile is not overwritten. */
+  /** As of when the form opened: If-Match detects concurrent changes. */
   const [edited, setEdited] = useState(/** @type {{ feed: FeedRow, tag: string } | undefined} */ (undefined));
   const names = useNames(session);
   const state = stateOf(feed);
   const canEdit = feed.kind !== 'workspace' && may(session, 'manage');
   const actions = html`
-    ${feed.kind === 'list' && html`<a class="button" href=${link('/worth', feed.id)}>What it is worth</a>`}
+    ${feed.kind === 'list' && html`<a class="button" href=${link('/worth', feed.id)}>List value</a>`}
     ${
       canEdit &&
       html`
@@ -70,17 +64,17 @@ function Feed({ feed: read, tag, session, refresh }) {
     }
   `;
   const close = () => setOpen(undefined);
-  // A name that several lists have is answered 409.
+  // A name shared by several lists gets a 409, so the id is used.
   const isShared = names.lists.filter(({ name }) => name === feed.name).length > 1;
   const path = feed.kind === 'workspace' ? '' : `/${encodeURIComponent(isShared && feed.kind === 'list' ? feed.id : feed.name)}`;
   const address = `${location.origin}/v1/threat/feeds${path}`;
   return html`
     <${PageHead} title=${feed.name} back=${{ href: link('/feeds'), label: 'Feeds' }} actions=${actions}>
-      <span class="row"><${Badge} kind=${state.kind}>${state.text}<//><span>Made of ${nameOfKind(feed)}.</span></span>
+      <span class="row"><${Badge} kind=${state.kind}>${state.text}<//><span>Contains ${nameOfKind(feed)}.</span></span>
       ${feed.description && html`<span class="text">${feed.description}</span>`}
     <//>
     ${feed.feed?.events.map(({ kind, text, since }) => html`<${Notice} key=${kind} kind="warn"><span>${text}, <${Ago} at=${since} /></span><//>`)}
-    ${feed.old_sources?.map((source) => html`<${Notice} key=${source.id} kind="warn"><span>Its source <a class="text" href=${linkToSource(source)}>${source.name}</a> is ${source.state}: ${stateOfSource(source).about}</span><//>`)}
+    ${feed.old_sources?.map((source) => html`<${Notice} key=${source.id} kind="warn"><span>Source <a class="text" href=${linkToSource(source)}>${source.name}</a> (${source.state}): ${stateOfSource(source).about}</span><//>`)}
     <div class="cards">
       <${SizeCard} feed=${feed} tag=${tag} />
       <${HistoryCard} feed=${feed} />
@@ -95,34 +89,34 @@ function Feed({ feed: read, tag, session, refresh }) {
 
 /** @param {{ feed: FeedRow, tag: string }} props */
 function SizeCard({ feed, tag }) {
-  // Counted anew only now and then, and when the feed was changed: it reads every rule of the feed.
+  // Measuring reads every rule: once a minute, and after a change.
   const live = useLiveWork(
     `measure ${feed.id} ${tag}`,
     async () => (await ask(manage('/measure'), { method: 'POST', body: { feed: named(feed) } })).body.before,
     { every: 60_000 },
   );
   return html`
-    <${Card} title="Size" note="In the format and family that the feed stores.">
-      <${Shown} live=${live}>${(/** @type {any} */ measure) => {
+    <${Card} title="Size" note="In the feed's own format.">
+      <${Shown} live=${live}>${(measure) => {
         const { entries } = measure;
         return html`
           <${Figures}>
             <${Figure} label="Entries" value=${count(entries)} note=${familiesText(measure)} />
-            <${Figure} label="Rules for addresses" value=${count(measure.address_rules)} />
+            <${Figure} label="Address rules" value=${count(measure.address_rules)} />
           <//>
           <${Gauge} value=${entries} most=${measure.entry_limit} label="Entries" />
-          ${measure.left_out !== null && html`<${Notice} kind="warn"><span class="text">Left out to keep within the cap: ${trimmedText(measure.left_out)}.</span><//>`}
+          ${measure.left_out !== null && html`<${Notice} kind="warn"><span class="text">Left out to stay within the limit: ${trimmedText(measure.left_out)}.</span><//>`}
           ${
             measure.costs.length === 0
-              ? html`<p class="small soft">No rule for a country or an ASN is in it.</p>`
+              ? html`<p class="small soft">No country or ASN rules.</p>`
               : html`
-                <h3>What costs most</h3>
-                <${Facts} facts=${measure.costs.map((/** @type {any} */ { name, networks }) => [name, counted(networks, 'network')])} />
+                <h3>Largest contributors</h3>
+                <${Facts} facts=${measure.costs.map(({ name, networks }) => [name, counted(networks, 'network')])} />
               `
           }
-          ${measure.of_rules !== null && html`<${Notice} kind="warn">The counts below are of ${count(measure.of_rules)} of ${counted(measure.rules, 'rule')}: counting all takes too long.<//>`}
-          ${measure.by_list?.largest.length > 0 && html`<${SharesOf} title="By list, before neighbours are put together" shares=${measure.by_list} />`}
-          ${measure.by_key?.largest.length > 0 && html`<${SharesOf} title="By key, before neighbours are put together" shares=${measure.by_key} />`}
+          ${measure.of_rules !== null && html`<${Notice} kind="warn">The counts below cover ${count(measure.of_rules)} of ${counted(measure.rules, 'rule')}.<//>`}
+          ${measure.by_list?.largest.length > 0 && html`<${SharesOf} title="Rules by list (before merging)" shares=${measure.by_list} />`}
+          ${measure.by_key?.largest.length > 0 && html`<${SharesOf} title="Rules by key (before merging)" shares=${measure.by_key} />`}
         `;
       }}<//>
     <//>
@@ -131,7 +125,7 @@ function SizeCard({ feed, tag }) {
 
 /** @param {{ title: string, shares: any }} props */
 function SharesOf({ title, shares: { largest, others } }) {
-  const facts = largest.map((/** @type {any} */ { name, entries }) => [name, count(entries)]);
+  const facts = largest.map(({ name, entries }) => [name, count(entries)]);
   return html`
     <h3>${title}</h3>
     <${Facts} facts=${others.count === 0 ? facts : [...facts, [counted(others.count, 'other'), count(others.entries)]]} />
@@ -142,17 +136,17 @@ function SharesOf({ title, shares: { largest, others } }) {
 function HistoryCard({ feed }) {
   const live = useLive(manage('/history', { feed: named(feed), days: 90 }), { every: 60_000 });
   return html`
-    <${Card} title="Where it is heading" note="Networks of the block feed at the end of each of the last 90 days.">
+    <${Card} title="Size over time" note="Networks per day, last 90 days.">
       <${Shown} live=${live}>${(/** @type {{ days: any[] }} */ { days }) => {
-        const known = days.filter((/** @type {any} */ each) => each.v4 !== null || each.v6 !== null);
+        const known = days.filter((each) => each.v4 !== null || each.v6 !== null);
         if (known.length === 0)
-          return html`<p class="soft">${feed.action === 'allow' ? 'It is an allow feed; sizes are noted of block feeds only.' : 'No size is known yet: it is noted each day on which the feed is made for somebody who asks for it.'}</p>`;
+          return html`<p class="soft">${feed.action === 'allow' ? 'weir records sizes of block feeds only.' : 'No sizes yet: weir records one on each day on which a client fetches the feed.'}</p>`;
         const last = known.at(-1);
         return html`
-          <${Plot} days span=${89 * 86_400} onSpan=${seeChanges(named(feed))} label="Networks of the block feed" times=${known.map((/** @type {any} */ each) => Date.parse(each.day) / 1000)}
+          <${Plot} days span=${89 * 86_400} onSpan=${seeChanges(named(feed))} label="Networks of the block feed" times=${known.map((each) => Date.parse(each.day) / 1000)}
             series=${[
-              { label: 'IPv4', color: '--accent', fill: true, values: known.map((/** @type {any} */ each) => each.v4?.last ?? null) },
-              { label: 'IPv6', color: '--warn', values: known.map((/** @type {any} */ each) => each.v6?.last ?? null) },
+              { label: 'IPv4', color: '--accent', fill: true, values: known.map((each) => each.v4?.last ?? null) },
+              { label: 'IPv6', color: '--warn', values: known.map((each) => each.v6?.last ?? null) },
             ]} />
           ${
             feed.kind !== 'composed' &&
@@ -164,7 +158,10 @@ function HistoryCard({ feed }) {
   `;
 }
 
-/** @param {{ feed: FeedRow, address: string, onRead: (built: import('./feeds/feed-state.js').Built) => void }} props `onRead`: it is as the feed stores it. */
+/**
+ * @param {{ feed: FeedRow, address: string, onRead: (built: Built) => void }} props `onRead`: it is as the
+ *   feed stores it.
+ */
 function ContentCard({ feed, address, onRead }) {
   const [format, setFormat] = useState(feed.format ?? 'plain');
   const [family, setFamily] = useState(feed.family ?? 'both');
@@ -177,14 +174,14 @@ function ContentCard({ feed, address, onRead }) {
   }, [value]);
   const query = new URLSearchParams({ format, family, action });
   return html`
-    <${Card} title="Preview" note="As it is served now. A device that has the same digest has the same list.">
+    <${Card} title="Preview" note="Live preview. Compare the MD5 with your device's.">
       <div class="form-row">
         <${SelectField} label="Format" value=${format} onValue=${setFormat} options=${options(FORMATS)} />
         <${SelectField} label="Family" value=${family} onValue=${setFamily} options=${options(FAMILIES)} />
         <${SelectField} label="Action" value=${action} onValue=${setAction} options=${options(ACTIONS)} />
       </div>
-      <${Shown} live=${live}>${(/** @type {any} */ content) => html`
-        ${content.over_cap && html`<${Notice} kind="warn">It is not published: fetches are answered 413, and clients keep what they got before. It has ${count(content.entries)} entries where ${count(content.entry_limit)} are allowed. ${content.hint}<//>`}
+      <${Shown} live=${live}>${(content) => html`
+        ${content.over_cap && html`<${Notice} kind="warn">Not published: ${count(content.entries)} entries exceed the limit of ${count(content.entry_limit)}. Devices get no update (HTTP 413). ${content.hint}<//>`}
         <${Facts} facts=${[
           [
             'Address',
@@ -198,9 +195,9 @@ function ContentCard({ feed, address, onRead }) {
           ],
           ['Last change', content.last_modified && html`<${Ago} at=${content.last_modified} />`],
         ]} />
-        ${!content.over_cap && content.lines.length > 0 && html`<${Code} label="Beginning of the feed" text=${content.lines.join('\n')} />`}
-        ${!content.over_cap && content.entries === 0 && html`<p class="soft">The feed is empty in this action and family: no rule is in force, or what rules say is kept out of it. Look up tells of an address why.</p>`}
-        ${content.entries > content.lines.length && !content.over_cap && html`<p class="small soft">The first ${count(content.lines.length)} lines.</p>`}
+        ${!content.over_cap && content.lines.length > 0 && html`<${Code} label="First lines of the feed" text=${content.lines.join('\n')} />`}
+        ${!content.over_cap && content.entries === 0 && html`<p class="soft">Empty for this action and family: no rule applies, or its addresses are excluded. Look up an address to see why.</p>`}
+        ${content.entries > content.lines.length && !content.over_cap && html`<p class="small soft">First ${count(content.lines.length)} lines.</p>`}
       `}<//>
     <//>
   `;
@@ -211,30 +208,30 @@ function DevicesCard({ feed }) {
   const live = useLiveWork('devices', () => allPages('/devices', 'devices', {}, 2000), { every: 15_000 });
   const feedId = feed.id === WORKSPACE_FEED ? null : feed.id;
   return html`
-    <${Card} title="Devices" note="What has got this feed, or is refused it: when last, and how far behind the newest content it is.">
+    <${Card} title="Devices" note="Devices that fetch this feed, and how far behind they are.">
       <${Shown} live=${live}>${(/** @type {any[]} */ devices) => {
         const rows = devices.flatMap((device) => {
-          const document = device.documents.find((/** @type {any} */ each) => each.feed_id === feedId && isFeed(each));
-          const refusal = device.refusals.find((/** @type {any} */ each) => isRefusedFeed(each, feedId));
+          const document = device.documents.find((each) => each.feed_id === feedId && isFeed(each));
+          const refusal = device.refusals.find((each) => isRefusedFeed(each, feedId));
           return document === undefined && refusal === undefined ? [] : [{ ...device, document, refusal }];
         });
         if (rows.length === 0) {
-          return html`<${Empty} icon="devices" title="No device has fetched this feed yet"><p>Make a key for the device, and set the device up as below. It appears here within a minute of its first fetch.</p><//>`;
+          return html`<${Empty} icon="devices" title="No device has fetched this feed yet"><p>Create a key and set up the device below. It appears here within a minute of its first fetch.</p><//>`;
         }
-        return html`<${Table} label="Devices" rows=${rows} keyOf=${(/** @type {any} */ { id }) => id} columns=${DEVICE_COLUMNS} />`;
+        return html`<${Table} label="Devices" rows=${rows} keyOf=${({ id }) => id} columns=${DEVICE_COLUMNS} />`;
       }}<//>
     <//>
   `;
 }
 
-const formatText = (/** @type {any} */ { format, family }) => (format === null ? '' : `${format}, ${family}`);
+const formatText = ({ format, family }) => (format === null ? '' : `${format}, ${family}`);
 
-/** @type {import('../ui/table.js').Column<any>[]} */
+/** @type {Column<any>[]} */
 const DEVICE_COLUMNS = [
   { label: 'Name', cell: (device) => html`<bdi>${keyName(device)}</bdi>` },
   { label: 'Address', cell: ({ address }) => html`<bdi class="mono">${address}</bdi>` },
   { label: 'Program', cell: ({ user_agent: program }) => html`<bdi class="text">${program}</bdi>` },
-  { label: 'Last got', cell: ({ document }) => (document === undefined ? 'never' : html`<${Ago} at=${document.at} />`) },
+  { label: 'Last fetch', cell: ({ document }) => (document === undefined ? 'never' : html`<${Ago} at=${document.at} />`) },
   { label: 'Format', cell: ({ document, refusal }) => formatText(document ?? refusal) },
   {
     label: 'State',
@@ -242,7 +239,7 @@ const DEVICE_COLUMNS = [
       if (stopped !== null) return html`<${Badge} kind="bad">stopped<//>`;
       if (refusal !== undefined) return html`<span title=${whyRefused(refusal.status)}><${Refused} status=${refusal.status} /></span>`;
       const { behind_seconds: behind } = document;
-      if (behind === null) return html`<${Badge}>not known<//>`;
+      if (behind === null) return html`<${Badge}>unknown<//>`;
       return behind === 0
         ? html`<${Badge} kind="good">up to date<//>`
         : html`<${Badge} kind=${behind > 600 ? 'warn' : ''}>${duration(behind * 1000)} behind<//>`;

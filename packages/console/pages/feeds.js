@@ -1,5 +1,3 @@
-/** The feeds of the workspace: its own, those of its lists, and those made of several lists. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, hasEnded, manage } from '../api.js';
@@ -20,9 +18,7 @@ import { FeedForm } from './feeds/feed-form.js';
 import { builtOf, countOf, isOld, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
 import { linkToFeed, readFeeds } from './feeds/read-feeds.js';
 
-/** @typedef {import('./feeds/feed-state.js').FeedRow} FeedRow */
-
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session, place }) {
   const live = useLiveWork('feeds', readFeeds);
   const [open, setOpen] = useState(/** @type {'list' | 'composed' | undefined} */ (undefined));
@@ -38,11 +34,11 @@ export function Page({ session, place }) {
     may(session, 'manage') &&
     html`
       <${Button} icon="plus" onClick=${() => setOpen('list')}>New list<//>
-      <${Button} icon="plus" kind="main" onClick=${() => setOpen('composed')}>Compose a feed<//>
+      <${Button} icon="plus" kind="main" onClick=${() => setOpen('composed')}>Compose feed<//>
     `;
   const close = () => setOpen(undefined);
   return html`
-    <${PageHead} title="Feeds" actions=${actions}>What firewalls poll. Signals land in lists; each list is a feed, and a feed can be made of several lists. <a href=${link('/worth')}>What each list is worth</a><//>
+    <${PageHead} title="Feeds" actions=${actions}>Firewalls fetch feeds. Each list is a feed, and a feed can combine several lists. <a href=${link('/worth')}>List value</a><//>
     <${Shown} live=${live}>${(/** @type {FeedRow[]} */ feeds) => html`
       <${FeedTable} feeds=${feeds} />
       <${DeletedFeeds} session=${session} onDone=${live.refresh} />
@@ -50,11 +46,11 @@ export function Page({ session, place }) {
         feeds.length === 2 &&
         html`
         <${Empty} icon="feeds" title="One list so far">
-          <p>Make a list for each source of signals, such as one for mail and one for the web, and compose feeds of them for each firewall.</p>
+          <p>Create a list for each source of signals, such as mail and web, and compose a feed for each firewall.</p>
         <//>
       `
       }
-      ${open !== undefined && html`<${FeedForm} kind=${open} onClose=${close} onDone=${(/** @type {any} */ { id }) => go(linkToFeed({ kind: open, id }))} />`}
+      ${open !== undefined && html`<${FeedForm} kind=${open} onClose=${close} onDone=${({ id }) => go(linkToFeed({ kind: open, id }))} />`}
     `}<//>
   `;
 }
@@ -63,13 +59,13 @@ export function Page({ session, place }) {
 function FeedTable({ feeds: read }) {
   const fresh = useFresh(read);
   const feeds = read.map((feed) => ({ ...feed, fresh: fresh.get(feed.id) }));
-  /** @type {import('../ui/table.js').Column<FeedRow>[]} */
+  /** @type {Column<FeedRow>[]} */
   const columns = [
     { label: 'Feed', cell: (feed) => html`<a class="text" href=${linkToFeed(feed)}>${feed.name}</a>` },
-    { label: 'Made of', cell: (feed) => html`<span>${nameOfKind(feed)}</span>` },
+    { label: 'Contains', cell: (feed) => html`<span>${nameOfKind(feed)}</span>` },
     { label: 'Entries', number: true, cell: (feed) => html`<${Entries} feed=${feed} />` },
     {
-      label: 'Of its cap',
+      label: 'Limit',
       cell: (feed) => {
         const built = countOf(feed);
         if (built === undefined) return html`<span class="soft">not counted yet</span>`;
@@ -94,16 +90,16 @@ function Entries({ feed }) {
   return html`<span>${count(known.entries)}${isOld(known) && html`<br /><span class="soft small">counted <${Ago} at=${known.built_at} /></span>`}</span>`;
 }
 
-/** Feeds that are counted for the table at most; those beyond say how old their count is. */
+/** Feeds counted for the table; others show the age of their count. */
 const COUNTED = 30;
 
-/** What feeds have now of which this process has built nothing lately, by id; read one after the other. @param {FeedRow[]} feeds */
+/** Current counts of feeds that this process did not build recently, read one at a time. @param {FeedRow[]} feeds */
 function useFresh(feeds) {
   const asked = feeds.filter((feed) => isOld(builtOf(feed))).slice(0, COUNTED);
   const live = useLiveWork(
     asked.length === 0 ? null : 'fresh counts',
     async () => {
-      /** @type {Record<string, import('./feeds/feed-state.js').Built>} */
+      /** @type {Record<string, Built>} */
       const found = {};
       for (const { id } of asked) {
         if (hasEnded()) break;

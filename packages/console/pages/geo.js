@@ -1,5 +1,3 @@
-/** The country and ASN data in use. */
-
 import { html } from 'htm/preact';
 import { manage } from '../api.js';
 import { useLive } from '../data.js';
@@ -11,40 +9,28 @@ import { Facts, Figure, Figures } from '../ui/figures.js';
 import { PageHead } from '../ui/page-head.js';
 import { Shown } from '../ui/states.js';
 
-/**
- * @typedef {object} GeoKind
- * @property {'packaged' | 'downloaded' | 'operator'} source
- * @property {string} format
- * @property {string} date
- * @property {number} age_days
- * @property {number} keys
- * @property {number} ranges_v4
- * @property {number} ranges_v6
- * @property {string | null} attribution
- */
-
-/** Data of this age need attention, as in `weir status`; days. */
+/** Age at which geo data is reported as old, days. */
 const OLD = 90;
 
-/** @param {import('../pages.js').PageProps} _props */
+/** @param {PageProps} _props */
 export function Page(_props) {
   const live = useLive(manage('/geo'), { every: 30_000 });
   return html`
-    <${PageHead} title="Geo data">Which address ranges are behind a country or an ASN. Rules on those become ranges when feeds are made.<//>
+    <${PageHead} title="Geo data">Address ranges of countries and ASNs. Feeds use them for country and ASN rules.<//>
     <${Shown} live=${live}>${(/** @type {{ version: string, country: GeoKind, asn: GeoKind }} */ { version, country, asn }) => html`
       <div class="cards">
         <${KindCard} title="Countries" many="countries" kind=${country} />
         <${KindCard} title="ASNs" many="ASNs" kind=${asn} />
       </div>
-      <${Card} title="Newer data" note="On the server; running processes take them within seconds, and feeds change only where ranges did.">
+      <${Card} title="Update" note="Run these commands on the server. weir uses new data within seconds.">
         <${Code} text=${'weir geo update\nweir geo status'} label="Commands" />
-        <p class="small soft">With <code>GEO_UPDATE_HOURS</code> the service does it by itself. Files of your own come first: <code>GEO_COUNTRY_FILE</code>, <code>GEO_ASN_FILE</code>. Version in use: <span class="mono text">${version}</span></p>
+        <p class="small soft"><code>GEO_UPDATE_HOURS</code> updates automatically. Your own files take precedence: <code>GEO_COUNTRY_FILE</code>, <code>GEO_ASN_FILE</code>. Version in use: <span class="mono text">${version}</span></p>
       <//>
     `}<//>
   `;
 }
 
-const ORIGINS = { packaged: 'comes with weir', downloaded: 'downloaded by weir', operator: "a file of the operator's" };
+const ORIGINS = { packaged: 'comes with weir', downloaded: 'downloaded by weir', operator: 'your own file' };
 
 /** @param {{ title: string, many: string, kind: GeoKind }} props */
 function KindCard({ title, many, kind }) {
@@ -52,7 +38,7 @@ function KindCard({ title, many, kind }) {
   const badge = html`<${Badge} kind=${isOld ? 'warn' : 'good'}>${counted(kind.age_days, 'day')} old<//>`;
   return html`
     <${Card} title=${title} actions=${badge}
-      note=${isOld ? `Older than ${OLD} days: ranges that changed hands since are wrong.` : undefined}>
+      note=${isOld ? `Older than ${OLD} days. Ranges with a new owner are wrong until you update.` : undefined}>
       <${Figures}>
         <${Figure} label=${`${many[0].toUpperCase()}${many.slice(1)} with ranges`} value=${count(kind.keys)} />
         <${Figure} label="IPv4 ranges" value=${count(kind.ranges_v4)} />
@@ -61,7 +47,7 @@ function KindCard({ title, many, kind }) {
       <${Facts} facts=${[
         ['Source', ORIGINS[kind.source]],
         ['Format', kind.format],
-        ['Of', dayOf(kind.date)],
+        ['Date', dayOf(kind.date)],
         ['Attribution', kind.attribution],
       ]} />
     <//>

@@ -1,53 +1,27 @@
-/** API keys: who may do what; making and revoking them. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError, allPages, ask, manage } from '../api.js';
+import { allPages, ask, manage } from '../api.js';
 import { curlOf } from '../curl.js';
-import { useLiveWork, useWork } from '../data.js';
+import { useLiveWork } from '../data.js';
 import { counted } from '../format.js';
 import { useDo } from '../router.js';
 import { may } from '../session.js';
+import { PERMISSIONS, ROLES } from '../tables.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Code, SameWithCurl } from '../ui/code.js';
-import { Confirm, Dialog } from '../ui/dialog.js';
-import { CheckField, CheckList, SelectField, TextField } from '../ui/field.js';
+import { Confirm, Dialog, FormDialog } from '../ui/dialog.js';
+import { CheckField, CheckList, SelectField } from '../ui/field.js';
+import { useFields } from '../ui/form.js';
 import { PageHead } from '../ui/page-head.js';
-import { Failed, Notice, Shown } from '../ui/states.js';
+import { Notice, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago, Countdown } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
-import { PERMISSIONS, ROLES } from '../words.js';
 import { Pulled } from './keys/pulled.js';
+import { ExpiryField } from './rules/expiry.js';
 
-/** @typedef {import('../session.js').Session} Session */
-/**
- * @typedef {object} Key
- * @property {string} id
- * @property {string} prefix
- * @property {string | null} name
- * @property {string[]} permissions
- * @property {string | null} role The one that may exactly that.
- * @property {string | null} list_id
- * @property {string | null} feed_id
- * @property {string[]} from The networks that it is good from; none: from anywhere.
- * @property {string} created_at
- * @property {string | null} expires_at
- * @property {string | null} revoked_at
- * @property {string | null} last_used_at
- */
-/** @typedef {{ keys: Key[], lists: { id: string, name: string }[], feeds: { id: string, name: string }[] }} Known */
-
-const DAY = 86_400;
-const EXPIRIES = [
-  { value: '', label: 'Never' },
-  { value: String(DAY), label: '1 day' },
-  { value: String(30 * DAY), label: '30 days' },
-  { value: String(365 * DAY), label: '1 year' },
-];
-
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session, place }) {
   const live = useLiveWork('keys', readKeys);
   const [isMaking, setMaking] = useState(false);
@@ -56,14 +30,14 @@ export function Page({ session, place }) {
   useDo(place, (what) => what === 'make' && setMaking(true));
   const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setMaking(true)}>New key<//>`;
   return html`
-    <${PageHead} title="Keys" actions=${actions}>What senders, firewalls and people show to be let in. The text of a key is shown once, when it is made.<//>
-    <${Shown} live=${live}>${(/** @type {Known} */ { keys, lists, feeds }) => {
+    <${PageHead} title="Keys" actions=${actions}>API keys of senders, firewalls and people. weir shows a key once, when you create it.<//>
+    <${Shown} live=${live}>${(/** @type {any} */ { keys, lists, feeds }) => {
       const ended = keys.filter((key) => stateOf(key) !== 'valid').length;
       const shown = isAll ? keys : keys.filter((key) => stateOf(key) === 'valid');
       return html`
         ${
           ended > 0 &&
-          html`<${CheckField} label=${`Also show ${counted(ended, 'key that has', 'keys that have')} ended`} checked=${isAll}
+          html`<${CheckField} label=${`Show ${counted(ended, 'expired or revoked key')}`} checked=${isAll}
           onValue=${setAll} />`
         }
         <${Table} label="Keys" columns=${columns(session, { lists, feeds }, setRevoked)} rows=${shown}
@@ -95,20 +69,25 @@ function stateOf({ revoked_at: revoked, expires_at: expires }) {
   return expires !== null && Date.parse(expires) <= Date.now() ? 'expired' : 'valid';
 }
 
-/** @param {Session} session @param {Omit<Known, 'keys'>} known @param {(key: Key) => void} revoke @returns {import('../ui/table.js').Column<Key>[]} */
+/**
+ * @param {Session} session
+ * @param {Omit<any, 'keys'>} known
+ * @param {(key: Key) => void} revoke
+ * @returns {Column<Key>[]}
+ */
 const columns = (session, known, revoke) => [
   {
     label: 'Key',
     cell: ({ id, name, prefix }) =>
-      html`<span><bdi>${name ?? 'without a name'}</bdi>${id === session.key_id && html` <${Badge} kind="accent">yours<//>`}<br /><span class="soft small mono">${prefix}…</span></span>`,
+      html`<span><bdi>${name ?? 'unnamed'}</bdi>${id === session.key_id && html` <${Badge} kind="accent">yours<//>`}<br /><span class="soft small mono">${prefix}…</span></span>`,
   },
   {
-    label: 'May',
+    label: 'Permissions',
     cell: ({ permissions, role }) =>
       html`<span class="row">${(role === null ? permissions : [role]).map((each) => html`<${Badge} key=${each}>${each}<//>`)}</span>`,
   },
   { label: 'Bound to', cell: (key) => boundTo(key, known) },
-  { label: 'Good from', cell: ({ from }) => html`<span class="mono small">${from.length === 0 ? 'anywhere' : from.join(', ')}</span>` },
+  { label: 'Allowed from', cell: ({ from }) => html`<span class="mono small">${from.length === 0 ? 'anywhere' : from.join(', ')}</span>` },
   { label: 'Last used', cell: ({ id, last_used_at: at }) => (id === session.key_id ? 'now' : html`<${Ago} at=${at} />`) },
   {
     label: 'Expires in',
@@ -126,80 +105,61 @@ const columns = (session, known, revoke) => [
   },
 ];
 
-/** @param {Key} key @param {Omit<Known, 'keys'>} known */
+/** @param {Key} key @param {Omit<any, 'keys'>} known */
 function boundTo({ list_id: list, feed_id: feed }, { lists, feeds }) {
-  if (list !== null) return html`<span>list <bdi>${lists.find(({ id }) => id === list)?.name ?? 'that is gone'}</bdi></span>`;
-  return feed === null ? '' : html`<span>feed <bdi>${feeds.find(({ id }) => id === feed)?.name ?? 'that is gone'}</bdi></span>`;
+  if (list !== null) return html`<span>list <bdi>${lists.find(({ id }) => id === list)?.name ?? '(deleted)'}</bdi></span>`;
+  return feed === null ? '' : html`<span>feed <bdi>${feeds.find(({ id }) => id === feed)?.name ?? '(deleted)'}</bdi></span>`;
 }
 
-/** What a new key may do until somebody chooses: pull feeds, or the first thing that this session can give. @param {Session} session */
+/** feed:read, or the first permission that this session can grant. @param {Session} session */
 function firstChoice(session) {
   const given = PERMISSIONS.map(({ value }) => value).filter((value) => may(session, value));
   return given.includes('feed:read') ? ['feed:read'] : given.slice(0, 1);
 }
 
-/** @param {{ session: Session, lists: { id: string, name: string }[], feeds: { id: string, name: string }[], onClose: () => void, onDone: () => void }} props */
+/** @param {{ session: Session, lists: Named[], feeds: Named[], onClose: () => void, onDone: () => void }} props */
 function NewKey({ session, lists, feeds, onClose, onDone }) {
-  const [name, setName] = useState('');
+  const { values, set, body: given, input } = useFields('createKey');
   const [permissions, setPermissions] = useState(() => firstChoice(session));
-  const [role, setRole] = useState('');
   const [bound, setBound] = useState('');
-  const [from, setFrom] = useState('');
-  const [expires, setExpires] = useState('');
   const [made, setMade] = useState(/** @type {(Key & { key: string | null }) | undefined} */ (undefined));
   const [once] = useState(() => crypto.randomUUID());
-  const { busy, error, run } = useWork();
   if (made !== undefined) return html`<${MadeKey} made=${made} onClose=${onClose} />`;
 
   const offered = PERMISSIONS.filter(({ value, whole }) => may(session, value) && !(whole && bound !== ''));
   const chosen = permissions.filter((each) => offered.some(({ value }) => value === each));
-  // A role that cannot be bound, or that could do more than this session, is not offered.
+  // Roles that cannot be bound or exceed this session are not offered.
   const roles = ROLES.filter((each) => each.permissions.every((permission) => offered.some(({ value }) => value === permission)));
-  const isRole = roles.some(({ value }) => value === role);
+  const isRole = roles.some(({ value }) => value === values.role);
   const [kind, id] = bound.split(' ');
-  const body = {
-    ...(name.trim() !== '' && { name: name.trim() }),
-    ...(isRole ? { role } : { permissions: chosen }),
-    ...(bound !== '' && { [kind]: id }),
-    ...(from.trim() !== '' && { from: from.trim().split(/[\s,]+/) }),
-    ...(expires !== '' && { expires_in: Number(expires) }),
+  const { role, permissions: _permissions, ...rest } = given;
+  const body = { ...rest, ...(isRole ? { role } : { permissions: chosen }), ...(bound !== '' && { [kind]: id }) };
+  const work = async () => {
+    setMade((await ask(manage('/keys'), { method: 'POST', once, body })).body);
+    onDone();
   };
-  const submit = () =>
-    run(async () => {
-      const { body: key } = await ask(manage('/keys'), { method: 'POST', once, body });
-      setMade(key);
-      onDone();
-    });
-  const faultOf = (/** @type {string} */ field) =>
-    error instanceof ApiError ? error.faults.find((fault) => fault.field.split('.')[0] === field)?.message : undefined;
   const bindings = [
     { value: '', label: 'The whole workspace' },
     ...lists.map((list) => ({ value: `list ${list.id}`, label: `List ${list.name}` })),
     ...feeds.map((feed) => ({ value: `feed ${feed.id}`, label: `Feed ${feed.name}` })),
   ];
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${!isRole && chosen.length === 0}>Make the key<//>`;
   return html`
-    <${Dialog} title="New key" onClose=${onClose} onSubmit=${submit} footer=${footer}>
-      ${error !== undefined && faultOf('name') === undefined && faultOf('from') === undefined && html`<${Failed} error=${error} />`}
-      <${TextField} label="Name" hint="Who or what has it, such as edge firewall." value=${name} onValue=${setName}
-        maxlength="200" autofocus fault=${faultOf('name')} />
-      ${
-        roles.length > 0 &&
-        html`<${SelectField} label="Role" value=${isRole ? role : ''} onValue=${setRole}
-          options=${[{ value: '', label: 'None: chosen one by one' }, ...roles]} />`
-      }
-      ${
-        !isRole &&
-        html`<${CheckList} label="May" options=${offered.map(({ value, label }) => ({ value, label: `${label} (${value})` }))} values=${chosen}
-        onValues=${setPermissions} hint="A key can give only what it may do itself." />`
-      }
-      <div class="form-row">
-        <${SelectField} label="Bound to" value=${bound} onValue=${setBound} options=${bindings} />
-        <${SelectField} label="Expires after" value=${expires} onValue=${setExpires} options=${EXPIRIES} />
-      </div>
-      <${TextField} label="Good from" hint="Networks, such as 198.51.100.0/24; from anywhere when empty. Elsewhere it is told like a wrong key."
-        value=${from} onValue=${setFrom} maxlength="4000" fault=${faultOf('from')} />
-      <${SameWithCurl} text=${curlOf('POST', manage('/keys'), body)} />
+    <${FormDialog} title="New key" action="Create key" work=${work} stays onClose=${onClose} disabled=${!isRole && chosen.length === 0}>
+      ${(faultOf) => html`
+        ${input('name', { hint: 'Its owner, such as edge firewall.', autofocus: true, fault: faultOf('name') })}
+        ${roles.length > 0 && input('role', { value: isRole ? values.role : '', hint: undefined, empty: 'None: choose permissions', options: roles })}
+        ${
+          !isRole &&
+          html`<${CheckList} label="Permissions" options=${offered.map(({ value, label }) => ({ value, label: `${label} (${value})` }))} values=${chosen}
+          onValues=${setPermissions} hint="You can grant only your own permissions." />`
+        }
+        <div class="form-row">
+          <${SelectField} label="Bound to" value=${bound} onValue=${setBound} options=${bindings} />
+          <${ExpiryField} value=${values.expires_in} onValue=${(expires) => set({ expires_in: expires })} usual="Never" />
+        </div>
+        ${input('from', { fault: faultOf('from'), hint: 'Networks, such as 198.51.100.0/24; empty: any. From other networks the key is rejected.' })}
+        <${SameWithCurl} text=${curlOf('POST', manage('/keys'), body)} />
+      `}
     <//>
   `;
 }
@@ -209,8 +169,8 @@ const MadeKey = ({ made, onClose }) => html`
   <${Dialog} title="Copy the key now" onClose=${onClose} footer=${html`<${Button} kind="main" onClick=${onClose}>I have copied it<//>`}>
     ${
       made.key === null
-        ? html`<${Notice} kind="warn">The key was made, but its text was shown before and is kept nowhere. Revoke it and make another.<//>`
-        : html`<${Notice} kind="warn">This is the only time that it is shown: weir keeps a hash of it.<//><${Code} text=${made.key}
+        ? html`<${Notice} kind="warn">The key exists, but weir showed it before and does not store it. Revoke it and create another.<//>`
+        : html`<${Notice} kind="warn">Copy the key now: weir stores only a hash and cannot show it again.<//><${Code} text=${made.key}
           label="The key" />`
     }
   <//>
@@ -219,9 +179,9 @@ const MadeKey = ({ made, onClose }) => html`
 /** @param {{ session: Session, revoked: Key, onClose: () => void, onDone: () => void }} props */
 function Revoke({ session, revoked, onClose, onDone }) {
   const address = manage(`/keys/${revoked.id}`);
-  const [uses, setUses] = useState(/** @type {import('./keys/pulled.js').Uses | undefined} */ (undefined));
+  const [uses, setUses] = useState(/** @type {Uses | undefined} */ (undefined));
   useEffect(() => {
-    // Where that cannot be told, the rest of the question stands.
+    // Without the preview the dialog only asks.
     ask(manage(`/keys/${revoked.id}`, { preview: true }), { method: 'DELETE' }).then(
       ({ body }) => setUses(body),
       () => undefined,
@@ -229,15 +189,15 @@ function Revoke({ session, revoked, onClose, onDone }) {
   }, [revoked.id]);
   const work = async () => {
     await ask(address, { method: 'DELETE' });
-    toast(html`The key <bdi>${revoked.name ?? revoked.prefix}</bdi> was revoked.`);
+    toast(html`Key <bdi>${revoked.name ?? revoked.prefix}</bdi> revoked.`);
     onDone();
   };
   return html`
-    <${Confirm} title="Revoke the key?" action="Revoke it" danger work=${work} onClose=${onClose}>
-      <p>Whoever has the key ${revoked.name !== null && html`<bdi>${revoked.name}</bdi> `}<span class="mono">${revoked.prefix}…</span> is turned away with 401, in every process within two seconds. This cannot be undone.</p>
-      ${revoked.id !== session.key_id && html`<p>It was last used: <${Ago} at=${revoked.last_used_at} />.</p>`}
+    <${Confirm} title="Revoke key?" action="Revoke" danger work=${work} onClose=${onClose}>
+      <p>The key ${revoked.name !== null && html`<bdi>${revoked.name}</bdi> `}<span class="mono">${revoked.prefix}…</span> stops working within two seconds (HTTP 401). This cannot be undone.</p>
+      ${revoked.id !== session.key_id && html`<p>Last used: <${Ago} at=${revoked.last_used_at} />.</p>`}
       ${uses !== undefined && html`<${Pulled} uses=${uses} />`}
-      ${revoked.id === session.key_id && html`<${Notice} kind="bad">This is the key that you are signed in with: you will be signed out.<//>`}
+      ${revoked.id === session.key_id && html`<${Notice} kind="bad">You are signed in with this key and will be signed out.<//>`}
       <${SameWithCurl} text=${curlOf('DELETE', address)} />
     <//>
   `;

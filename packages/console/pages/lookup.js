@@ -1,11 +1,9 @@
-/** Who blocks an address, and which boxes enforce that: one sentence, one picture, its history, and every feed and rule. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ApiError, manage } from '../api.js';
 import { curlOf } from '../curl.js';
 import { useLive } from '../data.js';
-import { count } from '../format.js';
+import { count, counted } from '../format.js';
 import { useNames } from '../names.js';
 import { go, link, setQuery } from '../router.js';
 import { may } from '../session.js';
@@ -26,33 +24,29 @@ import { targetsOf } from './lookup/targets.js';
 import { BlockForm } from './rules/block.js';
 import { UnblockForm } from './rules/unblock.js';
 
-/** @typedef {import('./lookup/path-model.js').Answer} Answer */
-/** @typedef {import('./lookup/path-model.js').Outlook} Outlook */
-/** @typedef {{ form: 'unblock' | 'block', value: string, action?: string } | { form: 'extend', ids: number[] }} Open */
-
 const ChangeRules = later(() => import('./rules/change-rules.js'), 'ChangeRules');
 
-/** How often the answer is read again, ms: it looks at all devices. */
+/** Poll interval, ms: each answer checks all devices. */
 const EVERY = 15_000;
 const ACTIONS = [
   { value: 'block', label: 'Block feeds' },
   { value: 'allow', label: 'Allow feeds' },
 ];
 
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session, place }) {
   const text = place.query.get('target') ?? '';
   const action = place.query.get('action') === 'allow' ? 'allow' : 'block';
   const asked = targetsOf(text);
   const targets = asked.flatMap((each) => ('target' in each ? [each.target] : []));
   return html`
-    <${PageHead} title="Look up">Who blocks an address, why, and which devices enforce it.<//>
+    <${PageHead} title="Look up">See who blocks an address, why, and on which devices.<//>
     <${AskedFor} key=${text} text=${text} action=${action} />
-    ${asked.map((each) => 'name' in each && html`<${Notice} key=${each.name}><bdi>${each.name}</bdi> is a name. Feeds have addresses: ask about those that it stands for.<//>`)}
-    ${asked.map((each) => 'wrong' in each && html`<${Notice} key=${each.wrong}><bdi>${each.wrong}</bdi> is no address, network, ASN or country.<//>`)}
+    ${asked.map((each) => 'name' in each && html`<${Notice} key=${each.name}><bdi>${each.name}</bdi> is a host name. Look up its addresses instead.<//>`)}
+    ${asked.map((each) => 'wrong' in each && html`<${Notice} key=${each.wrong}><bdi>${each.wrong}</bdi> is not an address, network, ASN or country.<//>`)}
     ${
       text.trim() === '' &&
-      html`<${Empty} icon="search" title="Ask about an address"><p>Somebody cannot reach a service, or an alert names an address: type it above, as the report has it, or press <kbd>/</kbd> on any page.</p><//>`
+      html`<${Empty} icon="search" title="Look up an address"><p>Enter an IP, network, ASN or country – pasted from a report is fine. <kbd>/</kbd> opens the search on any page.</p><//>`
     }
     ${
       targets.length === 1
@@ -65,7 +59,7 @@ export function Page({ session, place }) {
 /** @param {{ text: string, action: string }} props */
 function AskedFor({ text: given, action }) {
   const [text, setText] = useState(given);
-  const submit = (/** @type {Event} */ event) => {
+  const submit = (event) => {
     event.preventDefault();
     if (text.trim() !== '') go(`${link('/lookup')}?${new URLSearchParams({ target: text.trim(), action })}`);
   };
@@ -73,17 +67,17 @@ function AskedFor({ text: given, action }) {
     <form class="asked" onSubmit=${submit}>
       <${TextField} label="Address, network, ASN or country" value=${text} onValue=${setText} maxlength="2000" autocomplete="off"
         spellcheck=${false} placeholder="45[.]83[.]64[.]1, hxxp://192.0.2.7:8080, AS64500, NL" />
-      <${SelectField} label="In" value=${action} onValue=${(/** @type {string} */ value) => setQuery({ action: value })}
+      <${SelectField} label="Feeds" value=${action} onValue=${(value) => setQuery({ action: value })}
         options=${ACTIONS} />
       <${Button} kind="main" type="submit">Look up<//>
     </form>
   `;
 }
 
-/** Whether asking again would be refused again (409), as where too many rules have addresses of a country. @param {Error} error */
+/** Whether a retry would be refused too (409), as for a country with too many rules. @param {Error} error */
 const isRefused = (error) => error instanceof ApiError && error.status === 409 && !/try again/.test(error.message);
 
-/** One of several. @param {{ target: string, action: string }} props */
+/** @param {{ target: string, action: string }} props */
 function Row({ target, action }) {
   const { value, error } = useLive(manage('/lookup', { target, action, path: true }), { every: 60_000 });
   const href = `${link('/lookup')}?${new URLSearchParams({ target, action })}`;
@@ -95,7 +89,7 @@ function Row({ target, action }) {
   `;
 }
 
-/** @param {Answer | undefined} answer @returns {'bad' | 'good' | 'warn' | ''} */
+/** @param {LookupAnswer | undefined} answer @returns {'bad' | 'good' | 'warn' | ''} */
 function toneOf(answer) {
   if (answer === undefined || having(answer).length === 0) return '';
   if (publishing(answer).length === 0) return 'warn';
@@ -105,10 +99,10 @@ function toneOf(answer) {
 /** @param {Error} error */
 const wrongText = (error) => (error instanceof ApiError && error.faults.length > 0 ? error.faults[0].message : error.message);
 
-/** @param {{ target: string, action: string, session: import('../session.js').Session }} props */
+/** @param {{ target: string, action: string, session: Session }} props */
 function One({ target, action, session }) {
   const names = useNames(session);
-  const [open, setOpen] = useState(/** @type {Open | undefined} */ (undefined));
+  const [open, setOpen] = useState(/** @type {LookupForm | undefined} */ (undefined));
   const address = manage('/lookup', { target, action, path: true });
   const live = useLive(address, { every: EVERY });
   const opened = { names, onClose: () => setOpen(undefined), onDone: live.refresh };
@@ -118,7 +112,7 @@ function One({ target, action, session }) {
   if (live.value === undefined && live.error !== undefined)
     return html`<${Failed} error=${live.error} retry=${isRefused(live.error) ? undefined : live.refresh} />`;
   return html`
-    <${Shown} live=${live}>${(/** @type {Answer} */ answer) => html`
+    <${Shown} live=${live}>${(/** @type {LookupAnswer} */ answer) => html`
       <${Found} answer=${answer} mayChange=${may(session, 'rules:write')} maySet=${may(session, 'manage')} onOpen=${setOpen} onDone=${live.refresh} />
     `}<//>
     <${SameWithCurl} text=${curlOf('GET', address)} />
@@ -128,24 +122,24 @@ function One({ target, action, session }) {
   `;
 }
 
-/** What was dropped for the lists that put it into feeds. @param {{ lists: Answer['dropped'] }} props */
+/** @param {{ lists: LookupAnswer['dropped'] }} props */
 const Dropped = ({ lists }) => html`
-  <p class="small soft">Dropped for its lists in 30 days, as bouncers told: ${lists.map(({ list, hits }, i) => html`${i > 0 && ', '}<bdi key=${list}>${list}</bdi> ${count(hits)}`)}.</p>
+  <p class="small soft">Hits reported by bouncers in 30 days: ${lists.map(({ list, hits }, i) => html`${i > 0 && ', '}<bdi key=${list}>${list}</bdi> ${count(hits)}`)}.</p>
 `;
 
-/** Whom the licence of the data asks to name, with links. @param {{ text: string }} props */
+/** The licence of the ASN data requires attribution, with links. @param {{ text: string }} props */
 const Attribution = ({ text }) => html`
-  <p class="small soft">By the data on ASNs of ${text.split(/(https:\/\/[\w./-]+\w)/).map((part, i) => (i % 2 === 1 ? html`<a key=${i} href=${part} target="_blank" rel="noopener">${part}</a>` : part))}.</p>
+  <p class="small soft">ASN data by ${text.split(/(https:\/\/[\w./-]+\w)/).map((part, i) => (i % 2 === 1 ? html`<a key=${i} href=${part} target="_blank" rel="noopener">${part}</a>` : part))}.</p>
 `;
 
-/** @param {{ answer: Answer, mayChange: boolean, maySet: boolean, onOpen: (open: Open) => void, onDone: () => void }} props */
+/** @param {{ answer: LookupAnswer, mayChange: boolean, maySet: boolean, onOpen: (open: LookupForm) => void, onDone: () => void }} props */
 function Found({ answer, mayChange, maySet, onOpen, onDone }) {
   const [outlook, setOutlook] = useState(/** @type {Outlook | undefined} */ (undefined));
   const { target, action, feeds } = answer;
   const isIn = having(answer).length > 0;
   const longer = extended(answer);
   const leave = () => setOutlook(undefined);
-  const act = (/** @type {Outlook} */ name, /** @type {string} */ label, /** @type {Open} */ open, /** @type {string} */ kind = '') => html`
+  const act = (/** @type {Outlook} */ name, label, /** @type {LookupForm} */ open, kind = '') => html`
     <${Button} kind=${kind} onMouseEnter=${() => setOutlook(name)} onFocus=${() => setOutlook(name)} onClick=${() => onOpen(open)}>${label}<//>
   `;
   const actions =
@@ -161,22 +155,22 @@ function Found({ answer, mayChange, maySet, onOpen, onDone }) {
   const model = modelOf(answer, outlook);
   const concerned = model.columns.some(({ nodes }) => nodes.length > 0);
   return html`
-    <div class="stack" onMouseLeave=${leave} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === 'Escape' && leave()}>
+    <div class="stack" onMouseLeave=${leave} onKeyDown=${(event) => event.key === 'Escape' && leave()}>
       <div class=${`verdict ${toneOf(answer)}`} role="status"><p><${Sentence} answer=${answer} /></p><div class="row">${actions}</div></div>
       ${
         concerned
           ? html`<${Card} class="card path-card">
-              <${Path} model=${model} label=${`The way from who asked for it, by rules and feeds, to the devices: ${model.columns.map(({ title, nodes }) => `${title}: ${nodes.map((node) => node.title).join(', ') || 'none'}`).join('; ')}`} />
+              <${Path} model=${model} label=${`From senders through rules and feeds to devices: ${model.columns.map(({ title, nodes }) => `${title}: ${nodes.map((node) => node.title).join(', ') || 'none'}`).join('; ')}`} />
               ${outlook !== undefined && html`<${Stays} answer=${answer} outlook=${outlook} stays=${staying(answer, outlook)} mayChange=${mayChange} maySet=${maySet} onOpen=${onOpen} onDone=${onDone} />`}
             <//>`
-          : html`<p class="soft">No rule concerns it.</p>`
+          : html`<p class="soft">No rules match.</p>`
       }
     </div>
-    ${(answer.devices_left_out_feeds ?? 0) > 0 && html`<p class="small soft">Of ${answer.devices_left_out_feeds} more feeds that it concerns devices are not told.</p>`}
+    ${(answer.devices_left_out_feeds ?? 0) > 0 && html`<p class="small soft">Devices of ${counted(answer.devices_left_out_feeds ?? 0, 'more feed')} are not shown.</p>`}
     ${answer.dropped.length > 0 && html`<${Dropped} lists=${answer.dropped} />`}
     ${answer.where?.attribution && html`<${Attribution} text=${answer.where.attribution} />`}
-    ${answer.history !== undefined && html`<${Card} title="History" note="Of its own rules and those around it, as far back as an undo reaches."><${History} events=${answer.history} /><//>`}
-    <details id="feeds" open=${feeds.length <= 6}><summary>Feed by feed, every rule</summary>
+    ${answer.history !== undefined && html`<${Card} title="History" note="Its rules and those of networks around it, as far back as an undo reaches."><${History} events=${answer.history} /><//>`}
+    <details id="feeds" open=${feeds.length <= 6}><summary>All feeds and rules</summary>
       <div class="stack"><${FeedByFeed} target=${target} action=${action} feeds=${feeds} /></div>
     </details>
   `;

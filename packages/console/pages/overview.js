@@ -1,4 +1,3 @@
-/** The overview: what needs attention first, then what happens now, then charts of an hour to a month, and of 90 days. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { manage } from '../api.js';
@@ -20,12 +19,12 @@ import { linkToFeed, readFeeds } from './feeds/read-feeds.js';
 import { Attention } from './overview/attention.js';
 import { FirstSteps } from './overview/first-steps.js';
 
-const sum = (/** @type {readonly number[]} */ values) => values.reduce((total, value) => total + value, 0);
+const sum = (values) => values.reduce((total, value) => total + value, 0);
 
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session }) {
   return html`
-    <${PageHead} title="Overview">What needs attention, and what happens in this workspace.<//>
+    <${PageHead} title="Overview">Alerts and activity of this workspace.<//>
     <${Attention} session=${session} />
     <${FirstSteps} session=${session} />
     <${Now} />
@@ -37,16 +36,15 @@ export function Page({ session }) {
   `;
 }
 
-/** What happened in the last hour, by the minute. */
 function Now() {
   const live = useLive(manage('/activity', { minutes: 60 }));
   return html`
-    <${Card} title="The last hour">
-      <${Shown} live=${live}>${(/** @type {any} */ activity) => {
+    <${Card} title="Last hour">
+      <${Shown} live=${live}>${(activity) => {
         const { accepted, failed, landed, pulls, not_modified: unchanged, refused } = activity;
         const answered = sum(pulls) - sum(refused);
         const minutes = accepted.length;
-        const perMinute = (/** @type {number[]} */ values) => {
+        const perMinute = (values) => {
           const mean = sum(values) / minutes;
           return `${mean > 0 && mean < 0.1 ? 'under 0.1' : mean.toLocaleString('en', { maximumFractionDigits: 1 })} a minute`;
         };
@@ -54,15 +52,15 @@ function Now() {
           <${Figures}>
             <${Figure} label="Entries accepted" value=${count(sum(accepted))} note=${perMinute(accepted)} />
             <${Figure} label="Entries failed" value=${count(sum(failed))} note=${perMinute(failed)} />
-            <${Figure} label="Entries landed" value=${count(sum(landed))} note=${perMinute(landed)} />
-            <${Figure} label="Pulls" value=${count(sum(pulls))} note=${perMinute(pulls)} />
-            <${Figure} label="Answered 304" value=${answered <= 0 ? '–' : percent(sum(unchanged) / answered)} note="nothing had changed" />
-            ${sum(refused) > 0 && html`<${Figure} label="Refused" value=${count(sum(refused))} note="not in the share above" />`}
+            <${Figure} label="Entries applied" value=${count(sum(landed))} note=${perMinute(landed)} />
+            <${Figure} label="Fetches" value=${count(sum(pulls))} note=${perMinute(pulls)} />
+            <${Figure} label="Unchanged (304)" value=${answered <= 0 ? '–' : percent(sum(unchanged) / answered)} note="no new content" />
+            ${sum(refused) > 0 && html`<${Figure} label="Refused" value=${count(sum(refused))} note="not included in the share" />`}
           <//>
           ${
             [accepted, failed, landed, pulls].every((values) => sum(values) === 0) &&
             html`
-            <p class="small soft">Nothing in this hour. Send a signal: <code>POST /v1/signal</code>; set a device up under <a href=${link('/feeds')}>Feeds</a>.</p>
+            <p class="small soft">No activity. Send a signal with <code>POST /v1/signal</code>, or set up a device under <a href=${link('/feeds')}>Feeds</a>.</p>
           `
           }
         `;
@@ -71,7 +69,7 @@ function Now() {
   `;
 }
 
-/** How far back the charts go, and the minutes of a point. */
+/** Ranges in minutes; `step`: minutes per point. */
 const RANGES = [
   { value: '60', label: '1 hour', step: 1 },
   { value: '1440', label: '24 hours', step: 10 },
@@ -79,39 +77,32 @@ const RANGES = [
   { value: '43200', label: '30 days', step: 360 },
 ];
 
-/** Entries and pulls over time, as the store has counted them. */
 function Day() {
   const [minutes, setMinutes] = useState('1440');
   const { label, step } = /** @type {typeof RANGES[number]} */ (RANGES.find(({ value }) => value === minutes));
   const live = useLive(manage('/activity', { minutes, step }), { every: 30_000 });
   const span = Number(minutes) * 60;
   return html`
-    <div class="form-row" style=${{ maxWidth: '14rem' }}><${SelectField} label="Charts of the last" value=${minutes} onValue=${setMinutes} options=${RANGES} /></div>
+    <div class="form-row" style=${{ maxWidth: '14rem' }}><${SelectField} label="Time range" value=${minutes} onValue=${setMinutes} options=${RANGES} /></div>
     <div class="cards">
-      <${Shown} live=${live}>${(/** @type {any} */ { to, accepted, failed, landed, pulls, not_modified: unchanged, refused }) => {
+      <${Shown} live=${live}>${({ to, accepted, failed, landed, pulls, not_modified: unchanged, refused }) => {
         const end = Math.floor(Date.parse(to) / 60_000) * 60;
         const first = end - accepted.length * step * 60;
-        const times = accepted.map((/** @type {number} */ _, /** @type {number} */ i) => first + (i + 1) * step * 60);
+        const times = accepted.map((_, i) => first + (i + 1) * step * 60);
         const note =
-          step === 1
-            ? 'By the minute.'
-            : step < 60
-              ? `In ${step} minutes.`
-              : step === 60
-                ? 'By the hour.'
-                : `In ${counted(step / 60, 'hour')}.`;
+          step === 1 ? 'Per minute.' : step < 60 ? `Per ${step} min.` : step === 60 ? 'Per hour.' : `Per ${counted(step / 60, 'hour')}.`;
         return html`
           <${Card} title=${`Entries, last ${label}`} note=${note}>
             <${Plot} key=${minutes} span=${span} onSpan=${seeChanges()} label=${`Entries of the last ${label}`} times=${times} series=${[
               { label: 'accepted', color: '--accent', fill: true, values: accepted },
-              { label: 'landed', color: '--good', values: landed },
+              { label: 'applied', color: '--good', values: landed },
               { label: 'failed', color: '--bad', values: failed },
             ]} />
           <//>
-          <${Card} title=${`Pulls, last ${label}`} note=${note}>
-            <${Plot} key=${minutes} span=${span} onSpan=${seeChanges()} label=${`Pulls of the last ${label}`} times=${times} series=${[
+          <${Card} title=${`Fetches, last ${label}`} note=${note}>
+            <${Plot} key=${minutes} span=${span} onSpan=${seeChanges()} label=${`Fetches of the last ${label}`} times=${times} series=${[
               { label: 'all', color: '--accent', fill: true, values: pulls },
-              { label: 'answered 304', color: '--good', values: unchanged },
+              { label: 'unchanged (304)', color: '--good', values: unchanged },
               { label: 'refused', color: '--warn', values: refused },
             ]} />
           <//>
@@ -121,14 +112,13 @@ function Day() {
   `;
 }
 
-/** The last 90 days. */
 function Days() {
   const live = useLive(manage('/history', { days: 90 }), { every: 60_000 });
   return html`
-    <${Card} title="Entries, last 90 days" note="Of all lists, by day (UTC).">
+    <${Card} title="Entries, last 90 days" note="All lists, per day (UTC).">
       <${Shown} live=${live}>${(/** @type {{ days: any[] }} */ { days }) =>
         days.length === 0
-          ? html`<p class="soft">No entry has landed yet.</p>`
+          ? html`<p class="soft">No entries yet.</p>`
           : html`
               <${Plot} days span=${89 * 86_400} onSpan=${seeChanges()} label="Entries of the last 90 days" times=${days.map(({ day }) => Date.parse(day) / 1000)} series=${[
                 { label: 'added', color: '--accent', fill: true, values: days.map(({ added }) => added) },
@@ -140,12 +130,11 @@ function Days() {
   `;
 }
 
-/** The feeds that are nearest to their caps. */
 function FullFeeds() {
   const live = useLiveWork('feeds', readFeeds);
   return html`
     <${Card} title="Fullest feeds" actions=${html`<a class="small" href=${link('/feeds')}>All feeds</a>`}>
-      <${Shown} live=${live}>${(/** @type {import('./feeds/feed-state.js').FeedRow[]} */ feeds) => {
+      <${Shown} live=${live}>${(/** @type {FeedRow[]} */ feeds) => {
         const rows = feeds
           .flatMap((feed) => {
             const built = builtOf(feed);
@@ -155,7 +144,7 @@ function FullFeeds() {
           .slice(0, 5);
         const unknown = feeds.filter((feed) => builtOf(feed) === undefined).length;
         if (rows.length === 0)
-          return html`<${Empty} icon="feeds" title="No feed is counted yet"><p>A feed is counted when a device asks for it, or when the page of feeds is looked at.</p><//>`;
+          return html`<${Empty} icon="feeds" title="No counts yet"><p>weir counts a feed when a device fetches it or someone opens Feeds.</p><//>`;
         return html`
           <ul class="full-feeds">
             ${rows.map(
@@ -168,7 +157,7 @@ function FullFeeds() {
               `,
             )}
           </ul>
-          ${unknown > 0 && html`<p class="small soft">${counted(unknown, 'other was', 'others were')} not asked for lately: the page of feeds counts them.</p>`}
+          ${unknown > 0 && html`<p class="small soft">${counted(unknown, 'more feed')}. <a href=${link('/feeds')}>See all</a></p>`}
         `;
       }}<//>
     <//>

@@ -1,47 +1,40 @@
-/** People: what the members of groups may do in the workspace, and who was seen without a key. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ApiError, ask, manage } from '../api.js';
-import { useLiveWork, useWork } from '../data.js';
+import { useLiveWork } from '../data.js';
 import { may } from '../session.js';
+import { ROLES } from '../tables.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Card } from '../ui/card.js';
-import { Confirm, Dialog } from '../ui/dialog.js';
+import { Confirm, FormDialog } from '../ui/dialog.js';
 import { SelectField, TextField } from '../ui/field.js';
 import { PageHead } from '../ui/page-head.js';
-import { Failed, Notice, Shown } from '../ui/states.js';
+import { Notice, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
-import { ROLES } from '../words.js';
-
-/** @typedef {import('../session.js').Session} Session */
-/** @typedef {{ text: string, role: string, provider: string, group: string }} Row A row as it is written, and its parts. */
-/** @typedef {{ id: string, name: string, role: string, last_seen: string }} Seen */
-/** @typedef {{ rows: Row[], seen: Seen[] }} Known */
 
 const ADDRESS = manage('/workspace');
 
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session }) {
   const live = useLiveWork('people', readPeople);
   const [isAdding, setAdding] = useState(false);
-  const [removed, setRemoved] = useState(/** @type {Row | undefined} */ (undefined));
-  const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setAdding(true)}>Give a group a role<//>`;
+  const [removed, setRemoved] = useState(/** @type {GroupRole | undefined} */ (undefined));
+  const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setAdding(true)}>Add group role<//>`;
   return html`
-    <${PageHead} title="People" actions=${actions}>What members of groups at your provider may do in this workspace, besides what the settings of the service say.<//>
-    <${Shown} live=${live}>${(/** @type {Known} */ known) => html`
+    <${PageHead} title="People" actions=${actions}>Roles for identity-provider groups, in addition to those in the service's settings.<//>
+    <${Shown} live=${live}>${(/** @type {any} */ known) => html`
       <${Card} title="Groups">
         ${
           known.rows.length === 0
-            ? html`<${Notice} kind="info">No group has a role by this table.<//>`
-            : html`<${Table} label="Groups" columns=${columns(session, setRemoved)} rows=${known.rows} keyOf=${(/** @type {Row} */ { text }) => text} />`
+            ? html`<${Notice} kind="info">No group roles yet.<//>`
+            : html`<${Table} label="Groups" columns=${columns(session, setRemoved)} rows=${known.rows} keyOf=${(/** @type {GroupRole} */ { text }) => text} />`
         }
       <//>
-      <${Card} title="Seen in the last 90 days">
-        ${known.seen.length === 0 ? html`<p class="soft">Nobody yet.</p>` : html`<${Table} label="People" columns=${SEEN} rows=${known.seen} keyOf=${(/** @type {Seen} */ { id }) => id} />`}
+      <${Card} title="Active in the last 90 days">
+        ${known.seen.length === 0 ? html`<p class="soft">No one yet.</p>` : html`<${Table} label="People" columns=${SEEN} rows=${known.seen} keyOf=${(/** @type {any} */ { id }) => id} />`}
       <//>
       ${isAdding && html`<${Add} session=${session} onClose=${() => setAdding(false)} onDone=${live.refresh} />`}
       ${removed !== undefined && html`<${Remove} removed=${removed} onClose=${() => setRemoved(undefined)} onDone=${live.refresh} />`}
@@ -49,22 +42,22 @@ export function Page({ session }) {
   `;
 }
 
-/** @returns {Promise<Known>} */
+/** @returns {Promise<any>} */
 async function readPeople() {
   const [{ body }, seen] = await Promise.all([ask(ADDRESS), ask(manage('/people'))]);
   return { rows: body.people.map(rowOf), seen: seen.body.people };
 }
 
-/** The parts of `operator@keycloak=soc`. @param {string} text @returns {Row} */
+/** Parses `operator@keycloak=soc`. @param {string} text @returns {GroupRole} */
 function rowOf(text) {
   const [, role = '', provider = '', group = ''] = /^(\w+)(?:@([a-z0-9-]+))?=(.+)$/s.exec(text) ?? [];
   return { text, role, provider, group };
 }
 
-/** Whether somebody may give and take a role: none that may do more than he. @param {Session} session @param {string} role */
+/** Nobody may grant or revoke a role above their own. @param {Session} session @param {string} role */
 const mayGive = (session, role) => ROLES.find(({ value }) => value === role)?.permissions.every((each) => may(session, each)) ?? false;
 
-/** @param {Session} session @param {(row: Row) => void} remove @returns {import('../ui/table.js').Column<Row>[]} */
+/** @param {Session} session @param {(row: GroupRole) => void} remove @returns {Column<GroupRole>[]} */
 const columns = (session, remove) => [
   { label: 'Group', cell: ({ group }) => html`<bdi class="text">${group}</bdi>` },
   { label: 'Provider', cell: ({ provider }) => (provider === '' ? 'any' : html`<span class="mono">${provider}</span>`) },
@@ -77,7 +70,7 @@ const columns = (session, remove) => [
   },
 ];
 
-/** @type {import('../ui/table.js').Column<Seen>[]} */
+/** @type {Column<any>[]} */
 const SEEN = [
   {
     label: 'Name',
@@ -87,10 +80,10 @@ const SEEN = [
   { label: 'Last seen', cell: ({ last_seen: at }) => html`<${Ago} at=${at} />` },
 ];
 
-/** How often the table is read again where somebody else changes the workspace at the same moment. */
+/** Attempts when the workspace changes concurrently. */
 const TRIES = 5;
 
-/** Changes one row of the table as it is now, whatever of it was read before. @param {(people: string[]) => string[]} change */
+/** @param {(people: string[]) => string[]} change */
 async function write(change, tries = TRIES) {
   const { body, tag } = await ask(ADDRESS);
   try {
@@ -104,42 +97,35 @@ async function write(change, tries = TRIES) {
 /** @param {{ session: Session, onClose: () => void, onDone: () => void }} props */
 function Add({ session, onClose, onDone }) {
   const roles = ROLES.filter(({ value }) => mayGive(session, value));
-  const [group, setGroup] = useState('');
-  const [provider, setProvider] = useState('');
-  const [role, setRole] = useState(roles[0]?.value ?? '');
-  const { busy, error, run } = useWork();
-  const submit = async () => {
+  const [{ group, provider, role }, setForm] = useState({ group: '', provider: '', role: roles[0]?.value ?? '' });
+  const set = (field) => (value) => setForm((before) => ({ ...before, [field]: value }));
+  const work = async () => {
     const text = `${role}${provider.trim() === '' ? '' : `@${provider.trim()}`}=${group}`;
-    const isDone = await run(async () => {
-      await write((people) => [...people.filter((each) => each !== text), text]);
-      toast(html`The group <bdi>${group}</bdi> has the role ${role}.`);
-      onDone();
-    });
-    if (isDone) onClose();
+    await write((people) => [...people.filter((each) => each !== text), text]);
+    toast(html`Group <bdi>${group}</bdi> now has the role ${role}.`);
+    onDone();
   };
-  const [fault] = error instanceof ApiError ? error.faults : [];
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${group === ''}>Give the role<//>`;
   return html`
-    <${Dialog} title="Give a group a role" onClose=${onClose} onSubmit=${submit} footer=${footer}>
-      ${error !== undefined && fault === undefined && html`<${Failed} error=${error} />`}
-      <${TextField} label="Group" hint="As the provider names it." value=${group} onValue=${setGroup} maxlength="256" autofocus fault=${fault?.message} />
-      <${SelectField} label="Role" value=${role} onValue=${setRole} options=${roles} />
-      <${TextField} label="Provider" hint="Its id in the settings, such as keycloak; a group of that name of any provider when empty."
-        value=${provider} onValue=${setProvider} maxlength="32" />
+    <${FormDialog} title="Add group role" action="Add role" work=${work} onClose=${onClose} disabled=${group === ''}>
+      ${(faultOf) => html`
+        <${TextField} label="Group" hint="Its name at the provider." value=${group} onValue=${set('group')} maxlength="256" autofocus fault=${faultOf('people')} />
+        <${SelectField} label="Role" value=${role} onValue=${set('role')} options=${roles} />
+        <${TextField} label="Provider" hint="Its id in the settings, such as keycloak; empty: any provider." value=${provider} onValue=${set('provider')} maxlength="32" />
+      `}
     <//>
   `;
 }
 
-/** @param {{ removed: Row, onClose: () => void, onDone: () => void }} props */
+/** @param {{ removed: GroupRole, onClose: () => void, onDone: () => void }} props */
 function Remove({ removed: { text, group, role }, onClose, onDone }) {
   const work = async () => {
     await write((people) => people.filter((each) => each !== text));
-    toast(html`The group <bdi>${group}</bdi> has lost the role ${role}.`);
+    toast(html`Role ${role} removed from <bdi>${group}</bdi>.`);
     onDone();
   };
   return html`
-    <${Confirm} title="Take the role away?" action="Take it away" danger work=${work} onClose=${onClose}>
-      <p>Members of <bdi class="text">${group}</bdi> are no ${role} by this table from their next request on. What the settings of the service give them stays.</p>
+    <${Confirm} title="Remove role?" action="Remove" danger work=${work} onClose=${onClose}>
+      <p>Members of <bdi class="text">${group}</bdi> lose the role ${role} with their next request. Roles from the service's settings remain.</p>
     <//>
   `;
 }

@@ -1,5 +1,3 @@
-/** The rules of the workspace, kind by kind, in the order in which they are enforced. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ApiError } from '../api.js';
@@ -15,19 +13,14 @@ import { conditionsOf, isNarrow, RuleFilter } from './rules/filter.js';
 import { RuleList, sortOf } from './rules/rule-list.js';
 import { RULE_TABS, RULE_TYPES } from './rules/tabs.js';
 
-/** @typedef {import('./rules/tabs.js').Rule} Rule */
-/** @typedef {import('./rules/rule-list.js').Meant} Meant */
-/** @typedef {import('./rules/opened.js').Open} Open */
-
-/** Rules of a page. */
 const LIMIT = 500;
 
 const openedForms = () => import('./rules/opened.js');
 const Opened = later(openedForms, 'Opened');
 
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session, place }) {
-  const [open, setOpen] = useState(/** @type {Open | undefined} */ (undefined));
+  const [open, setOpen] = useState(/** @type {RulesForm | undefined} */ (undefined));
   const names = useNames(session);
   const tab = RULE_TABS.find(({ path }) => path === place.parts[0]) ?? RULE_TABS[0];
   const isAccess = tab.kind === 'access_rule';
@@ -58,31 +51,31 @@ export function Page({ session, place }) {
       faultOf=${faultsOf(rules.error)} />
     <${RuleList} rules=${rules} tab=${tab} conditions=${given(conditions)} isFiltered=${isNarrow(narrowing)} sort=${sort} names=${names} mayWrite=${may(session, 'rules:write')}
       onRule=${(/** @type {Rule} */ rule) => setOpen({ name: 'rule', rule })} onAdd=${() => setOpen({ name: isAccess ? 'block' : 'add' })}
-      onChange=${(/** @type {Meant} */ meant) => setOpen({ name: 'edit', meant })} onDelete=${(/** @type {Meant} */ meant) => setOpen({ name: 'delete', meant })} />
+      onChange=${(/** @type {RuleSelection} */ meant) => setOpen({ name: 'edit', meant })} onDelete=${(/** @type {RuleSelection} */ meant) => setOpen({ name: 'delete', meant })} />
     ${open !== undefined && html`<${Opened} open=${open} onOpen=${setOpen} tab=${tab} type=${type.type} names=${names} session=${session} onDone=${rules.refresh} />`}
   `;
 }
 
 const keyOf = (/** @type {Rule} */ { id }) => id;
-/** Without what is not given. @param {Record<string, any>} conditions */
+/** @param {Record<string, any>} conditions */
 const given = (conditions) => Object.fromEntries(Object.entries(conditions).filter(([, value]) => value !== undefined));
 
-/** @param {import('../session.js').Session} session @param {(open: Open) => void} open */
+/** @param {Session} session @param {(open: RulesForm) => void} open */
 const accessActions = (session, open) =>
   may(session, 'rules:write') &&
   html`
-    <${Button} onClick=${() => open({ name: 'paste' })}>Paste a list<//>
+    <${Button} onClick=${() => open({ name: 'paste' })}>Paste list<//>
     <${Button} onClick=${() => open({ name: 'unblock' })}>Unblock<//>
     <${Button} kind="main" icon="plus" onClick=${() => open({ name: 'block' })}>Block or allow<//>
   `;
 
-/** @param {import('../session.js').Session} session @param {(open: Open) => void} open */
+/** @param {Session} session @param {(open: RulesForm) => void} open */
 const expressionActions = (session, open) => html`
-  ${may(session, 'rules:write') && html`<${Button} onClick=${() => open({ name: 'order' })}>Change the order<//>`}
-  <${Button} onClick=${() => open({ name: 'try' })}>Try an expression<//>
-  ${may(session, 'rules:write') && html`<${Button} kind="main" icon="plus" onClick=${() => open({ name: 'add' })}>Add a rule<//>`}
+  ${may(session, 'rules:write') && html`<${Button} onClick=${() => open({ name: 'order' })}>Change order<//>`}
+  <${Button} onClick=${() => open({ name: 'try' })}>Test expression<//>
+  ${may(session, 'rules:write') && html`<${Button} kind="main" icon="plus" onClick=${() => open({ name: 'add' })}>Add rule<//>`}
 `;
 
-/** What is wrong with the conditions, at their fields. @param {Error | undefined} error */
-const faultsOf = (error) => (/** @type {string} */ field) =>
+/** @param {Error | undefined} error */
+const faultsOf = (error) => (field) =>
   error instanceof ApiError ? error.faults.find((fault) => fault.field === field)?.message : undefined;

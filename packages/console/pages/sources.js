@@ -1,5 +1,3 @@
-/** Sources: lists of others that come by themselves. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { allPages } from '../api.js';
@@ -17,28 +15,26 @@ import { AddSource } from './sources/add-source.js';
 import { SourcePage } from './sources/source.js';
 import { linkToSource, stateOf } from './sources/source-state.js';
 
-/** @typedef {import('./sources/source-state.js').Source} Source */
-
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session, place }) {
   const live = useLiveWork('sources', () => allPages('/sources', 'sources'));
   const [isAdding, setAdding] = useState(false);
   useDo(place, (what) => what === 'add' && setAdding(true));
   const [id] = place.parts;
   if (id !== undefined) return html`<${SourcePage} key=${id} id=${id} session=${session} />`;
-  const actions = may(session, 'manage') && html`<${Button} icon="plus" kind="main" onClick=${() => setAdding(true)}>Add a source<//>`;
+  const actions = may(session, 'manage') && html`<${Button} icon="plus" kind="main" onClick=${() => setAdding(true)}>Add source<//>`;
   return html`
-    <${PageHead} title="Sources" actions=${actions}>Lists of others that come by themselves. Each keeps one list equal to what its origin has; what differs lands as changes. <a href=${link('/worth')}>What each is worth</a><//>
+    <${PageHead} title="Sources" actions=${actions}>External lists, fetched automatically. <a href=${link('/worth')}>List value</a><//>
     <${Shown} live=${live}>${(/** @type {Source[]} */ sources) => {
       const held = sources.filter((each) => each.held !== null);
       return html`
         ${held.map(
           (each) =>
-            html`<${Notice} key=${each.id} kind="warn"><a class="text" href=${linkToSource(each)}>${each.name}</a>: a refresh is held back until somebody accepts or discards it.<//>`,
+            html`<${Notice} key=${each.id} kind="warn"><a class="text" href=${linkToSource(each)}>${each.name}</a>: a refresh is on hold. Review it to accept or discard it.<//>`,
         )}
         ${
           sources.length === 0
-            ? html`<${Empty} icon="sources" title="No sources yet"><p>Add one of those that are well known, or any address of a list. It is tried before anything is kept.</p><//>`
+            ? html`<${Empty} icon="sources" title="No sources yet"><p>Add one from the catalogue, or any list by its URL. Test it before you add it.</p><//>`
             : html`<${Table} label="Sources" columns=${COLUMNS} rows=${sources} keyOf=${(/** @type {Source} */ each) => each.id} />`
         }
       `;
@@ -47,23 +43,23 @@ export function Page({ session, place }) {
   `;
 }
 
-/** @type {import('../ui/table.js').Column<Source>[]} */
+/** @type {Column<Source>[]} */
 const COLUMNS = [
   { label: 'Source', cell: (source) => html`<a class="text" href=${linkToSource(source)}>${source.name}</a>` },
   { label: 'State', cell: (source) => html`<${Badge} kind=${stateOf(source).kind}>${source.state}<//>` },
-  { label: 'For', cell: ({ purpose }) => (purpose === 'allow' ? 'never-block' : 'block') },
+  { label: 'Purpose', cell: ({ purpose }) => (purpose === 'allow' ? 'never-block' : 'block') },
   { label: 'Entries', number: true, cell: ({ entries }) => count(entries) },
-  { label: 'Content confirmed', cell: ({ confirmed_at: at }) => html`<${Ago} at=${at} />` },
-  { label: 'Last good fetch', cell: ({ fetched_at: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Last verified', cell: ({ confirmed_at: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Last fetched', cell: ({ fetched_at: at }) => html`<${Ago} at=${at} />` },
   { label: 'Next', cell: (source) => html`<${Next} source=${source} />` },
 ];
 
 /** @param {{ source: Source }} props */
 const Next = ({ source: { next_at: at, waits_for: waits, asked } }) =>
   asked !== null
-    ? html`<span title=${waits}>${asked} asked${waits === null ? '' : ', waits'}</span>`
+    ? html`<span title=${waits}>${asked} requested${waits === null ? '' : ', waiting'}</span>`
     : at === null
       ? html`<span class="soft">none</span>`
       : Date.parse(at) <= Date.now()
-        ? html`<span title=${waits}>${waits === null ? 'now' : 'waits'}</span>`
+        ? html`<span title=${waits}>${waits === null ? 'now' : 'waiting'}</span>`
         : html`<span class="nowrap">in <${Countdown} until=${at} /></span>`;

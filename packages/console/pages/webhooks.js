@@ -1,37 +1,31 @@
-/** Webhooks: where the workspace tells what needs attention; making, testing, deleting them, and what became of their messages. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { ApiError, ask, manage } from '../api.js';
+import { ask, manage } from '../api.js';
 import { curlOf } from '../curl.js';
 import { useLiveWork, useWork } from '../data.js';
+import { count } from '../format.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Card } from '../ui/card.js';
 import { SameWithCurl } from '../ui/code.js';
-import { Confirm, Dialog } from '../ui/dialog.js';
-import { SelectField, TextField } from '../ui/field.js';
+import { Confirm, FormDialog } from '../ui/dialog.js';
+import { useFields } from '../ui/form.js';
 import { PageHead } from '../ui/page-head.js';
 import { Failed, Notice, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
-import { WEBHOOK_STYLES } from '../words.js';
 
-/** @typedef {{ id: string, name: string, url: string, style: string, has_secret: boolean, tag: string | null }} Webhook `tag`: the state that a change is of. */
-/** @typedef {{ at: string, message: string, ms: number, status: number | null, outcome: string, text: string }} Delivery */
-/** @typedef {Webhook & { waiting: boolean, deliveries: Delivery[] }} Told */
-
-/** @param {import('../pages.js').PageProps} _props */
+/** @param {PageProps} _props */
 export function Page(_props) {
   const live = useLiveWork('webhooks', readWebhooks);
   const [form, setForm] = useState(/** @type {{ webhook?: Webhook } | undefined} */ (undefined));
   const [deleted, setDeleted] = useState(/** @type {Webhook | undefined} */ (undefined));
   const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setForm({})}>New webhook<//>`;
   return html`
-    <${PageHead} title="Webhooks" actions=${actions}>Tell Slack, Mattermost, Teams, PagerDuty or a program what needs attention, once a minute at most.<//>
-    <${Shown} live=${live}>${(/** @type {Told[]} */ webhooks) => html`
-      ${webhooks.length === 0 && html`<${Notice} kind="info">Nobody is told yet what needs attention in this workspace.<//>`}
+    <${PageHead} title="Webhooks" actions=${actions}>Send alerts to Slack, Mattermost, Teams, PagerDuty or a program, at most once a minute.<//>
+    <${Shown} live=${live}>${(/** @type {Webhook[]} */ webhooks) => html`
+      ${webhooks.length === 0 && html`<${Notice} kind="info">No webhooks yet.<//>`}
       ${webhooks.map((webhook) => html`<${One} key=${webhook.id} webhook=${webhook} change=${() => setForm({ webhook })} remove=${() => setDeleted(webhook)} />`)}
       ${form !== undefined && html`<${WebhookForm} webhook=${form.webhook} onClose=${() => setForm(undefined)} onDone=${live.refresh} />`}
       ${deleted !== undefined && html`<${Delete} deleted=${deleted} onClose=${() => setDeleted(undefined)} onDone=${live.refresh} />`}
@@ -39,7 +33,7 @@ export function Page(_props) {
   `;
 }
 
-/** @returns {Promise<Told[]>} */
+/** @returns {Promise<Webhook[]>} */
 async function readWebhooks() {
   const { body } = await ask(manage('/webhooks'));
   return Promise.all(
@@ -52,16 +46,16 @@ async function readWebhooks() {
 
 const OUTCOMES = /** @type {Record<string, string>} */ ({ delivered: 'good', failed: 'warn', 'given up': 'bad' });
 
-/** @type {import('../ui/table.js').Column<Delivery>[]} */
+/** @type {Column<any>[]} */
 const COLUMNS = [
   { label: 'When', cell: ({ at }) => html`<${Ago} at=${at} />` },
   { label: 'Outcome', cell: ({ outcome }) => html`<${Badge} kind=${OUTCOMES[outcome]}>${outcome}<//>` },
   { label: 'Status', cell: ({ status }) => status ?? 'none' },
-  { label: 'Took', cell: ({ ms }) => `${ms} ms` },
-  { label: 'Answer', cell: ({ text }) => html`<span class="text small">${text}</span>` },
+  { label: 'Took', number: true, cell: ({ ms }) => `${count(ms)} ms` },
+  { label: 'Response', cell: ({ text }) => html`<span class="text small">${text}</span>` },
 ];
 
-/** @param {{ webhook: Told, change: () => void, remove: () => void }} props */
+/** @param {{ webhook: Webhook, change: () => void, remove: () => void }} props */
 function One({ webhook: { id, name, url, style, has_secret: hasSecret, waiting, deliveries }, change, remove }) {
   const { busy, error, run } = useWork();
   const test = () =>
@@ -69,13 +63,13 @@ function One({ webhook: { id, name, url, style, has_secret: hasSecret, waiting, 
       const { body } = await ask(manage(`/webhooks/${id}/test`), { method: 'POST', body: {} });
       toast(
         body.delivered
-          ? html`<bdi>${name}</bdi> has taken the test: ${body.status}.`
-          : html`<bdi>${name}</bdi> has not taken the test: <span class="text">${body.status ?? ''} ${body.text}</span>`,
+          ? html`<bdi>${name}</bdi> accepted the test (${body.status}).`
+          : html`<bdi>${name}</bdi> rejected the test: <span class="text">${body.status ?? ''} ${body.text}</span>`,
         body.delivered ? 'good' : 'bad',
       );
     });
   const actions = html`<span class="row">
-    <${Button} tiny busy=${busy} aria-label=${`Test ${name}`} onClick=${test}>Send a test<//>
+    <${Button} tiny busy=${busy} aria-label=${`Test ${name}`} onClick=${test}>Send test<//>
     <${Button} tiny aria-label=${`Change ${name}`} onClick=${change}>Change<//>
     <${Button} tiny kind="danger" aria-label=${`Delete ${name}`} onClick=${remove}>Delete<//>
   </span>`;
@@ -83,48 +77,37 @@ function One({ webhook: { id, name, url, style, has_secret: hasSecret, waiting, 
     <${Card} title=${html`<bdi>${name}</bdi>`} actions=${actions} aria-label=${`Webhook ${name}`}>
       <p class="row"><span class="mono small text">${new URL(url).origin}/…</span><${Badge}>${style}<//>${hasSecret && html`<${Badge}>secret<//>`}</p>
       ${error !== undefined && html`<${Failed} error=${error} />`}
-      ${waiting && html`<${Notice} kind="warn">A message waits for its next try.<//>`}
+      ${waiting && html`<${Notice} kind="warn">Delivery failing. weir retries automatically.<//>`}
       ${
         deliveries.length === 0
-          ? html`<p class="soft">No message was sent yet.</p>`
+          ? html`<p class="soft">No messages yet.</p>`
           : html`<${Table} label=${`Messages of ${name}`} columns=${COLUMNS} rows=${deliveries}
-              keyOf=${(/** @type {Delivery} */ { at, message }) => `${at} ${message}`} />`
+              keyOf=${(/** @type {any} */ { at, message }) => `${at} ${message}`} />`
       }
     <//>
   `;
 }
 
-/** The form to make a webhook, or to change one. @param {{ webhook?: Webhook, onClose: () => void, onDone: () => void }} props */
+/** @param {{ webhook?: Webhook, onClose: () => void, onDone: () => void }} props */
 function WebhookForm({ webhook, onClose, onDone }) {
-  const [name, setName] = useState(webhook?.name ?? '');
-  const [url, setUrl] = useState(webhook?.url ?? '');
-  const [style, setStyle] = useState(webhook?.style ?? 'weir');
-  const [secret, setSecret] = useState('');
+  const isNew = webhook === undefined;
   const [once] = useState(() => crypto.randomUUID());
-  const { busy, error, run } = useWork();
-  const body = { name: name.trim(), url: url.trim(), style, ...(secret !== '' && { secret }) };
-  const address = manage(webhook === undefined ? '/webhooks' : `/webhooks/${webhook.id}`);
-  const submit = async () => {
-    const isDone = await run(async () => {
-      await ask(address, webhook === undefined ? { method: 'POST', once, body } : { method: 'PATCH', ifMatch: webhook.tag ?? '*', body });
-      toast(html`The webhook <bdi>${body.name}</bdi> was ${webhook === undefined ? 'made' : 'changed'}.`);
-      onDone();
-    });
-    if (isDone) onClose();
+  const { body, input } = useFields('createWebhook', webhook ?? { style: 'weir' });
+  const address = manage(isNew ? '/webhooks' : `/webhooks/${webhook.id}`);
+  const work = async () => {
+    await ask(address, isNew ? { method: 'POST', once, body } : { method: 'PATCH', ifMatch: webhook.tag ?? '*', body });
+    toast(html`Webhook <bdi>${body.name}</bdi> ${isNew ? 'created' : 'changed'}.`);
+    onDone();
   };
-  const faults = error instanceof ApiError ? error.faults : [];
-  const faultOf = (/** @type {string} */ field) => faults.find((fault) => fault.field === field)?.message;
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${body.name === '' || body.url === ''}>${webhook === undefined ? 'Make the webhook' : 'Apply'}<//>`;
   return html`
-    <${Dialog} title=${webhook === undefined ? 'New webhook' : 'Change the webhook'} onClose=${onClose} onSubmit=${submit} footer=${footer}>
-      ${error !== undefined && faults.length === 0 && html`<${Failed} error=${error} />`}
-      <${TextField} label="Name" value=${name} onValue=${setName} maxlength="200" autofocus fault=${faultOf('name')} />
-      <${TextField} label="Address" hint="Where messages are sent to. Whoever has it can write there: it is shown to nobody who may not manage."
-        value=${url} onValue=${setUrl} maxlength="2048" inputmode="url" fault=${faultOf('url')} />
-      <${SelectField} label="Style" value=${style} onValue=${setStyle} options=${WEBHOOK_STYLES} fault=${faultOf('style')} />
-      <${TextField} label="Secret" hint=${webhook?.has_secret ? 'Empty: it stays. Another host or style needs it again.' : "What messages are signed with, or PagerDuty's integration key; it is kept encrypted."}
-        value=${secret} onValue=${setSecret} type="password" autocomplete="off" maxlength="200" fault=${faultOf('secret')} />
-      <${SameWithCurl} text=${curlOf(webhook === undefined ? 'POST' : 'PATCH', address, { ...body, ...(secret !== '' && { secret: '…' }) })} />
+    <${FormDialog} title=${isNew ? 'New webhook' : 'Change webhook'} action=${isNew ? 'Create webhook' : 'Apply'} work=${work} onClose=${onClose} disabled=${!body.name || !body.url}>
+      ${(faultOf) => html`
+        ${input('name', { autofocus: true, fault: faultOf('name') })}
+        ${input('url', { inputmode: 'url', fault: faultOf('url'), hint: 'Anyone with this URL can post there, so only people with the permission “manage” see it.' })}
+        ${input('style', { fault: faultOf('style') })}
+        ${input('secret', { type: 'password', autocomplete: 'off', fault: faultOf('secret'), ...(webhook?.has_secret && { hint: 'Leave empty to keep it. Enter it again for another host or style.' }) })}
+        <${SameWithCurl} text=${curlOf(isNew ? 'POST' : 'PATCH', address, { ...body, ...(body.secret && { secret: '…' }) })} />
+      `}
     <//>
   `;
 }
@@ -134,12 +117,12 @@ function Delete({ deleted: { id, name }, onClose, onDone }) {
   const address = manage(`/webhooks/${id}`);
   const work = async () => {
     await ask(address, { method: 'DELETE', ifMatch: '*' });
-    toast(html`The webhook <bdi>${name}</bdi> was deleted.`);
+    toast(html`Webhook <bdi>${name}</bdi> deleted.`);
     onDone();
   };
   return html`
-    <${Confirm} title="Delete the webhook?" action="Delete it" danger work=${work} onClose=${onClose}>
-      <p><bdi>${name}</bdi> is told nothing any more, and what waits for its next try is not sent.</p>
+    <${Confirm} title="Delete webhook?" action="Delete" danger work=${work} onClose=${onClose}>
+      <p><bdi>${name}</bdi> gets no more messages. Pending ones are not sent.</p>
       <${SameWithCurl} text=${curlOf('DELETE', address)} />
     <//>
   `;

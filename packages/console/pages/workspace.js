@@ -1,5 +1,3 @@
-/** What is set of the workspace: what must never be blocked, the sample that rules are tried on, who is told, and who may what. */
-
 import { html } from 'htm/preact';
 import { ask, manage } from '../api.js';
 import { useLiveWork } from '../data.js';
@@ -10,18 +8,12 @@ import { GuardRails } from './workspace/guard-rails.js';
 import { Access, Told } from './workspace/links.js';
 import { Sample } from './workspace/sample.js';
 
-/**
- * @typedef {object} Workspace
- * @property {any} body What is set of it, and what the service protects beside it.
- * @property {string | null} tag The state that a change is of.
- */
-
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session }) {
   const live = useLiveWork('workspace', readWorkspace);
   return html`
-    <${PageHead} title="Workspace">What holds for all of it: what no block may reach, what rules are tried on, who is told what needs attention, and who may do what.<//>
-    <${Shown} live=${live}>${(/** @type {Workspace} */ workspace) => html`
+    <${PageHead} title="Workspace">Guard rails, traffic sample, webhooks and access.<//>
+    <${Shown} live=${live}>${(/** @type {Tagged} */ workspace) => html`
       <${GuardRails} workspace=${workspace} session=${session} onDone=${live.refresh} />
       <${Sample} workspace=${workspace.body.name} session=${session} />
       <div class="cards">
@@ -32,7 +24,7 @@ export function Page({ session }) {
   `;
 }
 
-/** @returns {Promise<Workspace>} */
+/** @returns {Promise<Tagged>} */
 async function readWorkspace() {
   const { body, tag } = await ask(manage('/workspace'));
   return { body, tag };

@@ -1,5 +1,3 @@
-/** What each list is good for: what only it has, what it shares, and what it had before it was detected. */
-
 import { html } from 'htm/preact';
 import { ask, manage } from '../api.js';
 import { useLiveWork } from '../data.js';
@@ -16,13 +14,10 @@ import { ListOverlap } from './worth/list-worth.js';
 import { Matrix } from './worth/matrix.js';
 import { earlierText, linkToWorth } from './worth/worth-words.js';
 
-/** @typedef {import('./worth/worth-words.js').Worth} Worth */
-/** @typedef {import('./worth/worth-words.js').WorthList} WorthList */
-
-/** It is counted from all rules: read again now and then, ms. */
+/** Poll interval, ms: each answer reads all rules. */
 const EVERY = 60_000;
 
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ place }) {
   const [id] = place.parts;
   return id === undefined ? html`<${Lists} />` : html`<${ListOverlap} key=${id} id=${id} />`;
@@ -31,14 +26,14 @@ export function Page({ place }) {
 function Lists() {
   const live = useLiveWork('worth', async () => (await ask(manage('/worth'))).body, { every: EVERY });
   return html`
-    <${PageHead} title="Worth" actions=${html`<${Button} onClick=${live.refresh}>Count again<//>`}>
-      What each list is good for: nothing is a score, each figure is a number of entries, addresses or rules.
+    <${PageHead} title="List value" actions=${html`<${Button} onClick=${live.refresh}>Recalculate<//>`}>
+      Overlap and unique hits per list.
     <//>
     <${Counted} live=${live}>${(/** @type {Worth} */ worth) => html`
       <${Summary} worth=${worth} />
       <${Table} label="Lists" columns=${columnsOf(worth)} rows=${worth.lists} keyOf=${(/** @type {WorthList} */ each) => each.id} />
-      ${worth.lists_left_out > 0 && html`<p class="small soft">The lists with most entries: ${counted(worth.lists_left_out, 'other')} are compared and not shown.</p>`}
-      <${Card} title="In common" note="How many of the entries of the list of a row have an address in the list of a column.">
+      ${worth.lists_left_out > 0 && html`<p class="small soft">Largest lists only; ${counted(worth.lists_left_out, 'more list')} compared but not shown.</p>`}
+      <${Card} title="Overlap" note="Share of a row's entries that the column's list contains too.">
         <${Matrix} lists=${worth.lists} />
       <//>
     `}<//>
@@ -53,47 +48,47 @@ function Summary({ worth: { lists, detections, dropped, at } }) {
       idle.length > 0 &&
       html`
         <${Notice}>
-          <span>Without a detection${dropped.hits > 0 && ' or a hit'} in ${detections.days} days: ${idle.map((each, i) => html`${i > 0 && ', '}<a key=${each.id} class="text" href=${linkToWorth(each)}>${each.name}</a>`)}.</span>
+          <span>No hits in your detections${dropped.hits > 0 && ' or on bouncers'} for ${detections.days} days: ${idle.map((each, i) => html`${i > 0 && ', '}<a key=${each.id} class="text" href=${linkToWorth(each)}>${each.name}</a>`)}.</span>
         <//>
       `
     }
     ${lists.flatMap((list) =>
       list.copies.map(
         (each) =>
-          html`<${Notice} key=${`${list.id} ${each.name}`}><span><bdi>${list.name}</bdi> copies <bdi>${each.name}</bdi>: ${count(each.entries)} of its ${counted(list.entries, 'entry', 'entries')} are there.</span><//>`,
+          html`<${Notice} key=${`${list.id} ${each.name}`}><span><bdi>${list.name}</bdi> copies <bdi>${each.name}</bdi> (${count(each.entries)} of ${counted(list.entries, 'entry', 'entries')}).</span><//>`,
       ),
     )}
     <${Figures}>
-      <${Figure} label="Lists" value=${count(lists.length)} note=${html`counted <${Ago} at=${at} />`} />
-      <${Figure} label=${`Own detections of ${detections.days} days`} value=${count(detections.count)}
-        note=${detections.first === null ? 'none is known' : `the first of ${dateTime(detections.first)}`} />
-      <${Figure} label="Lists without one of them" value=${count(idle.length)} />
+      <${Figure} label="Lists" value=${count(lists.length)} note=${html`calculated <${Ago} at=${at} />`} />
+      <${Figure} label=${`Your detections, ${detections.days} days`} value=${count(detections.count)}
+        note=${detections.first === null ? 'none yet' : `since ${dateTime(detections.first)}`} />
+      <${Figure} label="Lists with no hits" value=${count(idle.length)} />
     <//>
   `;
 }
 
-/** @param {Worth} worth @returns {import('../ui/table.js').Column<WorthList>[]} */
+/** @param {Worth} worth @returns {Column<WorthList>[]} */
 const columnsOf = ({ dropped }) => [
   { label: 'List', cell: (list) => html`<a class="text worth-name" href=${linkToWorth(list)}>${list.name}</a>` },
   { label: 'Entries', number: true, cell: ({ entries }) => count(entries) },
   { label: 'New', number: true, cell: ({ added }) => count(added) },
-  { label: 'Gone', number: true, cell: ({ gone }) => count(gone) },
+  { label: 'Removed', number: true, cell: ({ gone }) => count(gone) },
   { label: 'Unique', number: true, cell: ({ unique }) => count(unique.entries) },
   {
-    label: 'Before',
+    label: 'Detected later',
     number: true,
     cell: ({ detections: { before, lead_seconds: lead } }) =>
       html`<span>${count(before)}${lead !== null && html`<br /><span class="soft small nowrap">${earlierText(lead)}</span>`}</span>`,
   },
-  { label: 'After', number: true, cell: ({ detections: { after } }) => count(after) },
-  { label: 'Never', number: true, cell: ({ detections: { never } }) => count(never) },
-  { label: 'Never-block hits', number: true, cell: ({ never_block: { count: rules } }) => count(rules) },
+  { label: 'Detected first', number: true, cell: ({ detections: { after } }) => count(after) },
+  { label: 'Not listed', number: true, cell: ({ detections: { never } }) => count(never) },
+  { label: 'Never-block overlaps', number: true, cell: ({ never_block: { count: rules } }) => count(rules) },
   { label: 'Hits', number: true, cell: ({ hits }) => (dropped.hits === 0 ? html`<span class="soft">–</span>` : count(hits)) },
   {
-    label: 'Shares most with',
+    label: 'Largest overlap',
     cell: ({ overlaps: [most] }) =>
       most === undefined
-        ? html`<span class="soft">no other</span>`
+        ? html`<span class="soft">none</span>`
         : html`<span><bdi class="text">${most.name}</bdi> <span class="soft small nowrap">${counted(most.entries, 'entry', 'entries')}</span></span>`,
   },
 ];

@@ -1,4 +1,3 @@
-/** A word about the state of something. */
 import { html } from 'htm/preact';
 
 /** @param {{ kind?: 'good' | 'warn' | 'bad' | 'accent' | '', children?: any }} props */

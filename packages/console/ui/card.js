@@ -1,4 +1,3 @@
-/** A part of a page with a heading of its own. */
 import { html } from 'htm/preact';
 
 /** @param {{ title?: any, note?: any, actions?: any, children?: any, class?: string, [attribute: string]: any }} props */

@@ -1,5 +1,3 @@
-/** Text to copy: a command, a configuration, a digest. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { Button } from './button.js';
@@ -20,12 +18,12 @@ export const Code = ({ text, label }) => html`
   <div class="code"><pre tabindex="0" aria-label=${label} role="region">${text}</pre><${CopyButton} text=${text} /></div>
 `;
 
-/** The command that does what is shown above it. @param {{ text: string }} props */
+/** @param {{ text: string }} props */
 export const SameWithCurl = ({ text }) => html`
-  <details><summary>The same with curl</summary><${Code} text=${text} label="The command" /></details>
+  <details><summary>curl command</summary><${Code} text=${text} label="Command" /></details>
 `;
 
-/** Browsers give the clipboard to pages over TLS and of this machine only. @param {string} text */
+/** navigator.clipboard exists only over TLS and on localhost. @param {string} text */
 async function copyText(text) {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');

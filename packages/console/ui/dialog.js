@@ -1,20 +1,18 @@
-/** Dialogs: the browser's own, which hold the focus and close with Escape. */
-
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { ApiError } from '../api.js';
 import { useWork } from '../data.js';
 import { Button, IconButton } from './button.js';
 import { Failed } from './states.js';
 
 /**
- * A dialog, open as long as it is there.
- * @param {{ title: any, onClose: () => void, wide?: boolean, footer?: any, children?: any, onSubmit?: () => void, closes?: boolean }} props
+ * @param {{ title: any, onClose: () => void, wide?: boolean, footer?: any, children?: any, onSubmit?: () => void, onType?: () => void,
+ *   closes?: boolean }} props
  * With `onSubmit` it is a form; what was typed into it is not dropped without a question. `closes` false: it cannot be closed.
  */
-export function Dialog({ title, onClose, wide = false, footer, children, onSubmit, closes = true }) {
+export function Dialog({ title, onClose, wide = false, footer, children, onSubmit, onType, closes = true }) {
   const typed = useRef(false);
   const [isAsking, setAsking] = useState(false);
-  /** What had the focus when it was asked. */
   const asked = useRef(/** @type {HTMLElement | null} */ (null));
   const leave = () => {
     if (!closes) return;
@@ -28,7 +26,7 @@ export function Dialog({ title, onClose, wide = false, footer, children, onSubmi
     asked.current?.focus();
   };
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  // Browsers heed autofocus only when a dialog opens.
+  // autofocus works only when a dialog opens.
   useEffect(() => {
     if (isAsking) /** @type {HTMLElement | null} */ (element.current?.querySelector('[data-keep]'))?.focus();
   }, [isAsking]);
@@ -44,25 +42,26 @@ export function Dialog({ title, onClose, wide = false, footer, children, onSubmi
     ${children}
     ${
       isAsking
-        ? html`<footer role="alert"><span>Drop what you have typed?</span><${Button} data-keep onClick=${keep}>Keep it<//><${Button} kind="danger" onClick=${onClose}>Drop it<//></footer>`
+        ? html`<footer role="alert"><span>Discard changes?</span><${Button} data-keep onClick=${keep}>Keep editing<//><${Button} kind="danger" onClick=${onClose}>Discard<//></footer>`
         : footer !== undefined && html`<footer>${footer}</footer>`
     }
   `;
-  const submit = (/** @type {Event} */ event) => {
+  const submit = (event) => {
     event.preventDefault();
     onSubmit?.();
   };
-  // Escape answers the question with no.
-  const cancel = (/** @type {Event} */ event) => {
+  // Escape keeps editing.
+  const cancel = (event) => {
     event.preventDefault();
     if (isAsking) keep();
     else leave();
   };
-  // Browsers let a second Escape close it without asking.
-  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+  // Browsers close a dialog on a second Escape without an event to cancel.
+  const onKeyDown = (event) => {
     if (event.key === 'Escape') cancel(event);
   };
   const onInput = () => {
+    onType?.();
     typed.current = true;
   };
   return html`
@@ -73,21 +72,35 @@ export function Dialog({ title, onClose, wide = false, footer, children, onSubmi
 }
 
 /**
- * Asks before something is done that cannot be taken back, or that many depend on. The children say what will happen.
- * @param {{ title: any, action: string, danger?: boolean, work: () => Promise<void>, onClose: () => void, children?: any, disabled?: boolean }} props
+ * A dialog that does its work and closes. Children may be a function of `faultOf`, which finds what is wrong with a field; other errors
+ * show at the top.
+ * @param {{ title: any, action: any, work: () => Promise<any>, onClose: () => void, kind?: string, wide?: boolean, disabled?: boolean,
+ *   stays?: boolean, children?: any }} props `stays`: open after the work.
  */
-export function Confirm({ title, action, danger = false, work, onClose, children, disabled = false }) {
-  const { busy, error, run } = useWork();
+export function FormDialog({ title, action, work, onClose, kind = 'main', wide = false, disabled = false, stays = false, children }) {
+  const { busy, error, run, clear } = useWork();
+  const faults = error instanceof ApiError ? error.faults.map(({ field, message }) => ({ field: field.split(/[.[]/)[0], message })) : [];
+  const shown = new Set();
+  const faultOf = (field) => {
+    shown.add(field);
+    return faults.find((fault) => fault.field === field)?.message;
+  };
+  const inside = typeof children === 'function' ? children(faultOf) : children;
+  const isAtFields = faults.length > 0 && faults.every(({ field }) => shown.has(field));
   const submit = async () => {
-    if (await run(work)) onClose();
+    if ((await run(work)) && !stays) onClose();
   };
   return html`
     <${Dialog}
-      title=${title} onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind=${danger ? 'danger' : 'main'} type="submit" busy=${busy} disabled=${disabled}>${action}<//>`}
+      title=${title} wide=${wide} onClose=${onClose} onSubmit=${submit} onType=${() => error !== undefined && clear()}
+      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind=${kind} type="submit" busy=${busy} disabled=${disabled}>${action}<//>`}
     >
-      ${error !== undefined && html`<${Failed} error=${error} />`}
-      <div class="stack">${children}</div>
+      ${error !== undefined && !isAtFields && html`<${Failed} error=${error} />`}
+      ${inside}
     <//>
   `;
 }
+
+/** Asks before an act that many depend on; children say what will happen. @param {{ danger?: boolean, children?: any, [name: string]: any }} props */
+export const Confirm = ({ danger = false, children, ...rest }) =>
+  html`<${FormDialog} kind=${danger ? 'danger' : 'main'} ...${rest}><div class="stack">${children}</div><//>`;

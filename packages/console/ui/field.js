@@ -1,14 +1,5 @@
-/** Fields of forms: each with its label, what it is for, and what is wrong with it. */
-
 import { html } from 'htm/preact';
 import { useId } from 'preact/hooks';
-
-/**
- * @typedef {object} FieldProps
- * @property {string} label
- * @property {any} [hint] What it is for.
- * @property {string | undefined} [fault] What is wrong with its value.
- */
 
 /** @param {FieldProps & { id: string, children: any }} props */
 const Field = ({ label, hint, fault, id, children }) => html`
@@ -27,16 +18,13 @@ const described = (id, { hint, fault }) => ({
   'aria-invalid': fault !== undefined ? 'true' : undefined,
 });
 
-/**
- * One line of text, or with `rows` several.
- * @param {FieldProps & { value: string, onValue: (value: string) => void, rows?: number, [attribute: string]: any }} props
- */
+/** @param {FieldProps & { value: string, onValue: (value: string) => void, rows?: number, [attribute: string]: any }} props */
 export function TextField({ label, hint, fault, value, onValue, rows, ...rest }) {
   const id = useId();
   const shared = {
     class: 'input',
     value,
-    onInput: (/** @type {any} */ event) => onValue(event.target.value),
+    onInput: (event) => onValue(event.target.value),
     ...described(id, { label, hint, fault }),
     ...rest,
   };
@@ -48,14 +36,14 @@ export function TextField({ label, hint, fault, value, onValue, rows, ...rest })
 }
 
 /**
- * One of several values.
- * @param {FieldProps & { value: string, onValue: (value: string) => void, options: readonly { value: string, label: string }[], [attribute: string]: any }} props
+ * @param {FieldProps & { value: string, onValue: (value: string) => void, options: readonly { value: string, label: string }[],
+ *   [attribute: string]: any }} props
  */
 export function SelectField({ label, hint, fault, value, onValue, options, ...rest }) {
   const id = useId();
   return html`
     <${Field} label=${label} hint=${hint} fault=${fault} id=${id}>
-      <select class="input" onChange=${(/** @type {any} */ event) => onValue(event.target.value)} ...${described(id, { label, hint, fault })} ...${rest}>
+      <select class="input" onChange=${(event) => onValue(event.target.value)} ...${described(id, { label, hint, fault })} ...${rest}>
         ${options.map((option) => html`<option key=${option.value} value=${option.value} selected=${option.value === value}>${option.label}</option>`)}
       </select>
     <//>
@@ -65,13 +53,13 @@ export function SelectField({ label, hint, fault, value, onValue, options, ...re
 /** @param {{ label: any, checked: boolean, onValue: (checked: boolean) => void, [attribute: string]: any }} props */
 export const CheckField = ({ label, checked, onValue, ...rest }) => html`
   <label class="check">
-    <input type="checkbox" checked=${checked} onChange=${(/** @type {any} */ event) => onValue(event.target.checked)} ...${rest} /><span>${label}</span>
+    <input type="checkbox" checked=${checked} onChange=${(event) => onValue(event.target.checked)} ...${rest} /><span>${label}</span>
   </label>
 `;
 
 /**
- * Any number of several values.
- * @param {{ label: string, hint?: any, options: readonly { value: string, label: string }[], values: readonly string[], onValues: (values: string[]) => void }} props
+ * @param {{ label: string, hint?: any, options: readonly { value: string, label: string }[], values: readonly string[], onValues: (values:
+ *   string[]) => void }} props
  */
 export const CheckList = ({ label, hint, options, values, onValues }) => html`
   <fieldset class="field">
@@ -80,7 +68,7 @@ export const CheckList = ({ label, hint, options, values, onValues }) => html`
       ({ value, label: text }) => html`
         <${CheckField}
           key=${value} label=${html`<bdi>${text}</bdi>`} checked=${values.includes(value)}
-          onValue=${(/** @type {boolean} */ on) => onValues(on ? [...values, value] : values.filter((each) => each !== value))}
+          onValue=${(on) => onValues(on ? [...values, value] : values.filter((each) => each !== value))}
         />
       `,
     )}

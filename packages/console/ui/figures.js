@@ -1,4 +1,3 @@
-/** Numbers that are looked at first, and facts about one thing. */
 import { html } from 'htm/preact';
 
 /** @param {{ children: any }} props */
@@ -9,10 +8,7 @@ export const Figure = ({ label, value, note }) => html`
   <div class="figure"><dt>${label}</dt><dd>${value}</dd>${note !== undefined && html`<dd>${note}</dd>`}</div>
 `;
 
-/**
- * Names and values; what has no value is left out.
- * @param {{ facts: readonly (readonly [name: string, value: any])[] }} props
- */
+/** Empty values are left out. @param {{ facts: readonly (readonly [name: string, value: any])[] }} props */
 export const Facts = ({ facts }) => html`
   <dl class="facts">
     ${facts.filter(([, value]) => value !== undefined && value !== null && value !== '' && value !== false).map(([name, value]) => html`<dt key=${name}>${name}</dt><dd class="text">${value}</dd>`)}

@@ -1,4 +1,3 @@
-/** How full something is. */
 import { html } from 'htm/preact';
 import { count, percent } from '../format.js';
 

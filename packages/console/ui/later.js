@@ -1,17 +1,15 @@
-/** Parts of the console that are loaded when they are shown first: what nobody has opened yet keeps nobody waiting. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Failed } from './states.js';
 
-/** @typedef {() => Promise<Record<string, any>>} Load Loads a module. */
-
-/** How long a page rests before what may be opened on it is loaded, ms. */
+/** Delay before preloading, ms. */
 const REST = 3000;
 
 /**
- * A component whose module is loaded when it is shown first.
- * @param {Load} load @param {string} name What the module calls it. @param {any} [meanwhile] What is shown until then.
+ * Loads its module on first render.
+ * @param {Load} load
+ * @param {string} name What the module calls it.
+ * @param {any} [meanwhile] What is shown until then.
  */
 export function later(load, name, meanwhile) {
   /** @type {any} */
@@ -37,9 +35,9 @@ export function later(load, name, meanwhile) {
   };
 }
 
-const NOT_LOADED = 'This could not be loaded: weir does not answer, or it was updated meanwhile. Load the console again.';
+const NOT_LOADED = 'Loading failed: weir is not responding or was updated. Reload the console.';
 
-/** Loads what may be opened on a page once that has rested: it opens at once then, also when weir was updated meanwhile. @param {Load} load */
+/** Preloads, so that it opens at once, also after an update of weir. @param {Load} load */
 export function useAhead(load) {
   useEffect(() => {
     const timer = setTimeout(() => void load().catch(() => undefined), REST);

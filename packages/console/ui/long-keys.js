@@ -1,7 +1,5 @@
-/** Which row a key goes to. */
-
 /**
- * The row that a key goes to from one; undefined for a key that goes to none.
+ * undefined: the key moves nowhere.
  * @param {string} key
  * @param {number} index
  * @param {{ rows: number, page: number }} of Rows that there are, and of a page.

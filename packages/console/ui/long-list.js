@@ -1,34 +1,18 @@
-/** A list of any length: only the rows in sight are in the page, so 100,000 scroll as ten do. One stop of Tab; arrows, Home, End, Page go from row to row. */
+/** A list of any length: only visible rows are in the DOM. One tab stop; arrows, Home, End and Page keys move between rows. */
 
 import { html } from 'htm/preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { goalOf } from './long-keys.js';
 
-/** The height of a row, px: one line. */
 const ROW = 40;
-/** Rows above and below those in sight. */
 const AROUND = 12;
-/** Browsers cut off what is higher, px. */
+/** Browsers limit element heights, px. */
 const HIGHEST = 15_000_000;
 
 /**
- * @template T
- * @typedef {object} LongColumn
- * @property {string} label
- * @property {(row: T) => any} cell One line; what is too long is cut with dots.
- * @property {string} width As in grid-template-columns, such as `8rem` or `minmax(0, 2fr)`.
- * @property {boolean} [number]
- * @property {boolean} [secondary] Left out on a phone.
- * @property {string} [sort] What it is sorted by, where it can be.
- */
-
-/** @typedef {{ by: string, descending: boolean }} Sort */
-/** @typedef {{ has: (key: string | number) => boolean, toggle: (index: number, isRange: boolean) => void, all: boolean | 'some', toggleAll: () => void, nameOf: (row: any) => string }} Selection */
-
-/**
  * @param {{ label: string, columns: readonly LongColumn<any>[], rows: readonly any[], keyOf: (row: any) => string | number,
- *   onRow?: (row: any) => void, selected?: string | number, total?: number, onSight?: (first: number, last: number) => void,
- *   sort?: Sort | undefined, onSort?: (by: string) => void, selection?: Selection | undefined }} props
+ * onRow?: (row: any) => void, selected?: string | number, total?: number, onSight?: (first: number, last: number) => void,
+ * sort?: Sort | undefined, onSort?: (by: string) => void, selection?: RowSelection | undefined }} props
  * `onSight` is called with the numbers of the rows in sight, such as to read more. `total`: rows that there are, where more than those
  * given; -1: not known. `onSort` is called with the `sort` of a column.
  */
@@ -36,11 +20,11 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
   const body = useRef(/** @type {HTMLElement | null} */ (null));
   const table = useRef(/** @type {HTMLElement | null} */ (null));
   const [view, setView] = useState({ top: 0, height: 600 });
-  /** The row that Tab comes to. */
+  /** The row in the tab order. */
   const [current, setCurrent] = useState(0);
-  /** The same at once: keys may come quicker than rows are drawn. */
+  /** Updated at once: keys may repeat before a render. */
   const at = useRef(0);
-  /** The row that is to have the focus and is not drawn yet. */
+  /** Row to focus after the next render. */
   const wanted = useRef(/** @type {number | undefined} */ (undefined));
   const isNarrow = useNarrow();
   const shown = isNarrow ? columns.filter(({ secondary }) => !secondary) : columns;
@@ -63,13 +47,12 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
   const last = Math.min(rows.length, Math.ceil((view.top + view.height) / ROW) + AROUND);
   useEffect(() => onSight?.(first, last), [first, last]);
   const stop = Math.min(Math.max(0, current), rows.length - 1);
-  // The row that Tab comes to is there wherever one has scrolled to: it may have the focus.
+  // The row in the tab order is always rendered: it may have focus.
   const indexes = Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i);
   if (stop >= 0 && stop < first) indexes.unshift(stop);
   if (stop >= last) indexes.push(stop);
 
-  const find = (/** @type {string} */ selector) => /** @type {HTMLElement | null} */ (table.current?.querySelector(selector) ?? null);
-  /** Gives the focus to the row that a key has gone to, once it is drawn. */
+  const find = (selector) => /** @type {HTMLElement | null} */ (table.current?.querySelector(selector) ?? null);
   const follow = () => {
     const row = wanted.current === undefined ? null : find(`[data-index="${wanted.current}"]`);
     if (row === null) return;
@@ -77,7 +60,7 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
     row.focus({ preventScroll: true });
   };
   useLayoutEffect(follow);
-  const goTo = (/** @type {number} */ index) => {
+  const goTo = (index) => {
     const element = /** @type {HTMLElement} */ (body.current);
     if (index * ROW < element.scrollTop) element.scrollTop = index * ROW;
     if ((index + 1) * ROW > element.scrollTop + element.clientHeight) element.scrollTop = (index + 1) * ROW - element.clientHeight;
@@ -103,7 +86,7 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
     }
     event.preventDefault();
   };
-  /** In the head arrows go from column to column, and down to the rows. @param {KeyboardEvent} event */
+  /** @param {KeyboardEvent} event */
   const onHeadKey = (event) => {
     if (event.key === 'ArrowDown') goTo(Math.min(Math.max(0, current), rows.length - 1));
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -115,15 +98,15 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
     if (step !== undefined || event.key === 'ArrowDown') event.preventDefault();
   };
 
-  const check = (/** @type {any} */ row, /** @type {number} */ index) => html`
-    <span role="gridcell" key="check" onClick=${(/** @type {Event} */ event) => event.stopPropagation()}>
+  const check = (row, index) => html`
+    <span role="gridcell" key="check" onClick=${(event) => event.stopPropagation()}>
       <input type="checkbox" tabindex="-1" aria-label=${`Select ${selection?.nameOf(row)}`} checked=${selection?.has(keyOf(row))}
-        onClick=${(/** @type {MouseEvent} */ event) => {
+        onClick=${(event) => {
           setCurrent(index);
           selection?.toggle(index, event.shiftKey);
         }} />
     </span>`;
-  const cells = (/** @type {any} */ row) =>
+  const cells = (row) =>
     shown.map(
       (column) => html`<span role="gridcell" key=${column.label} class=${column.number ? 'number' : undefined}>${column.cell(row)}</span>`,
     );
@@ -151,7 +134,7 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
                 }} onClick=${onRow && (() => onRow(row))}
                 onKeyDown=${
                   onRow &&
-                  ((/** @type {KeyboardEvent} */ event) => {
+                  ((event) => {
                     if (event.key === 'Enter') onRow(row);
                   })
                 }>${selection !== undefined && check(row, index)}${cells(row)}</div>`;
@@ -162,9 +145,9 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
   `;
 }
 
-/** @param {{ selection: Selection }} props */
+/** @param {{ selection: RowSelection }} props */
 const CheckAll = ({ selection: { all, toggleAll } }) => html`
-  <input type="checkbox" tabindex="-1" aria-label="Select all that are read" checked=${all === true} onClick=${toggleAll}
+  <input type="checkbox" tabindex="-1" aria-label="Select all loaded rows" checked=${all === true} onClick=${toggleAll}
     ref=${(/** @type {HTMLInputElement | null} */ input) => {
       if (input !== null) input.indeterminate = all === 'some';
     }} />
@@ -183,7 +166,6 @@ function Head({ column: { label, number, sort: by }, sort, onSort }) {
 
 const narrow = matchMedia('(width < 40rem)');
 
-/** Whether the page is as narrow as a phone. */
 function useNarrow() {
   const [isNarrow, setNarrow] = useState(narrow.matches);
   useEffect(() => {

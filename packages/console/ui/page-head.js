@@ -1,9 +1,9 @@
-/** The head of a page: what it is, and what can be done there. */
 import { html } from 'htm/preact';
 import { Icon } from './icon.js';
 
 /**
- * @param {{ title: any, back?: { href: string, label: string }, actions?: any, children?: any }} props The children say what the page shows.
+ * @param {{ title: any, back?: { href: string, label: string }, actions?: any, children?: any }} props The children say what the page
+ *   shows.
  */
 export const PageHead = ({ title, back, actions, children }) => html`
   <div class="page-head">

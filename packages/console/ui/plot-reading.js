@@ -1,28 +1,31 @@
-/** What a plot says at the pointer or the cursor of the keyboard, and the span that is chosen in it. */
 import { count } from '../format.js';
-
-/** @typedef {import('./plot.js').Series} Series */
 
 const MINUTES = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 const DAYS = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** An instant of a plot. @param {number} at seconds @param {boolean} days */
+/** @param {number} at seconds @param {boolean} days */
 export const instantText = (at, days) => (days ? DAYS : MINUTES).format(at * 1000);
 
 /**
- * The values at a point: `14:05: 12 accepted, 0 failed`.
- * @param {readonly number[]} times @param {readonly Series[]} series @param {number} i @param {boolean} days
+ * `14:05: 12 accepted, 0 failed`
+ * @param {readonly number[]} times
+ * @param {readonly Series[]} series
+ * @param {number} i
+ * @param {boolean} days
  */
 export function readingAt(times, series, i, days) {
   const values = series.flatMap(({ label, values: all }) =>
     all[i] === null || all[i] === undefined ? [] : [`${count(/** @type {number} */ (all[i]))} ${label}`],
   );
-  return `${instantText(/** @type {number} */ (times[i]), days)}: ${values.length === 0 ? 'not known' : values.join(', ')}`;
+  return `${instantText(/** @type {number} */ (times[i]), days)}: ${values.length === 0 ? 'unknown' : values.join(', ')}`;
 }
 
 /**
- * The span of two points, both included: each point says what was in the time up to it, or, by days, in its day.
- * @param {readonly number[]} times @param {number} a @param {number} b @param {boolean} days
+ * Both points included: each covers the time before it, or its UTC day.
+ * @param {readonly number[]} times
+ * @param {number} a
+ * @param {number} b
+ * @param {boolean} days
  * @returns {[from: number, to: number]} seconds
  */
 export function spanOf(times, a, b, days) {
@@ -32,11 +35,7 @@ export function spanOf(times, a, b, days) {
   return days ? [from, to + 86_400] : [from - step, to];
 }
 
-/**
- * The time that a plot shows, seconds: `span` up to the last point, or from the first one on; around a single one some hours or days.
- * @param {readonly number[]} times @param {number | undefined} span @param {boolean} days
- * @returns {[from: number, to: number]}
- */
+/** @param {readonly number[]} times @param {number | undefined} span @param {boolean} days @returns {[from: number, to: number]} */
 export function shownOf(times, span, days) {
   const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0];
   if (span !== undefined) return [last - span, last];
@@ -44,10 +43,7 @@ export function shownOf(times, span, days) {
   return first === last ? [first - around, last + around] : [first, last];
 }
 
-/**
- * The next point for a key, and where the chosen span begins; undefined for other keys.
- * @param {KeyboardEvent} event @param {{ at: number, from: number }} now @param {number} length
- */
+/** @param {KeyboardEvent} event @param {{ at: number, from: number }} now @param {number} length */
 export function moved({ key, shiftKey }, { at, from }, length) {
   const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: length - 1, PageUp: at - 10, PageDown: at + 10 }[key];
   if (to === undefined) return undefined;

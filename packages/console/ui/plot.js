@@ -1,21 +1,11 @@
-/** Plots over time. The library is loaded with the first one; what it draws, a table tells to those who do not see it. */
-
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { count, shortCount } from '../format.js';
 import { moved, readingAt, shownOf, spanOf } from './plot-reading.js';
 
-/**
- * @typedef {object} Series
- * @property {string} label
- * @property {string} color A colour of tokens.css, such as `--accent`.
- * @property {readonly (number | null)[]} values
- * @property {boolean} [fill]
- */
-
 const HEIGHT = 180;
 
-/** The colour that a token has now. @param {Element} element @param {string} token */
+/** Resolves a CSS variable. @param {Element} element @param {string} token */
 function colorOf(element, token) {
   const probe = document.createElement('span');
   probe.style.color = `var(${token})`;
@@ -26,11 +16,11 @@ function colorOf(element, token) {
 }
 
 /** @param {HTMLElement} element */
-const shade = (element, /** @type {string} */ token) => colorOf(element, token).replace(/^rgb\(([^)]*)\)$/, 'rgba($1, 0.12)');
+const shade = (element, token) => colorOf(element, token).replace(/^rgb\(([^)]*)\)$/, 'rgba($1, 0.12)');
 
 /**
  * @param {{ label: string, times: readonly number[], series: readonly Series[], days?: boolean, span?: number,
- *   onSpan?: (from: number, to: number) => void }} props
+ * onSpan?: (from: number, to: number) => void }} props
  * `times` in seconds; `days`: one point a day, UTC; `span`: seconds that are shown up to the last point, however few points there are.
  * `onSpan`: what is done with a span (seconds) that is dragged over, or chosen with Shift and the arrows and Enter.
  */
@@ -42,7 +32,7 @@ export function Plot({ label, times, series, days = false, span, onSpan }) {
   const place = useRef({ at: -1, from: -1 });
   const now = useRef({ times, series, onSpan });
   now.current = { times, series, onSpan };
-  const choose = (/** @type {number} */ a, /** @type {number} */ b) => now.current.onSpan?.(...spanOf(now.current.times, a, b, days));
+  const choose = (a, b) => now.current.onSpan?.(...spanOf(now.current.times, a, b, days));
 
   useEffect(() => {
     const onTheme = () => setTheme((before) => before + 1);
@@ -74,7 +64,7 @@ export function Plot({ label, times, series, days = false, span, onSpan }) {
           cursor: { y: false, points: { size: 6 }, drag: { x: now.current.onSpan !== undefined, y: false, setScale: false } },
           hooks: {
             setCursor: [
-              (/** @type {any} */ { cursor: { idx } }) => {
+              ({ cursor: { idx } }) => {
                 if (idx === null || idx === undefined) return;
                 place.current.at = idx;
                 setReading(readingAt(now.current.times, now.current.series, idx, days));
@@ -83,24 +73,21 @@ export function Plot({ label, times, series, days = false, span, onSpan }) {
             setSelect: [
               (/** @type {any} */ self) => {
                 const { left, width } = self.select;
-                // The keyboard's own are chosen with Enter.
+                // Enter chooses a keyboard selection.
                 if (width < 3 || self.isByKey) return;
                 choose(self.posToIdx(left), self.posToIdx(left + width));
               },
             ],
           },
-          ...(days && { tzDate: (/** @type {number} */ at) => UPlot.tzDate(new Date(at * 1000), 'Etc/UTC') }),
+          ...(days && { tzDate: (at) => UPlot.tzDate(new Date(at * 1000), 'Etc/UTC') }),
           scales: {
             x: {
               time: true,
-              // The library takes a single point for the first of a thousand days.
+              // uPlot would draw a single point as the first of a thousand days.
               range: () => shownOf(now.current.times, span, days),
             },
             y: {
-              range: (/** @type {any} */ _plot, /** @type {number} */ _least, /** @type {number} */ most) => [
-                0,
-                Math.max(4, (most ?? 0) * 1.1),
-              ],
+              range: (_plot, _least, most) => [0, Math.max(4, (most ?? 0) * 1.1)],
             },
           },
           axes: [
@@ -108,14 +95,12 @@ export function Plot({ label, times, series, days = false, span, onSpan }) {
               ...axis,
               size: 28,
               grid: { show: false },
-              values: (/** @type {any} */ _plot, /** @type {number[]} */ splits) =>
-                splits.map((at) => (days ? DAY : TIME).format(at * 1000)),
+              values: (_plot, splits) => splits.map((at) => (days ? DAY : TIME).format(at * 1000)),
             },
             {
               ...axis,
               size: 52,
-              values: (/** @type {any} */ _plot, /** @type {number[]} */ splits) =>
-                splits.map((value) => (value === null ? '' : shortCount(value))),
+              values: (_plot, splits) => splits.map((value) => (value === null ? '' : shortCount(value))),
             },
           ],
           series: [
@@ -156,7 +141,7 @@ export function Plot({ label, times, series, days = false, span, onSpan }) {
     const next = moved(event, at < 0 ? { at: last + 1, from: last } : { at, from: from < 0 ? at : from }, times.length);
     if (next === undefined) return;
     event.preventDefault();
-    const left = (/** @type {number} */ i) => plot.valToPos(times[i], 'x');
+    const left = (i) => plot.valToPos(times[i], 'x');
     plot.setCursor({ left: left(next.at), top: 0 });
     plot.isByKey = true;
     plot.setSelect({
@@ -172,8 +157,8 @@ export function Plot({ label, times, series, days = false, span, onSpan }) {
 
   return html`
     <figure class="stack">
-      <div class="plot" ref=${box} role="img" aria-label=${`${label}: ${series.map(summary).join('; ')}`} tabindex="0" onKeyDown=${onKey}></div>
-      <p class="plot-at small" role="status">${reading === '' ? html`<span class="soft">${onSpan === undefined ? 'Point at it, or go along with the arrow keys.' : 'Point at it, or go along with the arrow keys; drag over a span, or Shift and Enter, to see what changed then.'}</span>` : reading}</p>
+      <div class="plot" ref=${box} role="img" aria-label=${`${label}: ${series.map(summary).join('; ')}`} title=${onSpan && 'Drag to see what changed.'} tabindex="0" onKeyDown=${onKey}></div>
+      <p class="plot-at small" role="status">${reading}</p>
       <figcaption class="plot-keys">
         ${series.map(
           ({ label: name, color }) => html`
@@ -191,6 +176,6 @@ const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', t
 /** @param {Series} series */
 function summary({ label, values }) {
   const known = values.filter((value) => value !== null);
-  if (known.length === 0) return `${label}: nothing yet`;
-  return `${label}: last ${count(/** @type {number} */ (known.at(-1)))}, at most ${count(Math.max(...known))}`;
+  if (known.length === 0) return `${label}: no data`;
+  return `${label}: latest ${count(/** @type {number} */ (known.at(-1)))}, maximum ${count(Math.max(...known))}`;
 }

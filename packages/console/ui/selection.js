@@ -1,12 +1,4 @@
-/** Rows that are selected: one by one, or from one to another. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-
-/**
- * @typedef {object} Selected
- * @property {ReadonlySet<string | number>} keys
- * @property {() => void} clear
- * @property {(nameOf: (row: any) => string) => import('./long-list.js').Selection} of What a list is given.
- */
 
 /**
  * @param {readonly any[]} rows Those that are read.
@@ -16,7 +8,6 @@ import { useEffect, useRef, useState } from 'preact/hooks';
  */
 export function useSelection(rows, keyOf, name) {
   const [keys, setKeys] = useState(/** @type {ReadonlySet<string | number>} */ (new Set()));
-  /** The row that a range begins at. */
   const begin = useRef(0);
   const clear = () => setKeys((before) => (before.size === 0 ? before : new Set()));
   useEffect(clear, [name]);

@@ -1,4 +1,3 @@
-/** What stands where data are not, or not yet; and what somebody has to be told. */
 import { html } from 'htm/preact';
 import { ApiError } from '../api.js';
 import { isUnavailable } from '../data.js';
@@ -9,50 +8,38 @@ import { Icon } from './icon.js';
 
 export const Loading = () => html`<p class="loading" role="status">Loading…</p>`;
 
-/**
- * Nothing is there: the children say what to do next.
- * @param {{ icon?: string, title: string, children?: any }} props
- */
+/** @param {{ icon?: string, title: string, children?: any }} props */
 export const Empty = ({ icon = 'info', title, children }) => html`
   <div class="empty"><${Icon} name=${icon} size=${32} /><h2>${title}</h2>${children}</div>
 `;
 
-/**
- * Something could not be read or done.
- * @param {{ error: Error, retry?: () => void }} props
- */
+/** @param {{ error: Error, retry?: () => void }} props */
 export const Failed = ({ error, retry }) => html`
   <${Notice} kind="bad"><p>${error.message}</p>${retry !== undefined && html`<p><${Button} tiny onClick=${retry}>Try again<//></p>`}<//>
 `;
 
 const ICONS = { good: 'check', warn: 'warn', bad: 'warn', '': 'info' };
 
-/**
- * A sentence that matters. A bad one is read out at once.
- * @param {{ kind?: 'good' | 'warn' | 'bad' | '', children?: any, [attribute: string]: any }} props
- */
+/** `bad` is announced at once. @param {{ kind?: 'good' | 'warn' | 'bad' | '', children?: any, [attribute: string]: any }} props */
 export const Notice = ({ kind = '', children, ...rest }) => html`
   <div class=${`notice ${kind}`} role=${kind === 'bad' ? 'alert' : undefined} ...${rest}><${Icon} name=${ICONS[kind]} /><div>${children}</div></div>
 `;
 
-/** Whether there is no such thing. @param {Error | undefined} error */
+/** @param {Error | undefined} error */
 const isGone = (error) => error instanceof ApiError && error.status === 404;
 
-/**
- * What a page of live data shows: its children once there is a value, and above them why it is not fresh.
- * @param {{ live: import('../data.js').Live<any>, children: (value: any) => any }} props
- */
+/** @param {{ live: Live<any>, children: (value: any) => any }} props */
 export function Shown({ live, children }) {
   const { value, error, refresh } = live;
   const isToldAbove = error !== undefined && isUnavailable(error);
   if (value === undefined) {
-    if (isToldAbove) return html`<p class="soft">Not read yet.</p>`;
+    if (isToldAbove) return html`<p class="soft">Not loaded yet.</p>`;
     if (isGone(error))
-      return html`<${Empty} icon="search" title="It is not there"><p>It was deleted, or it never was, or it is too old to be known. Lists and feeds that were deleted lately are on the page <a href=${link('/feeds')}>Feeds</a>.</p><//>`;
+      return html`<${Empty} icon="search" title="Not found"><p>It may have been deleted. <a href=${link('/feeds')}>Feeds</a> shows recently deleted lists and feeds.</p><//>`;
     return error === undefined ? html`<${Loading} />` : html`<${Failed} error=${error} retry=${refresh} />`;
   }
   return html`
-    ${error !== undefined && !isToldAbove && html`<${Notice} kind="warn">${isGone(error) ? 'It was deleted meanwhile.' : sentence(error.message)} What you see is older.<//>`}
+    ${error !== undefined && !isToldAbove && html`<${Notice} kind="warn">${isGone(error) ? 'It was deleted.' : sentence(error.message)} Showing older data.<//>`}
     ${children(value)}
   `;
 }

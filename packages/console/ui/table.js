@@ -1,16 +1,7 @@
-/** Tables of up to a few hundred rows; for more there is long-list.js. */
 import { html } from 'htm/preact';
 
 /**
- * @template T
- * @typedef {object} Column
- * @property {string} label
- * @property {(row: T) => any} cell
- * @property {boolean} [number] Aligned to the right, digits of one width.
- */
-
-/**
- * A table; on a phone each row is a block. The first column is the name of the row.
+ * The first column names the row; on a phone each row is a block.
  * @param {{ label: string, columns: readonly Column<any>[], rows: readonly any[], keyOf: (row: any) => string | number }} props
  */
 export const Table = ({ label, columns, rows, keyOf }) => html`

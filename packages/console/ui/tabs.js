@@ -1,4 +1,3 @@
-/** Tabs that are places of their own: each has an address, and the browser goes back and forth. */
 import { html } from 'htm/preact';
 
 /** @param {{ label: string, tabs: readonly { href: string, label: any, current: boolean }[] }} props */

@@ -1,10 +1,8 @@
-/** Instants as people read them, which move on by themselves. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ago, dateTime, isForGood, timeLeft } from '../format.js';
 
-/** The instant now, ms, anew every second; one timer for all. */
+/** Current time, ms, updated every second by one shared timer. */
 export function useNow() {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -28,14 +26,14 @@ function tick() {
   if (document.visibilityState === 'visible') for (const listener of listeners) listener();
 }
 
-/** How long ago something was, `5 min ago`. @param {{ at: string | number | null | undefined, never?: string }} props */
+/** @param {{ at: string | number | null | undefined, never?: string }} props */
 export function Ago({ at, never = 'never' }) {
   const now = useNow();
   if (at === null || at === undefined) return html`<span class="soft">${never}</span>`;
   return html`<time class="nowrap" datetime=${new Date(at).toISOString()} title=${dateTime(at)}>${ago(new Date(at).getTime(), now)}</time>`;
 }
 
-/** How long something will last, `2 h 5 min`; it counts down. @param {{ until: string | number | null | undefined, forever?: string }} props */
+/** @param {{ until: string | number | null | undefined, forever?: string }} props */
 export function Countdown({ until, forever = 'no expiry' }) {
   const now = useNow();
   if (until === null || until === undefined) return html`<span class="soft">${forever}</span>`;

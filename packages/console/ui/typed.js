@@ -1,11 +1,8 @@
-/** A condition that is typed and stands in the address of the page: it counts when typing rests. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { setQuery } from '../router.js';
 import { TextField } from './field.js';
 
-/** How long typing has to rest before it is searched for, ms. */
 const REST = 300;
 
 /** @param {{ field: string, label: string, value: string, [attribute: string]: any }} props */

@@ -5,19 +5,17 @@ import { ROLE_MASK, type RuleTable, type RuleTables, roleTag } from '../index/ru
 import type { Snapshot } from '../index/snapshot.ts';
 import type { Variant } from '../variant.ts';
 
-/** How many targets a hint names, the most expensive first. */
 const NAMED = 3;
 
-/** How to raise the cap of a feed. */
 const RAISE: Readonly<Record<FeedKind, string>> = {
-  workspace: 'poll lists of their own, whose max_entries can be raised',
+  workspace: 'poll separate lists and raise their max_entries',
   list: "raise the list's max_entries",
   composed: "raise the feed's max_entries",
 };
 
 /**
- * The hint of a 413: which rules cost the most entries, and what makes the feed smaller (spec 7.3, SPEC D5.8). `cost` are the entries that
- * come of cutting out never-block rules.
+ * The hint of a 413: the most expensive rules and how to make the feed smaller (spec 7.3, SPEC D5.8). `cost`: entries added by subtracting
+ * never-block rules.
  */
 export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number, geo: GeoDatabase, cost: number): string {
   const costs = geoCosts(snapshot, variant, asOf, geo);
@@ -41,7 +39,7 @@ export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number,
   return `The entries come from ${sources.join(', ')}. To publish this feed: ${advice.join('; or ')}.`;
 }
 
-/** The countries and ASNs of the rules that make a variant, each with its networks, the most expensive first. */
+/** Network counts of the variant's countries and ASNs, the most expensive first. */
 export function geoCosts(snapshot: Snapshot, variant: Variant, asOf: number, geo: GeoDatabase): GeoCost[] {
   const targets = new Map(
     snapshot.parts.flatMap(({ rules: { geo: table, geoTargets } }) =>
@@ -53,21 +51,19 @@ export function geoCosts(snapshot: Snapshot, variant: Variant, asOf: number, geo
     .sort((a, b) => b.networks - a.networks || (a.name < b.name ? -1 : 1));
 }
 
-/** How many rules on addresses and networks of each family a variant has. */
 export function addressRules({ parts }: Snapshot, variant: Variant, asOf: number): { v4: number; v6: number } {
   const count = (tableOf: (rules: RuleTables) => RuleTable) =>
     parts.reduce((sum, { rules }) => sum + matching(tableOf(rules), variant, asOf).length, 0);
   return { v4: count(({ v4 }) => v4), v6: count(({ v6 }) => v6) };
 }
 
-/** How many rules a variant has, also for the other family, for countries and for ASNs. */
 export const allRules = ({ parts }: Snapshot, variant: Variant, asOf: number): number =>
   parts.reduce(
     (sum, { rules: { v4, v6, geo } }) => sum + [v4, v6, geo].reduce((all, table) => all + matching(table, variant, asOf).length, 0),
     0,
   );
 
-/** The rows of the rules of a variant that are active at the second `asOf`. */
+/** Rows of the variant's rules active at `asOf` (whole seconds). */
 function matching(table: RuleTable, variant: Variant, asOf: number): number[] {
   const rows: number[] = [];
   const wanted = roleTag(variant.action);

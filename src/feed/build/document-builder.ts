@@ -1,7 +1,4 @@
-/**
- * The work of the feed thread. A build reads the document's snapshot where that is too old (`snapshot.ts`), asks the store for the rules
- * that expire (`renewal.ts`) and renders the variant (`render-document.ts`).
- */
+/** Builds on the feed thread: reads an outdated snapshot again, renews expiring rules from the store, renders the variant. */
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import { type Clock, instantOf, secondOf, timeUntil, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
@@ -10,6 +7,7 @@ import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import { oneByOne } from '../../serial.ts';
 import type { BuildRequest, BuildResult, BuildSource, DocumentBuilder } from '../builder.ts';
 import { DECISIONS, type DecisionsVariant, DOCUMENTS, type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
+import type { FeedFacts } from '../facts.ts';
 import { FeedRanges } from '../index/feed-ranges.ts';
 import { type RenewalReads, renewDueRules } from '../index/renewal.ts';
 import { completeSince, readSnapshot, type Snapshot } from '../index/snapshot.ts';
@@ -20,36 +18,29 @@ import type { OverCap, RenderedDocument } from './render-feed.ts';
 import type { PhaseOf } from './render-rules.ts';
 import type { VersionedContents } from './versioned-content.ts';
 
-/** What builds are made with. */
 export interface DocumentBuilderOptions {
   readonly store: Pick<StoreReads, 'snapshot' | 'follow' | 'ruleStates' | 'rulesById'>;
-  /** undefined: what feeds leave out is noted nowhere. */
   readonly recordTrim?: StoreWrites['recordTrim'] | undefined;
-  /** What is told in changes (the document `decisions`). */
+  /** Contents served as deltas (the document `decisions`). */
   readonly versioned: VersionedContents;
-  /** The geo data to use now; a reload makes it another. */
   readonly geo: () => GeoDatabase;
-  /** The service's guard rails and a workspace's together. */
   readonly guard: (own: GuardRails) => BlockGuard;
-  /** The phase of a WAF rule that does not say it, by its expression. */
+  /** The phase of a WAF rule without an explicit one. */
   readonly phaseOf: PhaseOf;
   readonly clock: Clock;
 }
 
-/** How long the store may take to read a snapshot, and to answer the small questions beside it, ms. */
 const READ_LIMIT = 60_000;
 const ASK_LIMIT = 2_000;
 
-/** What the feed thread holds of one document. */
 interface DocumentState {
   snapshot: Snapshot | undefined;
-  /** The rules of its workspace, of which those of its snapshot are a part. */
+  /** All rules of the workspace; the snapshot uses part of them. */
   readonly rules: WorkspaceRules;
-  /** The builds of a document run one after the other. */
+  /** Serializes the builds of a document. */
   readonly inTurn: ReturnType<typeof oneByOne>;
 }
 
-/** Holds the snapshots of documents in the calling thread, and builds variants from them. */
 export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilder {
   const documents = new Map<string, DocumentState>();
   const workspaces = new Map<string, WorkspaceRules>();
@@ -63,7 +54,6 @@ export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilde
     const state = documents.get(key);
     documents.delete(key);
     if (state === undefined) return;
-    // A build that is under way would give it a snapshot again.
     await state.inTurn(async () => {});
     if (document === DECISIONS.document && !documents.has(key)) options.versioned.forget(workspaceId, feedId);
     state.rules.release(state.snapshot?.parts ?? []);
@@ -95,14 +85,14 @@ const newDocument = (rules: WorkspaceRules): DocumentState => ({
 });
 const documentKey = (workspaceId: string, document: DocumentKind, feedId: string | null) => `${workspaceId}/${document}/${feedId ?? ''}`;
 
-/** Builds from the document's snapshot, which is read first where it is older than what asks for it, or not of one moment any more. */
+/** Builds from the document's snapshot. Reads it again if it is older than the request or mixes two reads. */
 async function buildDocument(state: DocumentState, request: BuildRequest, options: DocumentBuilderOptions): Promise<BuildResult> {
   const { store, clock } = options;
   const { snapshot } = state;
   const { workspaceId, feedId, variant } = request;
   const { document } = variant;
   const isShared = DOCUMENTS[document].kinds.length === 0;
-  // A snapshot that was read before the clock was set back lacks rules that have not expired now.
+  // If the clock was set back, an earlier read lacks rules not yet expired.
   const isOld = snapshot === undefined || snapshot.at.sequence < request.sequence || secondOf(clock.now()) < completeSince(snapshot);
   if (isOld || (isShared && isMixed(snapshot, state.rules))) {
     const sequence = Math.max(request.sequence, snapshot?.at.sequence ?? 0);
@@ -111,24 +101,23 @@ async function buildDocument(state: DocumentState, request: BuildRequest, option
       : within(readSnapshot(store, { workspaceId, feedId }, instantOf(clock), document, sequence), READ_LIMIT, 'the store', clock);
     state.snapshot = await read;
   }
-  return state.snapshot === undefined ? { kind: 'gone' } : buildFrom(state.snapshot, request, options);
+  return state.snapshot === undefined ? { kind: 'deleted' } : buildFrom(state.snapshot, request, options);
 }
 
 /**
- * Whether the lists of a snapshot that cuts never-block rules out were moved on by the read of another feed: never-block rules of other
- * lists, and which lists there are, were not. A rule that blocks more than it should would come before the one that was made to stop it.
+ * Whether another feed's read has advanced some lists of a snapshot with subtraction: a new broad block could be published before its
+ * exception.
  */
 const isMixed = (snapshot: Snapshot, rules: WorkspaceRules): boolean =>
   exceptionsOf(snapshot) !== undefined && snapshot.head.change !== rules.change;
 
-/** A snapshot whose lists are shared with the other feeds of the workspace. */
 async function sharedSnapshot(
   { rules, snapshot }: DocumentState,
   { workspaceId, feedId }: BuildRequest,
   sequence: number,
   { store, clock }: DocumentBuilderOptions,
 ): Promise<Snapshot | undefined> {
-  // Reads wait for each other.
+  // Covers waiting for earlier reads.
   const deadline = clock.monotonic() + READ_LIMIT;
   const isNewFeed = snapshot === undefined;
   const found = await rules.read((now, known, sink) => {
@@ -153,13 +142,13 @@ async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: Doc
   }
   const rendered = await renderAt(second, snapshot, { ...request, variant }, geo, options);
   await recordTrims(snapshot, request, fits, options);
-  const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second, completeSince: completeSince(snapshot) }, rendered);
+  const source = sourceOf(snapshot, variant, geo, second, rendered.facts);
   if (rendered.kind === 'too_large') return { kind: 'too_large', ...source, hint: rendered.hint };
   const { text, hash } = rendered;
   return { kind: 'document', ...source, hash, bytes: text.bytes, stampsAt: text.stampsAt, parts: text.parts };
 }
 
-/** Notes for other processes, and the next start, what a feed leaves out from now on: before anybody is served without it. */
+/** Stores the feed's trim for other processes and restarts, before the trimmed feed is served. */
 async function recordTrims(
   { head }: Snapshot,
   { workspaceId, feedId, offline }: BuildRequest,
@@ -170,26 +159,20 @@ async function recordTrims(
   if (fits === undefined || recordTrim === undefined || offline || feedId === null) return;
   const changed = [...new Set([...before.keys(), ...fits.keys()])].filter((key) => before.get(key) !== fits.get(key));
   for (const key of changed) {
-    // Where it cannot be noted, what is left out is found anew from what was noted last.
-    const noted = recordTrim(workspaceId, feedId, key, fits.get(key) ?? null);
-    await within(noted, ASK_LIMIT, 'the store', clock).catch(() => undefined);
+    // On failure the next build derives the trim again from the last stored one.
+    const recorded = recordTrim(workspaceId, feedId, key, fits.get(key) ?? null);
+    await within(recorded, ASK_LIMIT, 'the store', clock).catch(() => undefined);
   }
 }
 
-/** What a build is made from, and how many entries it has. */
-function sourceOf(
-  { at, head }: Snapshot,
-  { variant }: BuildRequest,
-  made: Pick<BuildSource, 'geoVersion' | 'asOf' | 'completeSince'>,
-  { entryCount, v4Count, entryLimit, nextExpiry, fitted }: Omit<RenderedDocument, 'kind' | 'text' | 'hash'>,
-) {
-  const { readAt, profile } = head;
-  const revision = revisionOf(variant.document, head);
-  const { name, target } = profile;
-  return { revision, name, target, at, readAt, ...made, entryCount, v4Count, entryLimit, nextExpiry, fitted };
+function sourceOf(snapshot: Snapshot, { document }: DocumentVariant, geo: GeoDatabase, asOf: number, facts: FeedFacts): BuildSource {
+  const { at, head } = snapshot;
+  const { name, target } = head.profile;
+  const read = { at, readAt: head.readAt, revision: revisionOf(document, head), completeSince: completeSince(snapshot) };
+  return { name, target, ...read, geoVersion: geo.version, asOf, facts };
 }
 
-/** The decisions of a feed: a content without bytes, whose bodies are made for each bouncer. */
+/** Decisions have no bytes: each bouncer gets a body of its own. */
 async function buildDecisions(
   snapshot: Snapshot,
   request: BuildRequest,
@@ -201,8 +184,8 @@ async function buildDecisions(
   const { versioned, guard, clock } = options;
   await renewDueRules(snapshot, second, second, offline ? undefined : renewalReads(workspaceId, options));
   const guarded = guard(snapshot.head.guardRails).protected;
-  const { version, ...counted } = await versioned.of(workspaceId, feedId).take(snapshot, { asOf: second, geo, guarded }, clock.now());
-  const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second, completeSince: completeSince(snapshot) }, counted);
+  const { version, facts } = await versioned.of(workspaceId, feedId).publish(snapshot, { asOf: second, geo, guarded }, clock.now());
+  const source = sourceOf(snapshot, request.variant, geo, second, facts);
   if (version === undefined) return { kind: 'too_large', ...source, hint: versioned.hint };
   return { kind: 'document', ...source, hash: version, bytes: new Uint8Array(), stampsAt: [], parts: undefined };
 }
@@ -212,10 +195,7 @@ const renewalReads = (workspaceId: string, { store, clock }: DocumentBuilderOpti
   rules: (kind, ids) => within(store.rulesById(workspaceId, kind, ids), ASK_LIMIT, 'the store', clock),
 });
 
-/**
- * The content at `second`; where other content is served until a later second, and a rule expires until then, the content at that one:
- * what waits must hold no rule that has expired when it begins.
- */
+/** The content at `second`. If it must wait for a later second and a rule expires before it, the content at that second. */
 async function renderAt(
   second: number,
   snapshot: Snapshot,
@@ -232,5 +212,5 @@ async function renderAt(
   };
   const rendered = await renderAsOf(second);
   if (rendered.kind === 'too_large' || before === undefined || before.hash === rendered.hash) return rendered;
-  return before.until > second && rendered.nextExpiry <= before.until ? renderAsOf(before.until) : rendered;
+  return before.until > second && rendered.facts.nextExpiry <= before.until ? renderAsOf(before.until) : rendered;
 }

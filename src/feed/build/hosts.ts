@@ -1,11 +1,11 @@
-/** A feed for a device that takes single addresses only (SPEC D25.3): every network address by address. */
+/** Feeds for devices accepting only single addresses (SPEC D25.3): networks are expanded. */
 import type { CidrsV4, CidrsV6 } from '@weir/network/coalesce.ts';
 import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import type { NetworkClass } from '../formats/format.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
 
-/** How many addresses the networks of each family are; not more than can be told exactly. */
+/** Number of addresses per family; exact up to 2^53. */
 export const hostCounts = (classes: readonly NetworkClass[]): { readonly v4: number; readonly v6: number } => ({
   v4: classes.reduce((sum, { v4 }) => sum + addresses(v4.prefixes, v4.length, 32), 0),
   v6: Math.min(
@@ -14,11 +14,9 @@ export const hostCounts = (classes: readonly NetworkClass[]): { readonly v4: num
   ),
 });
 
-/** The networks with single addresses: for no more than a feed may have. */
 export const asHosts = (classes: readonly NetworkClass[]): NetworkClass[] =>
   classes.map((each) => ({ ...each, v4: hostsV4(each.v4), v6: hostsV6(each.v6) }));
 
-/** What a 413 of such a feed says: what is widest in it, and what helps. */
 export function bareHint(classes: readonly NetworkClass[]): string {
   const widest = classes.flatMap(widestOf).sort((a, b) => b.bits - a.bits)[0];
   const named =
@@ -47,7 +45,7 @@ function hostsV6({ length, words, prefixes }: CidrsV6): CidrsV6 {
   const all = new Uint32Array(4 * count);
   let at = 0;
   for (let i = 0; i < length; i++) {
-    // Fewer addresses than a feed may have lie within the last word.
+    // Within the cap, all addresses differ only in the last word.
     const size = 2 ** (128 - prefixes[i]!);
     for (let k = 0; k < size; k++, at += 4) {
       all.set(words.subarray(4 * i, 4 * i + 3), at);

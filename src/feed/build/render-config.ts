@@ -1,4 +1,4 @@
-/** The configuration of an agent that enforces rules itself (SPEC D13.7 to D13.11): access rules with their networks, expression rules. */
+/** The configuration of an enforcing agent (SPEC D13.7 to D13.11): access rules as networks, and expression rules. */
 import { createHash } from 'node:crypto';
 import { type AddressSet, addressSet, difference } from '@weir/network/address-set.ts';
 import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
@@ -12,7 +12,7 @@ import { contentHash, PLACEHOLDER } from '../formats/stamp.ts';
 import { type ActivePart, activeParts, nextExpiryOf } from '../index/feed-ranges.ts';
 import { MOST_RULES, type Snapshot } from '../index/snapshot.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
-import { exceptionsOf, takenOut } from './content.ts';
+import { exceptionsOf, subtractedAddresses } from './content.ts';
 import type { OverCap, RenderedDocument } from './render-feed.ts';
 import { activeRules } from './render-rules.ts';
 
@@ -24,18 +24,18 @@ interface ConfigParts {
 }
 
 /**
- * The configuration without what expires at the second `asOf` or before. Addresses, countries and ASNs together cover what the feed of
- * the same action covers: guard rails and subtraction hold for each of them.
+ * Excludes rules expiring at `asOf` (whole seconds) or before. Addresses, countries and ASNs together cover the same networks as the feed
+ * of the action, with guard rails and subtraction.
  */
 export function renderConfig(snapshot: Snapshot, { name }: ConfigVariant, parts: ConfigParts): RenderedDocument | OverCap {
   const { workspaceId, asOf, geo, guarded } = parts;
   const active = activeParts(snapshot.parts, { asOf, family: 'both' }, geo);
   const exceptions = exceptionsOf(snapshot);
   const allowed = exceptions && snapshot.ranges.ranges(active, { role: exceptions, classes: undefined, family: 'both' }, geo);
-  const taken = takenOut(allowed, guarded);
+  const subtracted = subtractedAddresses(allowed, guarded);
   const expand = name === 'expanded';
   const allow = networksOf(active, 'allow', undefined, expand);
-  const block = networksOf(active, 'block', taken, expand);
+  const block = networksOf(active, 'block', subtracted, expand);
   let nextExpiry = nextExpiryOf(active);
   let largest = 0;
   const documents = [...snapshot.stored].map(([kind, { count }]) => {
@@ -45,8 +45,8 @@ export function renderConfig(snapshot: Snapshot, { name }: ConfigVariant, parts:
     return [kind, found.rules.map(({ rule }) => agentRule(rule as ExpressionRule, workspaceId))] as const;
   });
   const entryCount = allow.count + block.count;
-  const counted = { entryCount, entryLimit: DEFAULT_ENTRY_LIMIT, nextExpiry };
-  if (entryCount > DEFAULT_ENTRY_LIMIT || largest > MOST_RULES) return { kind: 'too_large', ...counted, hint: HINT };
+  const facts = { entryCount, entryLimit: DEFAULT_ENTRY_LIMIT, nextExpiry };
+  if (entryCount > DEFAULT_ENTRY_LIMIT || largest > MOST_RULES) return { kind: 'too_large', facts, hint: HINT };
 
   const out = new DocumentText();
   const about = { id: workspaceId, name: snapshot.head.profile.name, description: '' };
@@ -62,20 +62,18 @@ export function renderConfig(snapshot: Snapshot, { name }: ConfigVariant, parts:
   out.stamp();
   out.text('"}}\n');
   const text = out.end();
-  return { kind: 'rendered', ...counted, text, hash: contentHash(text) };
+  return { kind: 'rendered', facts, text, hash: contentHash(text) };
 }
 
 const HINT = 'The agent gets the addresses of all lists in one document: narrow or remove rules.';
 
 const plural = (kind: Kind) => `${kind}s`;
 
-/** The networks of one action as the agent takes them. */
 interface AgentNetworks {
   readonly direct: Networks;
-  /** By code and by number, each once; without networks where ranges are not asked for. */
+  /** By code and by number, without duplicates; no networks in the variant `names`. */
   readonly countries: readonly (readonly [name: string, Networks])[];
   readonly asns: readonly (readonly [name: string, Networks])[];
-  /** Of `direct`. */
   readonly count: number;
 }
 interface Networks {
@@ -84,10 +82,15 @@ interface Networks {
 }
 const NONE: Networks = { v4: null, v6: null };
 
-function networksOf(parts: readonly ActivePart[], action: AccessAction, taken: AddressSet | undefined, expand: boolean): AgentNetworks {
+function networksOf(
+  parts: readonly ActivePart[],
+  action: AccessAction,
+  subtracted: AddressSet | undefined,
+  expand: boolean,
+): AgentNetworks {
   const set = addressSet([]);
   for (const { active } of parts) active.collectDirect(action, () => set);
-  const direct = coalesced(set, taken);
+  const direct = coalesced(set, subtracted);
   const targets = new Map<string, GeoTarget>();
   for (const { active } of parts)
     active.eachTarget(action, (target) => targets.set(target.kind === 'asn' ? `AS${target.asn}` : target.country, target));
@@ -95,8 +98,8 @@ function networksOf(parts: readonly ActivePart[], action: AccessAction, taken: A
     if (!expand) return [{ name, target, networks: NONE }];
     const ranges = addressSet([]);
     parts[0].active.addRanges(ranges, target);
-    const networks = coalesced(ranges, taken);
-    // An agent that went by the name alone would enforce what has no range here, or what is taken out of it.
+    const networks = coalesced(ranges, subtracted);
+    // An agent resolving the name itself would enforce ranges unknown here, or subtracted here.
     return countOf(networks) === 0 ? [] : [{ name, target, networks }];
   });
   const of = (kind: GeoTarget['kind']) => named.filter(({ target }) => target.kind === kind);
@@ -115,8 +118,8 @@ function networksOf(parts: readonly ActivePart[], action: AccessAction, taken: A
 const numberOf = (target: GeoTarget) => (target.kind === 'asn' ? target.asn : 0);
 const countOf = ({ v4, v6 }: Networks) => (v4?.length ?? 0) + (v6?.length ?? 0);
 
-function coalesced(set: AddressSet, taken: AddressSet | undefined): Networks {
-  const { v4, v6 } = taken === undefined ? set : difference(set, taken);
+function coalesced(set: AddressSet, subtracted: AddressSet | undefined): Networks {
+  const { v4, v6 } = subtracted === undefined ? set : difference(set, subtracted);
   return { v4: coalesceV4(v4), v6: coalesceV6(v6) };
 }
 
@@ -137,7 +140,6 @@ function writeNetworks(out: DocumentText, { direct, countries, asns }: AgentNetw
   out.text('}');
 }
 
-/** A text that is put together piece by piece. */
 class DocumentText {
   readonly #pieces: Uint8Array[] = [];
   readonly #stampsAt: number[] = [];
@@ -147,13 +149,12 @@ class DocumentText {
     this.#push(Buffer.from(text));
   }
 
-  /** The place of the instant at which the content first appeared. */
+  /** Reserves space for the Last-Modified instant. */
   stamp(): void {
     this.#stampsAt.push(this.#length);
     this.text(PLACEHOLDER);
   }
 
-  /** A JSON array of networks. */
   networks(networks: Networks): void {
     if (countOf(networks) === 0) this.text('[]');
     else this.#push(renderCidrs(networks.v4, networks.v6, { head: '["', separator: '","', tail: '"]' }));
@@ -176,8 +177,8 @@ class DocumentText {
 }
 
 /**
- * An expression rule as the agent reads it: no text is missing. With another `config` it has another id, because the agent takes a rule
- * of the same id, action and expression for unchanged.
+ * An expression rule in the agent's form, with all texts present. `config` is part of the id: the agent considers rules with equal id,
+ * action and expression unchanged.
  */
 function agentRule(rule: ExpressionRule, workspaceId: string) {
   const config = agentConfig(rule);
@@ -193,7 +194,7 @@ function agentRule(rule: ExpressionRule, workspaceId: string) {
   };
 }
 
-/** The rule's `config`, with the numbers of a rate limit as texts, which the agent wants. */
+/** The rule's `config`, with rate limit numbers as strings (required by the agent). */
 function agentConfig({ action, config }: ExpressionRule): JsonObject | null {
   const rateLimit = action === 'ratelimit' ? rateLimitOf(config) : undefined;
   return config === null || rateLimit === undefined ? config : { ...config, rateLimit };

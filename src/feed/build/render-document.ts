@@ -1,4 +1,3 @@
-/** The renderer of each document: feeds, rules, the configuration of agents. What bouncers get is made in `decisions/build/`. */
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { DecisionsVariant, DocumentVariant } from '../document.ts';
@@ -7,18 +6,15 @@ import { renderConfig } from './render-config.ts';
 import { type OverCap, type RenderedDocument, renderFeed } from './render-feed.ts';
 import { type PhaseOf, renderRules } from './render-rules.ts';
 
-/** What documents are rendered with. */
 export interface RenderParts {
   readonly workspaceId: string;
-  /** Whole seconds: rules that expire at this second or before are left out. */
+  /** Whole seconds: rules expiring then or before are excluded. */
   readonly asOf: number;
   readonly geo: GeoDatabase;
-  /** Addresses that no block feed contains. */
   readonly guarded: AddressSet | undefined;
   readonly phaseOf: PhaseOf;
 }
 
-/** The text of a document as its variant says, or why there is none. */
 export function render(
   snapshot: Snapshot,
   variant: Exclude<DocumentVariant, DecisionsVariant>,

@@ -1,4 +1,4 @@
-/** The rules of one kind as a document: every field, in the order of enforcement (SPEC D13.1 to D13.3). */
+/** The rules of one kind as a document: all fields, in order of enforcement (SPEC D13.1 to D13.3). */
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { type ExpressionRule, hasLabel, isExpressionKind, type Kind, RULE_KINDS } from '../../rule.ts';
 import { ruleJson } from '../../signal/rule-json.ts';
@@ -7,10 +7,9 @@ import { contentHash } from '../formats/stamp.ts';
 import { expiryOf, MOST_RULES, type Snapshot } from '../index/snapshot.ts';
 import type { OverCap, RenderedDocument } from './render-feed.ts';
 
-/** The phase of a rule that does not say it. */
 export type PhaseOf = (kind: Kind, expression: string) => 'request' | 'response';
 
-/** The document of a kind's rules without those that expire at the second `asOf` or before, or why there is none. */
+/** Excludes rules expiring at `asOf` (whole seconds) or before. */
 export function renderRules(
   snapshot: Snapshot,
   variant: RulesVariant,
@@ -19,7 +18,7 @@ export function renderRules(
   const kind = variant.document;
   const count = snapshot.stored.get(kind)?.count ?? 0;
   const { rules: active, nextExpiry } = activeRules(snapshot, kind, asOf);
-  if (count > MOST_RULES) return { kind: 'too_large', entryCount: count, entryLimit: MOST_RULES, nextExpiry, hint: HINT };
+  if (count > MOST_RULES) return { kind: 'too_large', facts: { entryCount: count, entryLimit: MOST_RULES, nextExpiry }, hint: HINT };
   const found = active.filter(
     ({ rule }) => hasType(rule, variant.type) && (variant.label === null || hasLabel(rule.labels, ...variant.label)),
   );
@@ -27,12 +26,12 @@ export function renderRules(
   const lines = rules.map((rule) => JSON.stringify(ruleDocument(rule, phaseOf)));
   const body = `{"rules":[${lines.length === 0 ? '' : `\n${lines.join(',\n')}\n`}],"next":${JSON.stringify(next)}}\n`;
   const text = { bytes: new TextEncoder().encode(body), stampsAt: [] };
-  return { kind: 'rendered', entryCount: rules.length, entryLimit: MOST_RULES, nextExpiry, text, hash: contentHash(text) };
+  return { kind: 'rendered', facts: { entryCount: rules.length, entryLimit: MOST_RULES, nextExpiry }, text, hash: contentHash(text) };
 }
 
 const HINT = 'Read the rules of one list (?list=), delete rules that are not needed, or use weir rule ls on the machine of the service.';
 
-/** The rules of a kind that are active at a second, in the order of enforcement, and the next second at which one of them expires. */
+/** A kind's active rules in order of enforcement, and their next expiry (whole seconds). */
 export function activeRules({ stored, parts }: Snapshot, kind: Kind, asOf: number): { rules: StoredRule[]; nextExpiry: number } {
   let nextExpiry = Number.POSITIVE_INFINITY;
   const askedThrough = Math.min(parts[0].rules.renewalsAskedThrough, asOf);
@@ -46,7 +45,6 @@ export function activeRules({ stored, parts }: Snapshot, kind: Kind, asOf: numbe
 
 const placeOf = ({ id, rule }: StoredRule): RulePlace => ('expression' in rule ? { order: rule.order, ruleRef: rule.ruleRef } : { id });
 
-/** Rules without `order` come after those with; access rules by id. */
 function comparePlaces(a: RulePlace, b: RulePlace): number {
   if ('id' in a || 'id' in b) return ('id' in a ? a.id : 0) - ('id' in b ? b.id : 0);
   if (a.order !== b.order) return a.order === null ? 1 : b.order === null ? -1 : a.order - b.order;
@@ -60,11 +58,10 @@ function pageOf(rules: readonly StoredRule[], page: RulesVariant['page']): { rul
   return { rules: rest.slice(0, limit), next: rest.length > limit ? placeText(placeOf(rest[limit - 1])) : null };
 }
 
-/** A place as `after` names it; `readPlace` of http/rules/query.ts reads it. */
 const placeText = (place: RulePlace): string => ('id' in place ? String(place.id) : `${place.order ?? ''}:${place.ruleRef}`);
 
 const hasType = (rule: StoredRule['rule'], type: RulesVariant['type']) => type === null || ('type' in rule && rule.type === type);
-/** A rule in the words of the wire; `phase_detected` says that the caller gave no phase. */
+/** A rule in wire form. `phase_detected`: the caller gave no phase. */
 function ruleDocument(stored: StoredRule, phaseOf: PhaseOf): Record<string, unknown> {
   const { kind, rule } = stored;
   if (!isExpressionKind(kind) || !RULE_KINDS[kind].hasPhase) return ruleJson(stored);

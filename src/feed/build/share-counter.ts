@@ -1,7 +1,4 @@
-/**
- * Counts which lists and keys the entries of feeds come from (SPEC D10.21): in steps, between which builds get their turn, and for each
- * workspace within an allowance of time, so that whoever keeps a feed over its cap takes nothing from others.
- */
+/** Counts the entries of feeds by list and key (SPEC D10.21), in steps between builds, within a time budget per workspace. */
 import { type Clock, secondOf, timeUntil, turnOf, within } from '../../clock.ts';
 import { hasCode } from '../../errors.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
@@ -13,15 +10,15 @@ import { countNetworks, geoName } from '../geo-cost.ts';
 import { type FeedShares, type Share, sharesOf } from '../shares.ts';
 import type { Family } from '../variant.ts';
 
-/** Rules of one step: it takes some milliseconds. */
+/** Rules per step: a few milliseconds. */
 const STEP_RULES = 5_000;
-/** How long counting one feed may take, and how long it may wait for its turn, ms. */
+/** Limit of one count, and of its wait in the queue, ms. */
 const LONGEST = 2_000;
-/** What a workspace may spend at once, ms, and which part of the time it gets again. */
+/** Time budget of a workspace, ms, and its refill per ms. */
 const ALLOWANCE = 4_000;
 const REGAINED = 0.05;
-/** Feeds whose last count is kept, and that may wait for theirs. */
-const MOST_KEPT = 1_000;
+/** Cached counts, and the length of the queue. */
+const MOST_CACHED = 1_000;
 const MOST_WAITING = 50;
 
 interface CounterOptions {
@@ -33,11 +30,11 @@ interface CounterOptions {
 /** Counts in the calling thread, one feed after the other. */
 export function shareCounter({ store, geo, clock }: CounterOptions): FeedCounter {
   const inTurn = oneByOne();
-  const kept = new Map<string, { readonly shares: FeedShares; readonly revision: number | undefined }>();
+  const cache = new Map<string, { readonly shares: FeedShares; readonly revision: number | undefined }>();
   const spent = new Map<string, { ms: number; at: number }>();
   let waiting = 0;
 
-  /** What a workspace has spent of its allowance, ms. */
+  /** Spent part of the workspace's budget, ms. */
   function spentBy(workspaceId: string): number {
     const { ms, at } = spent.get(workspaceId) ?? { ms: 0, at: 0 };
     return Math.max(0, ms - (clock.monotonic() - at) * REGAINED);
@@ -49,7 +46,6 @@ export function shareCounter({ store, geo, clock }: CounterOptions): FeedCounter
     spent.set(workspaceId, { ms: now, at: clock.monotonic() });
   }
 
-  /** undefined when the first step takes longer than all of them may. */
   async function count({ workspaceId, feed, action, family }: SharesRequest): Promise<FeedShares | undefined> {
     const begun = clock.monotonic();
     const at = secondOf(clock.now()) * 1000;
@@ -76,10 +72,10 @@ export function shareCounter({ store, geo, clock }: CounterOptions): FeedCounter
   }
 
   function keep(name: string, found: { readonly shares: FeedShares; readonly revision: number | undefined }): void {
-    kept.delete(name);
-    kept.set(name, found);
-    const [oldest] = kept.keys();
-    if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+    cache.delete(name);
+    cache.set(name, found);
+    const [oldest] = cache.keys();
+    if (cache.size > MOST_CACHED && oldest !== undefined) cache.delete(oldest);
   }
 
   return {
@@ -87,7 +83,7 @@ export function shareCounter({ store, geo, clock }: CounterOptions): FeedCounter
       const { workspaceId, feed, action, family, revision } = request;
       const isStored = feed === null || typeof feed === 'string';
       const name = `${workspaceId} ${isStored ? feed : ''} ${action} ${family}`;
-      const last = isStored ? kept.get(name) : undefined;
+      const last = isStored ? cache.get(name) : undefined;
       if (last !== undefined && last.revision === revision && revision !== undefined) return last.shares;
       if (waiting >= MOST_WAITING || spentBy(workspaceId) >= ALLOWANCE) return last?.shares;
       waiting += 1;
@@ -102,12 +98,10 @@ export function shareCounter({ store, geo, clock }: CounterOptions): FeedCounter
   };
 }
 
-/** Who is no key that has a name. */
 const NO_KEY = 'no key (people, commands and other producers)';
 const FORGOTTEN = 'sent more than a week ago';
-const GONE = 'a key that is gone';
+const DELETED = 'a deleted key';
 
-/** Sums counts by list and by key. */
 class Tally {
   readonly #family: Family;
   readonly #geo: GeoDatabase;
@@ -126,13 +120,12 @@ class Tally {
     this.#rules += rules;
     const entries = rules * this.#cost(counted);
     addShare(this.#lists, list.id, list.name, entries);
-    // Keys that are gone are one: nobody could tell them apart by their names.
+    // Deleted keys have no distinguishing names, hence one row.
     if (sender === undefined) addShare(this.#keys, FORGOTTEN, FORGOTTEN, entries);
     else if (sender === null) addShare(this.#keys, NO_KEY, NO_KEY, entries);
-    else addShare(this.#keys, sender.name === null ? GONE : sender.id, sender.name ?? GONE, entries);
+    else addShare(this.#keys, sender.name === null ? DELETED : sender.id, sender.name ?? DELETED, entries);
   }
 
-  /** Networks of a rule. */
   #cost({ family, geo: target }: SenderCount): number {
     if (target === null) return this.#family === 'both' || this.#family === `v${family}` ? 1 : 0;
     const name = geoName(target);

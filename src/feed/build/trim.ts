@@ -1,41 +1,37 @@
 /**
- * What a feed does without where it would pass its cap (SPEC D29.5): a step leaves out one list more, from the end of their order, or asks
- * for one list more that agrees. Pure: what is left out follows from what was left out before and from how many entries each step has.
+ * Trims a feed to its cap (SPEC D29.5): each step excludes the last remaining list, or raises the quorum by one. Pure function of the
+ * previous step and the entries of each step.
  */
 import type { QuorumSettings, SnapshotHead, TrimState } from '../../ports/snapshot.ts';
 import type { Trimmed, TrimResult } from '../trim.ts';
 import type { ListCut } from './content.ts';
 
-/** What was left out comes back where the feed has no more of its cap with it, so that one at its edge does not flap. */
+/** An excluded part returns only if the feed then has at most this share of its cap: no flapping at the edge. */
 export const COMES_BACK = 0.95;
 
-/** A feed whose lists may be left out, and what these are called. */
 export interface TrimmedFeed {
   readonly quorum: QuorumSettings;
   readonly lists: readonly { readonly id: string }[];
 }
 
-/** The places of the lists that may be left out. */
 const removable = ({ always }: QuorumSettings): number[] => always.flatMap((isEnough, place) => (isEnough ? [] : [place]));
 
-/** How many steps there are: with the last one only lists are left that are enough by themselves. */
+/** The last step leaves only the `always` lists. */
 export const stepsOf = (quorum: QuorumSettings): number =>
   quorum.fit === 'lists' ? removable(quorum).length : Math.max(0, quorum.always.length + 1 - quorum.minSources);
 
-/** What a step leaves. */
 export function cutAt(quorum: QuorumSettings, step: number): ListCut {
   if (quorum.fit === 'sources') return { left: [], least: quorum.minSources + step };
   return { left: step === 0 ? [] : removable(quorum).slice(-step), least: quorum.minSources };
 }
 
-/** What is stored of a step; undefined: nothing is left out. */
 export function stateAt({ quorum, lists }: TrimmedFeed, step: number): TrimState | undefined {
   if (step === 0) return undefined;
   const { left, least } = cutAt(quorum, step);
   return quorum.fit === 'sources' ? least : lists[left[0]!]!.id;
 }
 
-/** The step that was stored; 0 where it says nothing of this feed. */
+/** Restores a stored step; 0 if the state belongs to other settings. */
 export function stepOf({ quorum, lists }: TrimmedFeed, state: TrimState | undefined): number {
   if (state === undefined) return 0;
   const last = stepsOf(quorum);
@@ -44,10 +40,7 @@ export function stepOf({ quorum, lists }: TrimmedFeed, state: TrimState | undefi
   return at < 0 ? 0 : last - at;
 }
 
-/**
- * The step that fits, from the one before: with one less it would not, or not well enough to come back. undefined: none does, or nothing
- * would be left.
- */
+/** The smallest fitting step, with hysteresis relative to `before`. undefined: none fits, or the feed would be empty. */
 export function fittingStep(before: number, last: number, limit: number, countAt: (step: number) => number): number | undefined {
   const isOver = (step: number) => countAt(step) > limit;
   const mayComeBack = (step: number) => countAt(step) <= limit * COMES_BACK;
@@ -58,7 +51,7 @@ export function fittingStep(before: number, last: number, limit: number, countAt
   return step > last || countAt(step) === 0 ? undefined : step;
 }
 
-/** How many steps it goes on, of `most`: after so many it does, after one more it does not. Looks at few of them. */
+/** Largest number of steps up to `most` for which `goesOn` holds, found by galloping search. */
 function gallop(most: number, goesOn: (steps: number) => boolean): number {
   let [known, tried] = [0, 1];
   while (tried <= most && goesOn(tried)) [known, tried] = [tried, 2 * tried];
@@ -71,21 +64,19 @@ function gallop(most: number, goesOn: (steps: number) => boolean): number {
   return known;
 }
 
-/** Whose lists may be left out. */
-type Fittable = Pick<SnapshotHead, 'quorum' | 'lists'>;
+type Trimmable = Pick<SnapshotHead, 'quorum' | 'lists'>;
 
-/** What a feed does without, and what is told of that. */
 export interface ChosenCut {
   readonly cut: ListCut;
-  readonly fitted: TrimResult;
+  readonly trimmed: TrimResult;
 }
 
 /**
- * What a feed leaves out so that it fits, with `entriesOf` of whatever is asked for; undefined where it may leave nothing out. Where nothing
- * helps, nothing is left out: it is over its cap. `key` names the variants that have the same entries; what is left out is kept under it.
+ * undefined if the feed has no trimmable lists. If no step fits, nothing is excluded and the feed is over its cap. `key` names the variants
+ * with equal entries and stores the trim.
  */
 export function chosenCut(
-  { quorum, lists }: Fittable,
+  { quorum, lists }: Trimmable,
   key: string,
   limit: number,
   entriesOf: (cut: ListCut) => number,
@@ -105,11 +96,11 @@ export function chosenCut(
   else if (found !== undefined) quorum.fits.delete(key);
   const cut = cutAt(quorum, step);
   const next = found === undefined || step === last ? undefined : nextText(feed, cutAt(quorum, step + 1));
-  return { cut, fitted: { leftOut: step === 0 ? undefined : leftOutOf(feed, cut, entriesOf), next } };
+  return { cut, trimmed: { leftOut: step === 0 ? undefined : leftOutOf(feed, cut, entriesOf), next } };
 }
 
-/** What is left out of a feed as it was chosen last; undefined where it may leave nothing out. */
-export function keptCut({ quorum, lists }: Fittable, key: string): ListCut | undefined {
+/** The trim chosen last; undefined if the feed has no trimmable lists. */
+export function storedCut({ quorum, lists }: Trimmable, key: string): ListCut | undefined {
   if (quorum === undefined || quorum.fit === null) return undefined;
   return cutAt(quorum, stepOf({ quorum, lists }, quorum.fits.get(key)));
 }

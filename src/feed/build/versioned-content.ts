@@ -1,32 +1,28 @@
-/** Contents of feeds that are told in changes from version to version instead of as a body: others make them, builds keep them up to date. */
+/** Feeds served as deltas between versions. Builds update them; another folder provides them. */
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
-import type { BuildSource } from '../builder.ts';
+import type { FeedFacts } from '../facts.ts';
 import type { Snapshot } from '../index/snapshot.ts';
 
-/** What came of a build: `version` names the content, undefined when it exceeds the cap; `nextExpiry` in whole seconds. */
-export interface TakenContent extends TakenCounts {
+export interface PublishedContent {
+  /** Names the content; undefined over the cap. */
   readonly version: string | undefined;
+  readonly facts: FeedFacts;
 }
 
-export type TakenCounts = Pick<BuildSource, 'entryCount' | 'entryLimit' | 'nextExpiry' | 'fitted'>;
-
 export interface VersionedContent {
-  /** Makes the snapshot's content the one that is told. `asOf` in whole seconds, `now` in ms. */
-  take(
+  /** Publishes the snapshot's content. `asOf` in whole seconds, `now` in ms. */
+  publish(
     snapshot: Snapshot,
     parts: { readonly asOf: number; readonly geo: GeoDatabase; readonly guarded: AddressSet | undefined },
     now: number,
-  ): Promise<TakenContent>;
+  ): Promise<PublishedContent>;
 }
 
-/** The contents of all feeds. */
 export interface VersionedContents {
-  /** What helps where one exceeds its cap. */
   readonly hint: string;
   of(workspaceId: string, feedId: string | null): VersionedContent;
-  /** Nobody asks for it any more. */
   forget(workspaceId: string, feedId: string | null): void;
-  /** Forgets what there is no room for beside what was just taken for this workspace. Returns whose that was. */
+  /** Evicts contents to fit the new one of this workspace into memory; yields the evicted ones. */
   trim(workspaceId: string): Iterable<{ readonly workspaceId: string; readonly feedId: string | null }>;
 }

@@ -8,24 +8,22 @@ import type { DocumentText } from './stamp.ts';
 const encoder = new TextEncoder();
 const DASH = 0x2d;
 
-/** What follows the value of a row, for each class: hosts and ranges. */
 const ENDINGS = LEVEL_CLASSES.map(({ confidence, severity }) => ({
   host: encoder.encode(`,IP,${confidence},${severity}\n`),
   range: encoder.encode(`,IP Range,${confidence},${severity}\n`),
 }));
 const LONGEST_ENDING = Math.max(...ENDINGS.map(({ range }) => range.length));
 
-/** Longest text of a row: two addresses and an ending. */
-const rowRoom = (address: number) => 2 * address + LONGEST_ENDING;
+const rowCapacity = (address: number) => 2 * address + LONGEST_ENDING;
 
 /**
- * The rows of a csv_indicator feed (spec 4.5): each network on its own, host or range, with its class. Sorted by first address,
- * wider before narrower, then by class; IPv4 before IPv6.
+ * The rows of a csv_indicator feed (spec 4.5): every network as host or range, with its class. IPv4 before IPv6; sorted by first address,
+ * wider before narrower, then by class.
  */
 export function renderCsv({ classes }: FeedNetworks): DocumentText {
   const v4 = classes.map((each) => each.v4);
   const v6 = classes.map((each) => each.v6);
-  const bytes = new Uint8Array(total(v4) * rowRoom(MAX_V4_TEXT) + total(v6) * rowRoom(MAX_V6_TEXT));
+  const bytes = new Uint8Array(total(v4) * rowCapacity(MAX_V4_TEXT) + total(v6) * rowCapacity(MAX_V6_TEXT));
   const out = { bytes, view: new DataView(bytes.buffer) };
   let at = 0;
   const byAddressV4 = (a: number, i: number, b: number, j: number) => compareCidrsV4(v4[a], i, v4[b], j);
@@ -39,7 +37,6 @@ export function renderCsv({ classes }: FeedNetworks): DocumentText {
   return { bytes: bytes.slice(0, at), stampsAt: [] };
 }
 
-/** Where rows are written: the same bytes for text and for addresses. */
 interface Out {
   readonly bytes: Uint8Array;
   readonly view: DataView;
@@ -47,7 +44,7 @@ interface Out {
 
 const total = (lists: readonly { readonly length: number }[]) => lists.reduce((sum, { length }) => sum + length, 0);
 
-/** Visits the items of several sorted lists in one order; of equal items the one of the first list comes first. */
+/** Merges sorted lists; on a tie the earlier list comes first. */
 function mergeSorted(
   lists: readonly { readonly length: number }[],
   compare: (listA: number, itemA: number, listB: number, itemB: number) => number,

@@ -9,7 +9,7 @@ const NETWORKS: Omit<NetworkClass, 'index'> = {
 };
 const HEADING = { name: 'edge', description: 'Networks that edge firewalls drop', action: 'block', family: 'both' } as const;
 
-/** What a format makes of three networks that first appeared at `second` (since 1970): the example of the API documents. */
+/** Renders three networks, with Last-Modified `second` (since 1970): the example in the API documents. */
 export function exampleBody({ rated, render }: FeedFormat, second: number): string {
   const index = rated ? classTable({ confidence: DEFAULT_LEVEL, severity: DEFAULT_LEVEL })[0] : 0;
   const text = render({ classes: [{ index, ...NETWORKS }], count: 3 }, HEADING);

@@ -1,25 +1,23 @@
 import { createHash } from 'node:crypto';
 
-/** A part of a body: its bytes up to `to`, from the end of the part before. Where parts end depends on the body alone. */
+/** A part of a body, up to byte offset `to`. Boundaries depend only on the body. */
 export interface BodyPart {
   readonly to: number;
-  /** Names the bytes: in bodies of the same variant parts of one name are equal. undefined where nobody keeps them. */
+  /** Content name: parts of a variant with equal names have equal bytes. undefined: not cached. */
   readonly name: string | undefined;
 }
 
-/** A body that is whole but for the instant at which its content first appeared. */
 export interface DocumentText {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Where that instant stands, byte offsets from low to high; empty when the format shows none. */
+  /** Ascending byte offsets of the Last-Modified; empty if the format has none. */
   readonly stampsAt: readonly number[];
-  /** What the bytes consist of; undefined for one part. */
+  /** undefined: a single part. */
   readonly parts?: readonly BodyPart[];
 }
 
-/** Keeps the place of the instant until it is known. */
 export const PLACEHOLDER = '0000-00-00T00:00:00Z';
 
-/** Names the text whenever it appears: SHA-256, hexadecimal, of all but the instant. */
+/** SHA-256 (hexadecimal) of everything except the Last-Modified. */
 export function contentHash({ bytes, stampsAt }: DocumentText): string {
   const hash = createHash('sha256');
   let from = 0;
@@ -30,7 +28,7 @@ export function contentHash({ bytes, stampsAt }: DocumentText): string {
   return hash.update(bytes.subarray(from)).digest('hex');
 }
 
-/** Writes into the text when its content first appeared, whole seconds since 1970. */
+/** Fills in the Last-Modified, whole seconds since 1970. */
 export function stampText({ bytes, stampsAt }: DocumentText, second: number): void {
   if (stampsAt.length === 0) return;
   const instant = Buffer.from(new Date(second * 1000).toISOString().replace('.000Z', 'Z'), 'latin1');

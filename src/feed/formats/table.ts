@@ -4,8 +4,8 @@ import type { FeedFormat } from './format.ts';
 import { comment, textFormat } from './text.ts';
 
 /**
- * The feed formats (spec 4.5), in the order in which errors and documents list them. A row is all that there is to a format:
- * queries, the command line, content types and API documents follow from it. Add a vendor's name to `aliases`.
+ * The feed formats (spec 4.5), in the order of errors and documents. Queries, commands, content types and API documents derive from these
+ * rows. Vendors' names belong in `aliases`.
  */
 const ROWS = {
   plain: {
@@ -51,20 +51,17 @@ const ROWS = {
   },
 } satisfies Readonly<Record<string, FeedFormat>>;
 
-/** A format by its canonical name, as variants, stores and ETags hold it. */
 export type Format = keyof typeof ROWS;
 
 export const FORMATS: Readonly<Record<Format, FeedFormat>> = ROWS;
 
-/** The canonical names, as errors and documents list them. */
 export const FORMAT_NAMES = Object.keys(FORMATS) as readonly Format[];
 
-/** Every other name of a format, and the format that it names. */
 export const FORMAT_ALIASES: ReadonlyMap<string, Format> = new Map(
   FORMAT_NAMES.flatMap((name) => FORMATS[name].aliases.map((alias) => [alias, name] as const)),
 );
 
 const NAMED = new Map<string, Format>([...FORMAT_ALIASES, ...FORMAT_NAMES.map((name) => [name, name] as const)]);
 
-/** The format behind a name or alias; undefined for an unknown one. Case-sensitive. */
+/** Case-sensitive; undefined for an unknown name or alias. */
 export const formatOf = (name: string): Format | undefined => NAMED.get(name);

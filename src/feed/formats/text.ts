@@ -2,50 +2,47 @@ import type { FeedHeading, Render } from './format.ts';
 import { type BodyPart, PLACEHOLDER } from './stamp.ts';
 import { type TextBlock, TextBlocks } from './text-blocks.ts';
 
-/** Whole lines above the networks. In `{ before, after }` the instant at which the content first appeared stands between the two. */
+/** Complete lines above the networks. `{ before, after }` surround the Last-Modified. */
 type Header = string | { readonly before: string; readonly after: string };
 
-/** How networks are written one after the other. */
 interface TextLayout {
-  /** Shown also when there are no networks. */
+  /** Rendered even without networks. */
   readonly header?: (heading: FeedHeading, count: number) => Header;
-  /** What stands before, between and after the networks; nothing of it when there are none. */
+  /** Texts before, between and after the networks; all omitted without networks. */
   readonly head: string;
   readonly separator: string;
   readonly tail: string;
 }
 
-/** A format that writes each network with its prefix length (spec 4.5). */
+/** Networks with their prefix lengths (spec 4.5). */
 export function textFormat({ header, head, separator, tail }: TextLayout): Render {
   const [between, end] = [encoder.encode(separator), encoder.encode(tail)];
-  return ({ classes, count }, heading, kept = new TextBlocks()) => {
+  return ({ classes, count }, heading, cached = new TextBlocks()) => {
     const { above, stampsAt } = headerText(header?.(heading, count) ?? '');
     const { v4 = null, v6 = null } = classes[0] ?? {};
-    const blocks = kept.update(v4, v6, between);
+    const blocks = cached.update(v4, v6, between);
     return blocks.length === 0
       ? { bytes: encoder.encode(above), stampsAt }
       : { ...joined(encoder.encode(above + head), blocks, between.length, end), stampsAt };
   };
 }
 
-/** A format of which another renderer writes all but the header lines, which are shown also when there are no networks. */
 export function headed(header: (heading: FeedHeading, count: number) => Header, render: Render): Render {
-  return (networks, heading, kept) => {
+  return (networks, heading, cached) => {
     const { above, stampsAt } = headerText(header(heading, networks.count));
     const head = encoder.encode(above);
-    const { bytes, stampsAt: below, parts } = render(networks, heading, kept);
-    const whole = new Uint8Array(head.length + bytes.length);
-    whole.set(head);
-    whole.set(bytes, head.length);
+    const { bytes, stampsAt: below, parts } = render(networks, heading, cached);
+    const complete = new Uint8Array(head.length + bytes.length);
+    complete.set(head);
+    complete.set(bytes, head.length);
     return {
-      bytes: whole,
+      bytes: complete,
       stampsAt: [...stampsAt, ...below.map((at) => at + head.length)],
       ...(parts && { parts: [{ to: head.length, name: undefined }, ...parts.map(({ to, name }) => ({ to: to + head.length, name }))] }),
     };
   };
 }
 
-/** The text of header lines, with the places where the instant belongs. */
 function headerText(lines: Header): { readonly above: string; readonly stampsAt: readonly number[] } {
   if (typeof lines === 'string') return { above: lines, stampsAt: [] };
   return { above: `${lines.before}${PLACEHOLDER}${lines.after}`, stampsAt: [Buffer.byteLength(lines.before)] };
@@ -53,7 +50,6 @@ function headerText(lines: Header): { readonly above: string; readonly stampsAt:
 
 const encoder = new TextEncoder();
 
-/** Blocks between a head and a tail, which takes the place of the last separator. */
 function joined(head: Uint8Array, blocks: readonly TextBlock[], separatorLength: number, tail: Uint8Array) {
   const length = blocks.reduce((sum, { text }) => sum + text.length, head.length - separatorLength + tail.length);
   const bytes = new Uint8Array(length);
@@ -72,7 +68,7 @@ function joined(head: Uint8Array, blocks: readonly TextBlock[], separatorLength:
 
 const COMMENT_LENGTH = 200;
 
-/** One comment line without its line break, whatever the text holds: a line break in it would let it forge entries. */
+/** One comment line without its line break. Replaces line breaks in the text, which could otherwise forge entries. */
 export function comment(text: string): string {
   const line = Array.from(text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' '))
     .slice(0, COMMENT_LENGTH)

@@ -1,7 +1,4 @@
-/**
- * The addresses of a feed as sorted ranges: those of its lists, merged. What is kept from one build to the next is shared by the formats
- * and families of the feed; where few lists have changed, only what has changed in them is merged into what was there.
- */
+/** The addresses of a feed as sorted ranges, merged from its lists; cached between builds, shared by all formats and families. */
 import type { AddressSet } from '@weir/network/address-set.ts';
 import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
 import type { Quorum } from '@weir/network/sets/agree.ts';
@@ -13,61 +10,55 @@ import { ActiveRules, type ListRules } from './active-rules.ts';
 import { QuorumRanges } from './quorum-ranges.ts';
 import { type ClassRanges, RangeIndex, type RangesQuery } from './range-index.ts';
 
-/** The rules of one list as a feed has them. */
 export interface FeedPart {
   readonly rules: ListRules & {
-    /** What builds of these rules share; none for rules that are built once. */
-    readonly kept?: RangeIndex;
+    /** Shared by builds of the same rules; undefined for one-off builds. */
+    readonly rangeIndex?: RangeIndex;
   };
-  /** `levelCode` of what rules have in the feed where they say nothing; 0 = what the feed says. */
+  /** Default `levelCode` for rules without levels; 0 = the feed's default. */
   readonly levels: number;
 }
 
-/** A part at a second. */
 export interface ActivePart extends FeedPart {
   readonly active: ActiveRules;
 }
 
-/** The parts with what is active at the second `asOf`. */
 export const activeParts = (
   parts: readonly FeedPart[],
   { asOf, family }: Pick<RangesQuery, 'family'> & { readonly asOf: number },
   geo: GeoDatabase,
 ): ActivePart[] => parts.map((part) => ({ ...part, active: new ActiveRules(part.rules, asOf, geo, family) }));
 
-/** The next second at which a rule of the parts expires, of those that were asked for; Infinity when none does. */
+/** The next expiry of the visited rules; Infinity if none. */
 export const nextExpiryOf = (parts: readonly ActivePart[]): number =>
   parts.reduce((nextExpiry, { active }) => Math.min(nextExpiry, active.nextExpiry), Number.POSITIVE_INFINITY);
 
-/** The networks of one class with the ranges that they were coalesced from. */
 export interface CoalescedClass extends NetworkClass {
   readonly rangesV4: V4Ranges;
 }
 
-/** Coalesced networks by class, and what they were made from. */
-interface KeptContent {
+interface CachedContent {
   readonly from: readonly unknown[];
   readonly classes: readonly CoalescedClass[];
 }
 
-/** What the builds of one feed share. */
 export class FeedRanges {
   #used = new Set<string>();
   readonly #merged = new Map<string, { v4: readonly Merged<V4Ranges>[]; v6: readonly Merged<V6Ranges>[] }>();
-  readonly #contents = new Map<string, KeptContent>();
+  readonly #contents = new Map<string, CachedContent>();
   readonly #blocks = new Map<string, TextBlocks>();
   readonly #agreed = new Map<string, QuorumRanges>();
 
-  /** The addresses of the active rules of a role; `which` names parts that are not all of the feed's. What has not changed since the last build is the same object. */
+  /** The addresses of a role's active rules; `which` names a subset of the parts. Unchanged results are identical objects. */
   ranges(parts: readonly ActivePart[], query: RangesQuery, geo: GeoDatabase, which = ''): ClassRanges {
     return this.#merge(`${query.role} ${query.family} ${query.classes ?? ''} ${which}`, parts, query, geo);
   }
 
   #merge(name: string, parts: readonly ActivePart[], query: RangesQuery, geo: GeoDatabase): ClassRanges {
     this.#used.add(name);
-    const found = parts.flatMap(({ active, rules: { kept = new RangeIndex() }, levels }) => {
+    const found = parts.flatMap(({ active, rules: { rangeIndex = new RangeIndex() }, levels }) => {
       const own = { ...query, classes: filledClasses(query.classes, levels) };
-      return [kept.networks(active, own), kept.places(active, own, geo)];
+      return [rangeIndex.networks(active, own), rangeIndex.places(active, own, geo)];
     });
     const before = this.#merged.get(name);
     const v4 = mergedClasses(
@@ -84,10 +75,6 @@ export class FeedRanges {
     return { v4: v4.map(({ ranges }) => ranges), v6: v6.map(({ ranges }) => ranges) };
   }
 
-  /**
-   * What the rules of a role say on which the parts, in their order, agree but those that are left out; levels aside. What has not changed
-   * is the same object.
-   */
   agreed(
     parts: readonly ActivePart[],
     left: readonly number[],
@@ -97,9 +84,9 @@ export class FeedRanges {
   ): AddressSet {
     const name = `agreed ${query.role} ${query.family} ${left} ${JSON.stringify(quorum)}`;
     this.#used.add(name);
-    const kept = this.#agreed.get(name) ?? new QuorumRanges(quorum);
-    this.#agreed.set(name, kept);
-    return kept.of(
+    const cached = this.#agreed.get(name) ?? new QuorumRanges(quorum);
+    this.#agreed.set(name, cached);
+    return cached.of(
       parts.map((part, place) => {
         if (left.includes(place)) return {};
         const { v4, v6 } = this.#merge(`list ${place} ${query.role} ${query.family}`, [part], { ...query, classes: undefined }, geo);
@@ -108,21 +95,21 @@ export class FeedRanges {
     );
   }
 
-  /** What `make` gives, unless it was made of the same objects before. It is told what it gave before. */
+  /** Returns the previous result if the inputs are identical objects; `make` receives the previous result. */
   content(
     name: string,
     from: readonly unknown[],
     make: (before: readonly CoalescedClass[]) => readonly CoalescedClass[],
   ): readonly CoalescedClass[] {
     this.#used.add(name);
-    const kept = this.#contents.get(name);
-    if (kept?.from.length === from.length && from.every((each, i) => each === kept.from[i])) return kept.classes;
-    const classes = make(kept?.classes ?? []);
+    const cached = this.#contents.get(name);
+    if (cached?.from.length === from.length && from.every((each, i) => each === cached.from[i])) return cached.classes;
+    const classes = make(cached?.classes ?? []);
     this.#contents.set(name, { from, classes });
     return classes;
   }
 
-  /** The text of a variant as far as it was written before; `bare`: without prefix lengths. */
+  /** The cached blocks of a variant; `bare`: without prefix lengths. */
   blocks(variant: string, bare: boolean): TextBlocks {
     const name = `blocks ${variant}`;
     this.#used.add(name);
@@ -131,10 +118,9 @@ export class FeedRanges {
     return blocks;
   }
 
-  /** Lets go of what no build has asked for since the last call. */
   forgetUnused(): void {
-    for (const kept of [this.#merged, this.#contents, this.#blocks, this.#agreed]) {
-      for (const name of kept.keys()) if (!this.#used.has(name)) kept.delete(name);
+    for (const cached of [this.#merged, this.#contents, this.#blocks, this.#agreed]) {
+      for (const name of cached.keys()) if (!this.#used.has(name)) cached.delete(name);
     }
     this.#used = new Set();
   }
@@ -143,7 +129,6 @@ export class FeedRanges {
 const filledClasses = (classes: Uint8Array | undefined, levels: number): Uint8Array | undefined =>
   classes === undefined || levels === 0 ? classes : filledLevels(levels).map((filled) => classes[filled]);
 
-/** Ranges of one family. */
 interface Ranges<R> {
   readonly length: number;
   without(others: R): R;
@@ -151,7 +136,6 @@ interface Ranges<R> {
   pushOverlapping(others: R, touched: R): void;
 }
 
-/** Ranges that hold the addresses of others. */
 interface Merged<R> {
   readonly of: readonly R[];
   readonly ranges: R | undefined;
@@ -182,7 +166,7 @@ function merged<R extends Ranges<R>>(before: Merged<R> | undefined, of: readonly
   const [coming, going] = [unitedAll(come) ?? create(), unitedAll(gone) ?? create()];
   const removed = going.without(coming);
   const left = removed.length === 0 ? before.ranges : before.ranges.without(removed);
-  // What other lists have of it comes back.
+  // Restore the part that other lists also contain.
   const back = create();
   for (const each of stayed) back.pushOverlapping(each, removed);
   const added = coming.without(going).united(back);
@@ -191,7 +175,6 @@ function merged<R extends Ranges<R>>(before: Merged<R> | undefined, of: readonly
 
 const sizeOf = (all: readonly { readonly length: number }[]) => all.reduce((sum, { length }) => sum + length, 0);
 
-/** One range set of all, merged by halves; undefined of none. */
 function unitedAll<R extends Ranges<R>>(all: readonly R[]): R | undefined {
   if (all.length < 2) return all[0];
   const middle = all.length >>> 1;

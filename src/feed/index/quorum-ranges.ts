@@ -1,34 +1,30 @@
 /**
- * The addresses on which the lists of a feed agree (SPEC D29), kept from one build to the next: where little has changed in the lists, only
- * the places that changed are gone over.
+ * The addresses of a feed with a quorum (SPEC D29), cached between builds: after small changes only the changed places are recalculated.
  */
 
 import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
 import { agreedAgain, type Quorum, quorumV4, quorumV6 } from '@weir/network/sets/agree.ts';
 
-/** What the lists have, by their places, and on which of it they agree. */
-interface Kept<R> {
+interface Cached<R> {
   readonly sets: readonly R[];
   readonly ranges: R;
 }
 
-/** What one list has. */
 interface ListAddresses {
   readonly v4?: V4Ranges | undefined;
   readonly v6?: V6Ranges | undefined;
 }
 
-/** Of one quorum, whose lists stay at their places. */
 export class QuorumRanges {
   readonly #quorum: Quorum;
-  #v4: Kept<V4Ranges> | undefined;
-  #v6: Kept<V6Ranges> | undefined;
+  #v4: Cached<V4Ranges> | undefined;
+  #v6: Cached<V6Ranges> | undefined;
 
   constructor(quorum: Quorum) {
     this.#quorum = quorum;
   }
 
-  /** What has not changed since the last call is the same object. */
+  /** Unchanged results are identical objects. */
   of(lists: readonly ListAddresses[]): { readonly v4: V4Ranges; readonly v6: V6Ranges } {
     const [v4, v6] = [lists.map((each) => each.v4 ?? new V4Ranges()), lists.map((each) => each.v6 ?? new V6Ranges())];
     const quorum = this.#quorum;

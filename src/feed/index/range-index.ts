@@ -1,6 +1,6 @@
 /**
- * The addresses of a list's rules as sorted ranges, kept from one build to the next: a build sorts what has changed since the last and
- * goes over the rest. All feeds that have the list share them, with their formats and families.
+ * The addresses of a list's rules as sorted ranges, cached between builds (a build sorts only the changes) and shared by all feeds of the
+ * list.
  */
 import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
 import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
@@ -10,58 +10,52 @@ import type { Family } from '../variant.ts';
 import type { ActiveRules } from './active-rules.ts';
 import { levelsOfTag, type RuleTable } from './rule-table.ts';
 
-/** Which rules' addresses are meant: `classes` gives the class of a level code; undefined puts all into class 0. */
 export interface RangesQuery {
   readonly role: RuleRole;
   readonly classes: Uint8Array | undefined;
   readonly family: Family;
 }
 
-/** Addresses by class. What was not changed is the same object as before; do not write to it. */
+/** Ranges by class. Unchanged results are identical objects; do not write to them. */
 export interface ClassRanges {
   readonly v4: readonly (V4Ranges | undefined)[];
   readonly v6: readonly (V6Ranges | undefined)[];
 }
 
-/** A part of the rules that changed beyond which sorting all of them is no dearer. */
+/** Above this fraction of changed rules, sorting all of them is as fast. */
 const MOST_CHANGED = 1 / 8;
-/** Ranges that no build has asked for are kept so long, s. */
-const KEPT_SECONDS = 300;
+const UNUSED_SECONDS = 300;
 
-interface Kept {
-  /** Whole seconds. */
+interface Cached {
   usedAt: number;
 }
 
-interface KeptNetworks extends Kept {
-  readonly v4: KeptTable<V4Ranges>;
-  readonly v6: KeptTable<V6Ranges>;
+interface CachedNetworks extends Cached {
+  readonly v4: TableRanges<V4Ranges>;
+  readonly v6: TableRanges<V6Ranges>;
 }
 
-interface KeptPlaces extends Kept {
+interface CachedPlaces extends Cached {
   readonly version: string;
   readonly ranges: ClassRanges;
 }
 
-/** What the builds of one list's rules share. */
 export class RangeIndex {
-  readonly #networks = new Map<string, KeptNetworks>();
-  readonly #places = new Map<string, KeptPlaces>();
+  readonly #networks = new Map<string, CachedNetworks>();
+  readonly #places = new Map<string, CachedPlaces>();
 
-  /** The active networks of a role. */
   networks(active: ActiveRules, { role, classes, family }: RangesQuery): ClassRanges {
     const name = `${role} ${classes ?? ''}`;
     const { v4, v6 } = active.tables;
-    const kept = this.#networks.get(name) ?? { v4: keptV4(v4), v6: keptV6(v6), usedAt: 0 };
-    kept.usedAt = active.asOf;
-    this.#networks.set(name, kept);
+    const cached = this.#networks.get(name) ?? { v4: tableV4(v4), v6: tableV6(v6), usedAt: 0 };
+    cached.usedAt = active.asOf;
+    this.#networks.set(name, cached);
     return {
-      v4: family === 'v6' ? [] : kept.v4.update(active, v4, role, classes),
-      v6: family === 'v4' ? [] : kept.v6.update(active, v6, role, classes),
+      v4: family === 'v6' ? [] : cached.v4.update(active, v4, role, classes),
+      v6: family === 'v4' ? [] : cached.v6.update(active, v6, role, classes),
     };
   }
 
-  /** The networks of the active countries and ASNs of a role. */
   places(active: ActiveRules, { role, classes, family }: RangesQuery, geo: GeoDatabase): ClassRanges {
     if (active.tables.geo.length === 0) return NO_RANGES;
     const name = `${role} ${family} ${classes ?? ''}`;
@@ -70,16 +64,16 @@ export class RangeIndex {
       targets.push(`${classOf(tag, classes)}:${target.kind === 'asn' ? target.asn : target.country}`);
     });
     const version = `${geo.version} ${targets.join(' ')}`;
-    const kept = this.#places.get(name);
-    const ranges = kept?.version === version ? kept.ranges : placeRanges(active, role, classes);
+    const cached = this.#places.get(name);
+    const ranges = cached?.version === version ? cached.ranges : placeRanges(active, role, classes);
     this.#places.set(name, { version, ranges, usedAt: active.asOf });
     return ranges;
   }
 
-  /** Lets go of what no build has asked for lately; `asOf` in whole seconds. */
+  /** Drops unused ranges; `asOf` in whole seconds. */
   forgetUnused(asOf: number): void {
-    for (const kept of [this.#networks, this.#places]) {
-      for (const [name, { usedAt }] of kept) if (usedAt < asOf - KEPT_SECONDS) kept.delete(name);
+    for (const cached of [this.#networks, this.#places]) {
+      for (const [name, { usedAt }] of cached) if (usedAt < asOf - UNUSED_SECONDS) cached.delete(name);
     }
   }
 }
@@ -100,36 +94,32 @@ function placeRanges(active: ActiveRules, role: RuleRole, classes: Uint8Array | 
 
 const classOf = (tag: number, classes: Uint8Array | undefined) => (classes === undefined ? 0 : classes[levelsOfTag(tag)]);
 
-/** Ranges of one family. */
 interface Ranges<R> {
   merge(): void;
   without(others: R): R;
   united(others: R): R;
 }
 
-/** What the ranges of a table were made from. */
 interface Made {
   readonly length: number;
   readonly removed: number;
   readonly renewed: number;
-  /** Whole seconds: from `asOf` on, until before the next expiry, the same rules are active. */
+  /** Whole seconds: the same rules are active from `asOf` until just before the next expiry. */
   readonly asOf: number;
   readonly nextExpiry: number;
 }
 
-/** How the networks of a table become ranges. */
 interface Reader<R> {
   create(): R;
   push(ranges: R, row: number): void;
-  /** Pushes those of the rows of a class (and one) that overlap `ranges`. */
+  /** Pushes rows of a class (plus one) overlapping `ranges`. */
   pushOverlapping(into: R, ranges: R, rows: Uint8Array, classAndOne: number): void;
 }
 
-/** The ranges of a table's rows by class. */
-class KeptTable<R extends Ranges<R>> {
+class TableRanges<R extends Ranges<R>> {
   readonly #read: Reader<R>;
   #made: Made | undefined;
-  /** For each row its class and one; 0 for a row that is not meant. */
+  /** Per row: its class plus one; 0 = not included. */
   #rows: Uint8Array = new Uint8Array(0);
   #ranges: (R | undefined)[] = [];
 
@@ -137,7 +127,7 @@ class KeptTable<R extends Ranges<R>> {
     this.#read = read;
   }
 
-  /** The ranges of the rules that are active now. A row's network never changes. */
+  /** The ranges of active rules. The network of a row never changes. */
   update(active: ActiveRules, table: RuleTable, role: RuleRole, classes: Uint8Array | undefined): readonly (R | undefined)[] {
     const { length, removed, renewed } = table;
     const known = this.#made !== undefined && isKnown(this.#made, active, table) ? this.#made : NOTHING;
@@ -145,8 +135,8 @@ class KeptTable<R extends Ranges<R>> {
     if (known.length === length && known.removed === removed) return this.#ranges;
     const rows = new Uint8Array(length);
     rows.set(this.#rows.subarray(0, known.length));
-    const gone = known === NOTHING ? [] : table.removals.slice(known.removed).map(({ row }) => row);
-    for (const row of gone) rows[row] = 0;
+    const removedRows = known === NOTHING ? [] : table.removals.slice(known.removed).map(({ row }) => row);
+    for (const row of removedRows) rows[row] = 0;
     let { nextExpiry } = known;
     const take = (row: number, tag: number) => {
       rows[row] = classOf(tag, classes) + 1;
@@ -154,12 +144,11 @@ class KeptTable<R extends Ranges<R>> {
       if (expires !== 0 && expires < nextExpiry) nextExpiry = expires;
     };
     active.each(table, role, take, known.length);
-    this.#take(rows, known.length, gone);
+    this.#take(rows, known.length, removedRows);
     this.#made = { length, removed, renewed, asOf: active.asOf, nextExpiry };
     return this.#ranges;
   }
 
-  /** Takes in rows, of which those from `first` on and some before have changed. */
   #take(rows: Uint8Array, first: number, others: readonly number[]): void {
     const before = this.#rows;
     const isChanged = (row: number) => rows[row] !== (before[row] ?? 0);
@@ -170,7 +159,6 @@ class KeptTable<R extends Ranges<R>> {
     this.#rows = rows;
   }
 
-  /** The ranges of all rows. */
   #rangesOf(rows: Uint8Array): (R | undefined)[] {
     const ranges: (R | undefined)[] = [];
     for (let row = 0; row < rows.length; row++) if (rows[row] !== 0) this.#read.push(this.#at(ranges, rows[row]), row);
@@ -178,20 +166,20 @@ class KeptTable<R extends Ranges<R>> {
     return ranges;
   }
 
-  /** The ranges as they were, with what these rows changed. */
+  /** Applies the changed rows to the previous ranges. */
   #changed(before: Uint8Array, rows: Uint8Array, changed: readonly number[]): (R | undefined)[] {
-    const gone: (R | undefined)[] = [];
+    const removed: (R | undefined)[] = [];
     const added: (R | undefined)[] = [];
     for (const row of changed) {
-      if (before[row]) this.#read.push(this.#at(gone, before[row]), row);
+      if (before[row]) this.#read.push(this.#at(removed, before[row]), row);
       if (rows[row] !== 0) this.#read.push(this.#at(added, rows[row]), row);
     }
     const ranges = [...this.#ranges];
-    for (const [index, each] of gone.entries()) {
+    for (const [index, each] of removed.entries()) {
       if (each === undefined) continue;
       each.merge();
       ranges[index] = ranges[index]!.without(each);
-      // What other rows have of it comes back.
+      // Restore the part that other rows also contain.
       this.#read.pushOverlapping(this.#at(added, index + 1), each, rows, index + 1);
     }
     for (const [index, each] of added.entries()) if (each !== undefined) ranges[index] = ranges[index]?.united(each) ?? merged(each);
@@ -204,13 +192,9 @@ class KeptTable<R extends Ranges<R>> {
   }
 }
 
-/** What was made of an empty table. */
 const NOTHING: Made = { length: 0, removed: 0, renewed: 0, asOf: 0, nextExpiry: Number.POSITIVE_INFINITY };
 
-/**
- * Whether the rows that ranges were made from are active now as they were, but for those that were removed: the store was asked for all
- * that has expired since, and none was renewed.
- */
+/** Whether the known rows, except removed ones, are still active: all expiries since were checked, and none was renewed. */
 const isKnown = (made: Made, { asOf, tables }: ActiveRules, { renewed, removals }: RuleTable): boolean =>
   made.renewed === renewed &&
   made.asOf <= asOf &&
@@ -223,8 +207,8 @@ function merged<R extends Ranges<R>>(ranges: R): R {
   return ranges;
 }
 
-const keptV4 = (table: RuleTable) =>
-  new KeptTable<V4Ranges>({
+const tableV4 = (table: RuleTable) =>
+  new TableRanges<V4Ranges>({
     create: () => new V4Ranges(),
     push: (ranges, row) => ranges.pushNetwork(table.words[row], table.prefixes[row]),
     pushOverlapping(into, ranges, rows, classAndOne) {
@@ -239,8 +223,8 @@ const keptV4 = (table: RuleTable) =>
     },
   });
 
-const keptV6 = (table: RuleTable) =>
-  new KeptTable<V6Ranges>({
+const tableV6 = (table: RuleTable) =>
+  new TableRanges<V6Ranges>({
     create: () => new V6Ranges(),
     push: (ranges, row) => ranges.pushNetwork(table.words, row * 4, table.prefixes[row]),
     pushOverlapping(into, ranges, rows, classAndOne) {
@@ -248,7 +232,7 @@ const keptV6 = (table: RuleTable) =>
       const { words, prefixes } = table;
       const ends = new Uint32Array(8);
       for (let row = 0; row < rows.length; row++) {
-        // Its first word is above that of the last range.
+        // Begins above the last range.
         if (rows[row] !== classAndOne || words[row * 4] > ranges.words[8 * ranges.length - 4]) continue;
         for (let i = 0; i < 4; i++) ends[i] = words[row * 4 + i];
         lastAddressV6(words, row * 4, prefixes[row], ends, 4);

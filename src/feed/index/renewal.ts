@@ -4,28 +4,25 @@ import type { ListRules } from './active-rules.ts';
 import { actionOfTag, type RuleTable } from './rule-table.ts';
 import { expiryOf, type Snapshot } from './snapshot.ts';
 
-/** Asks the store for rules of the workspace by their ids: for what renewal needs to know of them, or for whole rules. */
 export interface RenewalReads {
   states(ids: readonly number[]): Promise<RuleState[]>;
   rules(kind: Kind, ids: readonly number[]): Promise<StoredRule[]>;
 }
 
 /**
- * Asks the store about the rules that expire at the second `through` or before (SPEC D5.14): about exactly these, all in one read. A
- * rule that was renewed there gets its new expiry. The others stay in the table: `content.ts` leaves them out, and the main thread
- * serves no build beyond its `nextExpiry`. With `ask` undefined, or when the store does not answer, no rule is renewed.
- * `now` is the current second: rules that expire later than that are asked for again when their second has come.
+ * Checks the rules expiring at `through` or before against the store in one read (SPEC D5.14), and applies renewed expiries. Without `ask`,
+ * or if the store does not answer, nothing is renewed. `now` (whole seconds): later expiries are checked again at their time.
  */
 export async function renewDueRules(snapshot: Snapshot, through: number, now: number, ask: RenewalReads | undefined): Promise<void> {
   const lists = snapshot.parts.map(({ rules }) => rules);
-  // After the clock was set back, seconds that have passed once come again.
+  // After the clock was set back, past seconds recur.
   for (const rules of lists) rules.renewalsAskedThrough = Math.min(rules.renewalsAskedThrough, now);
   const due = lists.flatMap((rules) => dueRules(rules, through));
   if (due.length > 0 && ask !== undefined) {
     const ids = due.map(({ table, row }) => table.ids[row]);
     const states = await ask.states([...new Set(ids)]).catch((): RuleState[] => []);
     const byId = new Map(states.map((state) => [state.id, state]));
-    // The tables are others where another feed has read the list in the meantime.
+    // Another feed's read may have replaced the tables meanwhile.
     for (const rule of lists.flatMap((rules) => dueRules(rules, through))) {
       const state = byId.get(rule.table.ids[rule.row]);
       if (state !== undefined && isRenewal(rule, state)) rule.table.renew(rule.row, state.expires);
@@ -35,7 +32,7 @@ export async function renewDueRules(snapshot: Snapshot, through: number, now: nu
   for (const rules of lists) rules.renewalsAskedThrough = Math.max(rules.renewalsAskedThrough, Math.min(through, now));
 }
 
-/** The same of whole rules: one that was renewed is replaced by what it is now. */
+/** The same for complete rules: a renewed rule is replaced. */
 async function renewStoredRules({ stored, parts }: Snapshot, through: number, ask: RenewalReads): Promise<void> {
   const askedThrough = Math.min(...parts.map(({ rules }) => rules.renewalsAskedThrough));
   for (const [kind, { rules }] of stored) {
@@ -58,7 +55,6 @@ async function renewStoredRules({ stored, parts }: Snapshot, through: number, as
   }
 }
 
-/** A rule whose second has come: a row of a table. */
 interface DueRule {
   readonly rules: ListRules;
   readonly table: RuleTable;
@@ -77,7 +73,7 @@ function dueRules(rules: ListRules, through: number): DueRule[] {
   return due;
 }
 
-/** Whether the store's state is that of the same rule, action and target too, with a later expiry. */
+/** Whether the stored state has the same rule, action and target, with a later expiry. */
 function isRenewal({ rules, table, row }: DueRule, state: RuleState): boolean {
   if (state.expires !== 0 && state.expires <= table.expires[row]) return false;
   return actionOfTag(table.tags[row]) === state.action && isTarget(rules, table, row, state.target);

@@ -13,46 +13,42 @@ import { type FeedPart, FeedRanges } from './feed-ranges.ts';
 import { RangeIndex } from './range-index.ts';
 import { RuleTable } from './rule-table.ts';
 
-/** When a rule expires, whole seconds; 0 = never. */
+/** Whole seconds; 0 = never. */
 export const expiryOf = ({ rule: { expiresAt } }: StoredRule): number => (expiresAt === null ? 0 : Math.ceil(expiresAt / 1000));
 
-/** The rules of one kind as they are stored. More than a document may hold are only counted. */
+/** Stored rules of one kind. Those beyond the document's maximum are only counted. */
 export interface StoredRules {
   readonly rules: StoredRule[];
   count: number;
 }
 
-/** Rules of a kind that a document holds at most (SPEC D13.3). */
+/** Maximum of a document, per kind (SPEC D13.3). */
 export const MOST_RULES = DEFAULT_ENTRY_LIMIT;
 
-/** The rules of one feed, or of another document, as one read transaction found them, with the list's settings; held by the feed thread. */
+/** The rules and settings of a document from one read transaction; lives on the feed thread. */
 export interface Snapshot {
   readonly head: SnapshotHead;
-  /** When it was read; rules that had expired by then are not in it. Its `sequence`: the highest of the builds for which it was read. */
+  /** When it was read, without rules expired by then. `sequence`: the highest of its builds. */
   readonly at: ReadStamp;
-  /** The rules of its lists, in their order where they are apart; then never-block rules of other lists. */
+  /** The rules per list in the feed's order (if needed separately), then never-block rules of other lists. */
   readonly parts: readonly SnapshotPart[];
-  /** Whole rules, of the kinds that the document shows. */
   readonly stored: ReadonlyMap<Kind, StoredRules>;
-  /** What the builds of its variants share. */
   readonly ranges: FeedRanges;
 }
 
-/** The rules of a list in a snapshot. The feed may share them with others, whose reads move them on. */
+/** The rules of a list, possibly shared with other feeds. Their reads update it. */
 export interface SnapshotPart extends FeedPart {
-  /** `SnapshotList.key`. */
   readonly key: string;
   readonly rules: SharedRules;
 }
 
-/** Rules of a list with what the builds of all its feeds share. */
+/** Rules of a list, with caches for all feeds using it. */
 export interface SharedRules extends ListRules {
-  kept: RangeIndex;
-  /** Whole seconds: what had expired by then when it was read is not in the tables. */
+  rangeIndex: RangeIndex;
+  /** Whole seconds: rules expired before this read are missing. */
   readAt: number;
 }
 
-/** Takes the rules of a read into tables. */
 export class RuleColumns implements RuleSink {
   readonly tableV4 = new RuleTable(1);
   readonly tableV6 = new RuleTable(4);
@@ -74,15 +70,13 @@ export class RuleColumns implements RuleSink {
     this.geoTargets.push(target);
   }
 
-  /** All that was taken, without the memory beyond the last rows; read at this second. */
   rules(second: number): SharedRules {
     const { tableV4: v4, tableV6: v6, tableGeo: geo, geoTargets } = this;
     for (const table of [v4, v6, geo]) table.trim();
-    return { v4, v6, geo, geoTargets, kept: new RangeIndex(), readAt: second, renewalsAskedThrough: second };
+    return { v4, v6, geo, geoTargets, rangeIndex: new RangeIndex(), readAt: second, renewalsAskedThrough: second };
   }
 }
 
-/** Hands rules over to the columns that are in turn. */
 export class IntoColumns implements RuleSink {
   protected columns = new RuleColumns();
 
@@ -99,7 +93,7 @@ export class IntoColumns implements RuleSink {
   }
 }
 
-/** The tables of a read, of each list where they come apart. */
+/** Collects a table per list, if the feed needs them separately. */
 class ListColumns extends IntoColumns implements SnapshotSink {
   readonly #lists = new Map<string, RuleColumns>();
   protected override columns = this.#of('');
@@ -114,20 +108,19 @@ class ListColumns extends IntoColumns implements SnapshotSink {
     this.columns = this.#of(key);
   }
 
-  /** One part, or those of the lists in their order and one of exceptions. */
+  /** One part, or a part per list in order and one for exceptions. */
   parts({ quorum, lists }: SnapshotHead, second: number): SnapshotPart[] {
     const keys = quorum === undefined ? [''] : [...lists.map(({ key }) => key), EXCEPTIONS_KEY];
     return keys.map((key) => ({ key, rules: this.#of(key).rules(second), levels: 0 }));
   }
 }
 
-/** The tables of a snapshot that have the rules of a list; where it has none of them, those of others. */
 export function rulesOfList({ head, parts }: Pick<Snapshot, 'head' | 'parts'>, listId: string | null): SharedRules {
   const key = head.lists.find(({ id }) => id === (listId ?? ''))?.key;
   return (parts.find((part) => part.key === key) ?? parts.at(-1)!).rules;
 }
 
-/** A snapshot with one more list, which is empty, behind those of its feed where they have to agree; `rulesOfList` gives its tables for null. */
+/** Adds an empty list after the feed's lists with quorum; `rulesOfList` returns its tables for null. */
 export function withNewList(snapshot: Snapshot, second: number): Snapshot {
   const { head, parts } = snapshot;
   const { quorum, lists } = head;
@@ -142,10 +135,10 @@ export function withNewList(snapshot: Snapshot, second: number): Snapshot {
   };
 }
 
-/** Whole seconds: before it, after the clock was set back, the snapshot may lack rules: of the read of it, or of one that moved its tables on. */
+/** Whole seconds: at earlier times (clock set back) rules may be missing. The latest read of any table. */
 export const completeSince = ({ at, parts }: Snapshot): number => Math.max(secondOf(at.wall), ...parts.map(({ rules }) => rules.readAt));
 
-/** A rule as a snapshot has it; `expires` in whole seconds, 0 = none. */
+/** `expires` in whole seconds, 0 = none. */
 export interface SnapshotRule {
   readonly id: number;
   readonly role: RuleRole;
@@ -153,7 +146,6 @@ export interface SnapshotRule {
   readonly expires: number;
 }
 
-/** The tables of a few rules at a second, levels aside. */
 export function ruleTables(rules: readonly SnapshotRule[], second: number): SharedRules {
   const columns = new RuleColumns();
   for (const { id, role, target, expires } of rules) {
@@ -167,10 +159,7 @@ export function ruleTables(rules: readonly SnapshotRule[], second: number): Shar
   return columns.rules(second);
 }
 
-/**
- * Reads the rules of a feed, or of another document, that are active at `now`, its lists together; undefined when workspace or list is
- * gone. Rejects when the store does.
- */
+/** Reads the active rules of a document at `now`; undefined if the workspace or list does not exist. Rejects if the store does. */
 export async function readSnapshot(
   store: Pick<StoreReads, 'snapshot'>,
   { workspaceId, feedId }: { readonly workspaceId: string; readonly feedId: string | null | ProposedFeed },

@@ -1,49 +1,35 @@
-/** What the feeds of this process are like now, and a line of the log for each change (SPEC D10.10 to D10.13). */
+/** The current states of feeds, and their log lines (SPEC D10.10 to D10.13). */
 import type { Log } from '../../ports/log.ts';
 import type { AccessAction } from '../../rule.ts';
-import type { FeedCounter } from '../builder.ts';
+import type { BuildSource, FeedCounter } from '../builder.ts';
+import type { FeedFacts } from '../facts.ts';
 import { FORMAT_NAMES, FORMATS } from '../formats/table.ts';
 import type { FeedShares } from '../shares.ts';
 import type { Family, Variant } from '../variant.ts';
-import { afterBuild, type FeedEvent, type FeedSize, FRESH, isFull, type OpenEvent, type SizeState, staleEvent } from './feed-events.ts';
+import { afterBuild, type FeedEvent, FRESH, isFull, type OpenEvent, type SizeState, staleEvent } from './feed-events.ts';
 import { FeedSizes } from './feed-sizes.ts';
 
-/** Which feed. */
 export interface FeedName {
   readonly workspaceId: string;
-  /** The UUID of a list or a composed feed; null for the workspace's feed. */
   readonly feedId: string | null;
 }
 
-/** What a build says of a feed. */
-export interface BuiltSize extends FeedSize {
-  readonly name: string;
-  /** The kind of device that it is made for. */
-  readonly target?: string | null | undefined;
-  readonly v4Count?: number | undefined;
-  /** `BuildSource.revision`; undefined while the store does not answer: nothing can be counted then. */
-  readonly revision?: number | undefined;
-}
-
-/** The variants of a feed that always have the same entries. */
 interface Counted {
   readonly action: AccessAction;
   readonly family: Family;
-  /** Whether networks of different confidence and severity stay apart. */
+  /** Networks of different confidence and severity stay separate. */
   readonly rated: boolean;
 }
 
-/** What is known of one feed in one action and family, and what of that needs attention. */
-export interface WatchedFeed extends FeedName, Counted, FeedSize {
+/** One feed in one action and family, and its open events. */
+export interface WatchedFeed extends FeedName, Counted {
+  readonly facts: FeedFacts;
   readonly name: string;
-  /** The kind of device that it is made for. */
   readonly target?: string | null | undefined;
-  /** ms since 1970: when it was built last. */
   readonly builtAt: number;
-  /** Whole seconds: since when it is served from memory because the store does not answer; undefined when it is not. */
+  /** Whole seconds: last confirmation, while served from memory because the store is unavailable; else undefined. */
   readonly staleSince: number | undefined;
   readonly open: readonly OpenEvent[];
-  /** Where its entries come from, of a feed that has 90% of its cap or more; undefined where that was not counted. */
   readonly shares?: FeedShares | undefined;
 }
 
@@ -61,38 +47,37 @@ interface FeedState extends FeedName {
   readonly counted: Map<string, CountedState>;
 }
 
-/** Holds the states of the feeds that were built in this process. `now` gives ms since 1970. */
+/** States of feeds built in this process. `now` returns ms since 1970. */
 export class FeedWatch {
   readonly #log: Log;
   readonly #now: () => number;
   readonly #listeners: (() => void)[] = [];
   readonly #feeds = new Map<string, FeedState>();
-  /** How large block feeds are, for the history of feeds. */
   readonly sizes = new FeedSizes();
   readonly #shares: FeedCounter['shares'] | undefined;
 
-  /** `shares` counts where the entries of full feeds come from. */
   constructor(log: Log, now: () => number, shares?: FeedCounter['shares']) {
     this.#log = log;
     this.#now = now;
     this.#shares = shares;
   }
 
-  /** Calls it whenever a change has been logged. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
   /**
-   * Notes a build of a variant, which is also one of all variants with the same entries. Resolves to where its entries come from, once that
-   * is counted; undefined where it has room, and where it cannot be.
+   * Records a build for all variants with equal entries. Resolves to the shares of a full feed once counted; undefined if it is not full,
+   * or if counting fails. `offline`: the store is unavailable, so nothing can be counted.
    */
   async built(
     feed: FeedName,
     variant: Variant,
-    { name, target, v4Count = 0, revision, ...size }: BuiltSize,
+    { name, target, facts, revision }: Pick<BuildSource, 'name' | 'target' | 'facts' | 'revision'>,
+    offline: boolean,
   ): Promise<FeedShares | undefined> {
-    if (variant.action === 'block') this.sizes.note(feed, variant.family, v4Count, size.entries - v4Count);
+    const { v4Count = 0, entryCount } = facts;
+    if (variant.action === 'block') this.sizes.note(feed, variant.family, v4Count, entryCount - v4Count);
     const key = keyOf(feed);
     const state: FeedState = this.#feeds.get(key) ?? { ...feed, name, stale: undefined, expected: undefined, counted: new Map() };
     this.#feeds.set(key, state);
@@ -101,33 +86,31 @@ export class FeedWatch {
     const counted = countedOf(variant);
     const place = JSON.stringify(counted);
     const now = this.#now();
-    const { state: after, events } = afterBuild(state.counted.get(place)?.size, size, now);
+    const { state: after, events } = afterBuild(state.counted.get(place)?.size, facts, now);
     const of: CountedState = { ...counted, size: after, builtAt: now, shares: state.counted.get(place)?.shares };
     state.counted.set(place, of);
     if (counted.action === 'block') state.expected = undefined;
     for (const event of events) this.#tell(state, event, counted);
-    if (!isFull(size)) of.shares = undefined;
-    else if (revision !== undefined) of.shares = await this.#count(feed, { ...counted, revision });
+    if (!isFull(facts)) of.shares = undefined;
+    else if (!offline) of.shares = await this.#count(feed, { ...counted, revision });
     return of.shares;
   }
 
-  /** Where the entries come from of what bouncers pull, which is over its cap; undefined where that cannot be told. */
-  overCap(feed: FeedName, revision: number | undefined): Promise<FeedShares | undefined> {
-    return revision === undefined
-      ? Promise.resolve(undefined)
-      : this.#count(feed, { action: 'block', family: 'both', rated: false, revision });
+  /** Counts the entries of decisions over their cap; undefined if that fails. */
+  async overCap(feed: FeedName, revision: number, offline: boolean): Promise<FeedShares | undefined> {
+    return offline ? undefined : this.#count(feed, { action: 'block', family: 'both', rated: false, revision });
   }
 
   async #count({ workspaceId, feedId }: FeedName, { action, family, revision }: Counted & { readonly revision: number }) {
     try {
       return await this.#shares?.({ workspaceId, feed: feedId, action, family, revision });
     } catch {
-      // The feed is told without: that the store does not answer is told elsewhere.
+      // A store failure is reported elsewhere.
       return undefined;
     }
   }
 
-  /** Notes that a feed is served from memory; `asOf` in whole seconds. */
+  /** The feed is served from memory; `asOf` in whole seconds. */
   stale(feed: FeedName, asOf: number): void {
     const state = this.#feeds.get(keyOf(feed));
     if (state === undefined || state.stale !== undefined) return;
@@ -136,7 +119,6 @@ export class FeedWatch {
     this.#tell(state, event);
   }
 
-  /** Notes that a feed is served from the store. */
   fresh(feed: FeedName): void {
     const state = this.#feeds.get(keyOf(feed));
     if (state?.stale === undefined) return;
@@ -144,7 +126,6 @@ export class FeedWatch {
     this.#tell(state, FRESH);
   }
 
-  /** Notes that what was accepted will take a feed over its cap; told once until the feed is built. */
   expect(feed: FeedName, event: FeedEvent): void {
     const state = this.#feeds.get(keyOf(feed));
     if (state === undefined || state.expected !== undefined) return;
@@ -152,13 +133,11 @@ export class FeedWatch {
     this.#tell(state, event);
   }
 
-  /** A feed that is gone, or that nobody asks for any more. */
   forget(feed: FeedName): void {
     this.#feeds.delete(keyOf(feed));
     this.sizes.forget(feed);
   }
 
-  /** The last known sizes of the block feeds of a workspace. */
   *blockSizes(workspaceId: string): Generator<FeedName & { readonly size: SizeState }> {
     for (const { counted, ...feed } of this.#feeds.values()) {
       if (feed.workspaceId !== workspaceId) continue;
@@ -166,12 +145,10 @@ export class FeedWatch {
     }
   }
 
-  /** All that is known now. */
   feeds(): WatchedFeed[] {
     return [...this.#feeds.values()].flatMap(watchedOf);
   }
 
-  /** What is known of one feed; nothing of one that was not built here. */
   of(feed: FeedName): WatchedFeed[] {
     const state = this.#feeds.get(keyOf(feed));
     return state === undefined ? [] : watchedOf(state);
@@ -192,13 +169,11 @@ const watchedOf = ({ workspaceId, feedId, name, target, stale, expected, counted
     name,
     target,
     ...of,
-    entries: size.entries,
-    limit: size.limit,
-    fitted: size.fitted,
+    facts: size.facts,
     builtAt,
     shares,
     staleSince: stale?.asOf,
-    // What concerns the whole feed is told once.
+    // Events of the complete feed are listed once.
     open: [size.tight, size.leftOut, size.shrunk, ...(i === 0 ? [stale, expected] : [])].flatMap(openOf),
   }));
 
@@ -209,6 +184,5 @@ const openOf = (event: OpenEvent | undefined): OpenEvent[] =>
 
 const RATED = FORMAT_NAMES.filter((name) => FORMATS[name].rated).join(' or ');
 
-/** The variants as a request would name them. */
 const describe = ({ action, family, rated }: Counted): string =>
   `action=${action}${family === 'both' ? '' : ` family=${family}`}${rated ? ` format=${RATED}` : ''}`;

@@ -1,11 +1,10 @@
 import { trimmedJson } from '../trim.ts';
 import type { FeedForecast, Forecast } from './forecast.ts';
 
-/** What answers say of feeds that signals would change (SPEC D10.14). */
+/** Response fields describing the effect of signals on feeds (SPEC D10.14). */
 export interface ForecastFields {
   readonly feeds?: 'unknown' | readonly ForecastField[];
   readonly feeds_left_out?: number;
-  /** Why `feeds` is unknown. */
   readonly feeds_reason?: string;
 }
 
@@ -21,10 +20,9 @@ export interface ForecastField {
   warning?: string;
 }
 
-/** The fields where nothing can be said. */
 export const unknownFeeds = (reason: string): ForecastFields => ({ feeds: 'unknown', feeds_reason: reason });
 
-/** The fields of what these signals would change; `forecast` is undefined where this process builds no feeds. */
+/** `forecast` is undefined if this process builds no feeds. */
 export async function forecastFields(
   forecast: FeedForecast | undefined,
   ...signals: Parameters<FeedForecast['dryRun']>

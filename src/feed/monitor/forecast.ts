@@ -1,6 +1,6 @@
 /**
- * What signals will change of feeds, before it hurts (SPEC D10.13, D10.14): the answer to a dry run, and a warning when a country or an ASN
- * was accepted that takes a feed over its cap.
+ * Predicts the effect of signals on feeds (SPEC D10.13, D10.14): for dry runs, and as a warning if an accepted country or ASN will exceed a
+ * cap.
  */
 import { type Clock, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
@@ -13,37 +13,32 @@ import { countNetworks, type GeoCost, geoName } from '../geo-cost.ts';
 import { willExceedEvent, willLeaveOutEvent } from './feed-events.ts';
 import type { FeedWatch } from './feed-watch.ts';
 
-/** A feed that signals would change, and a warning where they would take it over its cap. */
 export interface ForecastFeed extends FeedPreview {
   readonly warning: string | undefined;
 }
 
-/** What a dry run learns; `unknown` says why when it learns nothing. */
+/** The result of a dry run; `unknown` gives the reason for having none. */
 export type Forecast = { readonly feeds: readonly ForecastFeed[]; readonly leftOut: number } | { readonly unknown: string };
 
-/** Tells what signals will change of feeds. */
 export interface FeedForecast {
-  /** What these signals would change, of their list's own feed only with `listOnly`; never rejects, and takes 5 seconds at most. */
+  /** Predicts all feeds, or with `listOnly` only the list's own. Never rejects; takes up to 5 seconds. */
   dryRun(signals: Foreseen, listOnly: boolean): Promise<Forecast>;
-  /** Looks at accepted signals that block countries or ASNs. Nobody waits for it. */
+  /** Checks accepted signals blocking countries or ASNs, in the background. */
   accepted(signals: Foreseen): void;
 }
 
 export interface ForecastOptions {
   readonly previewer: FeedPreviewer;
   readonly watch: FeedWatch;
-  /** The geo data in use now. */
   readonly geo: () => GeoDatabase;
-  /** Resolves when what a workspace has put on the stream has landed; undefined where this process does not land. */
   readonly caughtUp: ((workspaceId: string) => Promise<void>) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Previews under way in this process at most: each reads the rules of up to 20 feeds. */
 const MOST_AT_ONCE = 4;
 
-/** Forecasts over the feeds of this process. */
+/** Concurrent previews of the process: each reads up to 20 feeds. */
 export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: ForecastOptions): FeedForecast {
   let running = 0;
   const looking = new Set<string>();
@@ -53,7 +48,7 @@ export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: Fo
     if (listId === undefined) return { unknown: 'the store does not answer' };
     if (running >= MOST_AT_ONCE) return { unknown: 'too many other dry runs are being counted' };
     running += 1;
-    // What was accepted before is in the numbers; landing that stands still is not waited for.
+    // Earlier signals should count, but stalled landing must not delay the forecast.
     const work = (caughtUp?.(signals.workspaceId) ?? Promise.resolve())
       .catch(() => undefined)
       .then(() => previewer.preview({ ...signals, listId, listOnly }))
@@ -61,14 +56,16 @@ export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: Fo
         running -= 1;
       });
     return within(work, PREVIEW_LIMIT, 'the count of entries', clock).catch((error: Error) => {
-      log('warn', `what a batch changes could not be counted: ${error.message}`);
+      log('warn', `the effect of a batch could not be counted: ${error.message}`);
       return { unknown: 'the entries could not be counted in time' };
     });
   }
 
-  /** Whether a feed that is known here has no room for the networks of a target. */
   const mayExceed = (workspaceId: string, networks: number): boolean => {
-    for (const { size } of watch.blockSizes(workspaceId)) if (size.cap !== 'over' && size.entries + networks > size.limit) return true;
+    for (const {
+      size: { cap, facts },
+    } of watch.blockSizes(workspaceId))
+      if (cap !== 'over' && facts.entryCount + networks > facts.entryLimit) return true;
     return false;
   };
 
@@ -77,13 +74,16 @@ export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: Fo
     if ('unknown' in found || found.costliest === undefined) return;
     const known = [...watch.blockSizes(signals.workspaceId)];
     for (const { feedId, action, entriesAfter, entryLimit, ...left } of found.feeds) {
-      // It may have landed by now: what the feed had before is what it was built with.
+      // The signals may have landed by now; the build's size excludes them.
       const size = known.find((each) => each.feedId === feedId)?.size;
       if (action !== 'block' || size === undefined || size.cap === 'over') continue;
       const more = leavesMoreOut(left) ? left.leftOutAfter : undefined;
       if (more !== undefined) watch.expect({ workspaceId: signals.workspaceId, feedId }, willLeaveOutEvent(entryLimit, more));
       if (entriesAfter <= entryLimit) continue;
-      watch.expect({ workspaceId: signals.workspaceId, feedId }, willExceedEvent(size.entries, entriesAfter, entryLimit, found.costliest));
+      watch.expect(
+        { workspaceId: signals.workspaceId, feedId },
+        willExceedEvent(size.facts.entryCount, entriesAfter, entryLimit, found.costliest),
+      );
     }
   }
 
@@ -110,7 +110,6 @@ export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: Fo
   };
 }
 
-/** Whether a feed does without more than before. */
 function leavesMoreOut({ leftOutBefore: before, leftOutAfter: after }: Pick<FeedPreview, 'leftOutBefore' | 'leftOutAfter'>): boolean {
   if (after === undefined || before === undefined) return after !== undefined;
   if (after.fit === 'lists') return before.fit !== 'lists' || after.lists.length > before.lists.length;
@@ -124,7 +123,7 @@ function warningOf(preview: FeedPreview, cost: GeoCost | undefined): string | un
   return willExceedEvent(entriesBefore, entriesAfter, entryLimit, cost).text;
 }
 
-/** The networks of countries and ASNs, each counted once while the geo data stay the same. */
+/** Counts networks per target, cached for the current geo data. */
 function countOnce(geo: () => GeoDatabase): (target: GeoTarget) => number {
   let version = '';
   const known = new Map<string, number>();

@@ -2,57 +2,51 @@ import type { BodyPart } from '../formats/stamp.ts';
 import { type Gzipped, gzipBody } from './gzip.ts';
 import { md5Of } from './md5.ts';
 
-/** The bytes of one representation, as far as they are in memory. */
 export interface Body {
-  /** undefined once it was dropped. */
   identity: Uint8Array | undefined;
-  /** What the identity body consists of; undefined for one part. */
+  /** undefined: a single part. */
   readonly parts: readonly BodyPart[] | undefined;
-  /** undefined until it is asked for. */
+  /** undefined until requested. */
   gzip: Gzipped | undefined;
-  /** What was there of the body before; undefined once this one was compressed. */
+  /** The predecessor's compressed body, until this one is compressed. */
   before: Gzipped | undefined;
-  /** MD5 of the identity body, lowercase hexadecimal; undefined until it is asked for. */
   md5: Promise<string> | undefined;
-  /** The running compression, shared by all requests that wait for it. */
   compressing: Promise<Uint8Array> | undefined;
-  /** Whether it was used since it was last spared. */
   used: boolean;
 }
 
-/** Keeps the bodies of feeds in memory, up to a number of bytes. A body that it drops can be built again from its snapshot. */
+/** Caches bodies up to a number of bytes. Evicted bodies can be built again from the snapshot. */
 export class BodyCache {
   readonly #limit: number;
-  /** In the order in which they are considered for dropping. */
-  readonly #held = new Set<Body>();
+  /** In eviction order. */
+  readonly #cached = new Set<Body>();
   #bytes = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** Bytes that are held. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Keeps a new body, at least until the next one comes. What it has in common with its predecessor is not compressed again. */
-  hold(identity: Uint8Array, parts?: readonly BodyPart[], predecessor?: Body): Body {
+  /** Caches a new body, at least until the next one. Parts shared with the predecessor are not compressed again. */
+  add(identity: Uint8Array, parts?: readonly BodyPart[], predecessor?: Body): Body {
     const before = parts && (predecessor?.gzip ?? predecessor?.before);
     const body: Body = { identity, parts, gzip: undefined, before, md5: undefined, compressing: undefined, used: false };
-    this.#held.add(body);
+    this.#cached.add(body);
     this.#bytes += sizeOf(body);
-    this.#makeRoom(body);
+    this.#evict(body);
     return body;
   }
 
-  /** The identity bytes; undefined when they were dropped. */
+  /** undefined after eviction. */
   identity(body: Body): Uint8Array | undefined {
     body.used = true;
     return body.identity;
   }
 
-  /** The compressed bytes, made when first asked for; undefined when the body was dropped. */
+  /** Compressed on first use; undefined after eviction. */
   gzip(body: Body): Uint8Array | Promise<Uint8Array> | undefined {
     if (body.identity === undefined) return undefined;
     body.used = true;
@@ -65,15 +59,14 @@ export class BodyCache {
     return body.compressing;
   }
 
-  /** The MD5 of the identity bytes, made when first asked for; undefined when it was not and the body was dropped. */
+  /** Calculated on first use; undefined if the body was evicted before. */
   md5(body: Body): Promise<string> | undefined {
     if (body.identity !== undefined) body.md5 ??= md5Of(body.identity);
     return body.md5;
   }
 
-  /** Drops a body that will not be served any more. */
   drop(body: Body): void {
-    if (!this.#held.delete(body)) return;
+    if (!this.#cached.delete(body)) return;
     this.#bytes -= sizeOf(body);
     body.identity = undefined;
     body.gzip = undefined;
@@ -81,29 +74,29 @@ export class BodyCache {
   }
 
   #keepGzip(body: Body, gzip: Gzipped): Uint8Array {
-    if (this.#held.has(body)) {
+    if (this.#cached.has(body)) {
       this.#bytes -= sizeOf(body);
       body.gzip = gzip;
       body.before = undefined;
       this.#bytes += sizeOf(body);
-      this.#makeRoom(body);
+      this.#evict(body);
     }
     return gzip.bytes;
   }
 
   /**
-   * Second chance (the clock algorithm): a body that was used since it was last considered goes behind the others; the first that was
-   * not is dropped. A use only sets a flag, because keeping the set in order of use would make garbage at every poll.
+   * Second chance (clock algorithm): a used body moves to the end, the first unused one is evicted. A use only sets a flag: reordering at
+   * every poll would create garbage.
    */
-  #makeRoom(newest: Body): void {
-    for (const body of this.#held) {
+  #evict(newest: Body): void {
+    for (const body of this.#cached) {
       if (this.#bytes <= this.#limit) return;
       if (body === newest) continue;
       if (body.used) {
         body.used = false;
-        this.#held.delete(body);
-        // This loop comes to it again at its end.
-        this.#held.add(body);
+        this.#cached.delete(body);
+        // The loop reaches it again at its end.
+        this.#cached.add(body);
       } else this.drop(body);
     }
   }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { type DocumentVariant, nameOf } from '../document.ts';
 
 /**
- * A strong entity tag, quoted: equal for equal bytes on every replica and after a restart, different for every format, family,
- * action and coding (SPEC D5.10). `content` names the identity bytes; `coding` all that turns them into the bytes sent.
+ * A quoted strong entity tag: equal for equal bytes on all replicas and after restarts, different per format, family, action and coding
+ * (SPEC D5.10). `content` names the identity bytes; `coding` their transformation.
  */
 export function entityTag(content: string, variant: DocumentVariant, coding: string): string {
   const { format, family, action } = nameOf(variant);

@@ -1,37 +1,33 @@
 /**
- * Compression of bodies, part by part (RFC 1952): a part is compressed without regard to what stands before it, so that one that was in
- * the body before is copied. The bytes depend on the body and its parts alone, and not on what was compressed before.
+ * Compresses each part of a body independently (RFC 1952), hence unchanged parts are copied. The bytes depend only on the body and its
+ * parts.
  */
 import { constants, crc32, deflateRaw } from 'node:zlib';
 import type { BodyPart } from '../formats/stamp.ts';
 import { joinedCrc } from './crc.ts';
 
-/** A compressed body. */
 export interface Gzipped {
   readonly bytes: Uint8Array;
-  /** Its parts by name. */
   readonly parts: ReadonlyMap<string, CompressedPart>;
 }
 
 interface CompressedPart {
   readonly bytes: Uint8Array;
-  /** Of the part before it was compressed. */
   readonly crc: number;
   readonly length: number;
 }
 
-/** Far cheaper than the default for hardly more bytes. */
+/** Much cheaper than the default for hardly more bytes. */
 const LEVEL = 4;
 const MIN_CHUNK = 1 << 10;
 const MAX_PART = 1 << 20;
 
-/** Deflate, no name, no time, no system. */
+/** Deflate without name, time or system. */
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff);
-/** A last block without bytes. */
 const END = Uint8Array.of(3, 0);
 const TRAILER_LENGTH = 8;
 
-/** Compresses off this thread; equal input gives equal output of the same zlib. Copies what is in `before`, a body of the same variant. */
+/** Compresses outside this thread; deterministic for a given zlib. Copies parts found in `before`, a body of the same variant. */
 export async function gzipBody(
   identity: Uint8Array,
   parts: readonly BodyPart[] = partsOf(identity.length),
@@ -40,7 +36,7 @@ export async function gzipBody(
   const made: { readonly name: string | undefined; readonly part: CompressedPart }[] = [];
   let from = 0;
   let crc = 0;
-  // One after the other: each one at work has memory of its own.
+  // Sequentially: each running compression allocates memory.
   for (const { to, name } of parts) {
     const known = name === undefined ? undefined : before?.parts.get(name);
     const part = known ?? (await compressed(identity.subarray(from, to)));
@@ -51,7 +47,6 @@ export async function gzipBody(
   return assembled(made, crc, identity.length);
 }
 
-/** The parts of a body that says nothing of them. */
 const partsOf = (length: number): BodyPart[] =>
   Array.from({ length: Math.ceil(length / MAX_PART) }, (_, i) => ({ to: Math.min(length, (i + 1) * MAX_PART), name: undefined }));
 
@@ -79,15 +74,15 @@ function assembled(
 }
 
 function compressed(part: Uint8Array): Promise<CompressedPart> {
-  // Few, well-filled pieces: each one is a turn of this thread.
+  // Few, large chunks: each one is an event on this thread.
   const chunkSize = Math.min(Math.max(part.length >> 1, MIN_CHUNK), MAX_PART);
   return new Promise((resolve, reject) => {
-    // A flush ends the part at a whole byte, and does not end the stream.
+    // Flushing ends the part at a byte boundary without ending the stream.
     deflateRaw(part, { level: LEVEL, chunkSize, finishFlush: constants.Z_SYNC_FLUSH }, (error, bytes) =>
       error === null ? resolve({ bytes, crc: crc32(part), length: part.length }) : reject(error),
     );
   });
 }
 
-/** What the bytes of `gzipBody` depend on besides its input; `zlib` names the library's version and the machine it is built for. */
+/** Identifies every factor of `gzipBody`'s output except its input; `zlib` gives library version and machine. */
 export const gzipCoding = (zlib: string): string => `gzip parts ${LEVEL} ${zlib}`;

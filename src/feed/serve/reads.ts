@@ -1,25 +1,21 @@
-/** What the main thread knows by reads of the store: of a workspace, and of the snapshot behind a document. Records are never changed, only replaced. */
 import type { WorkspaceDirectory } from '../../ports/snapshot.ts';
 import type { BuildSource } from '../builder.ts';
 import { BEFORE_ALL, type ReadStamp } from '../read-stamp.ts';
 
-/** A read of the store by which something was found to be as it is. */
 export interface Read {
-  /** When the store was asked. Its `sequence` is of the moment before the read waited for landing. */
+  /** When the store was asked. `sequence` is from before the wait for landing. */
   readonly at: ReadStamp;
-  /** The store's clock then, ms. */
   readonly readAt: number;
-  /** Until then what it found is served without another read; ms, monotonic. */
+  /** Served without another read until then; ms, monotonic. */
   readonly freshUntil: number;
 }
 
-/** The last read of a workspace. */
 export interface WorkspaceRead extends Read {
-  /** Moves with any of its lists and rules; undefined before the first read, and when the workspace is gone. */
+  /** Changes with the workspace's lists and rules; undefined before the first read, and for a deleted workspace. */
   readonly revision: number | undefined;
-  /** The key revision before the read began. It moves when a list or feed is deleted: names are then asked for again. */
+  /** The key revision before the read. Changes on deletion of a list or feed: names are resolved again. */
   readonly keyRevision: number | undefined;
-  /** Whether the last attempt failed; `freshUntil` is then when the store is asked again, and the rest is of the last good read. */
+  /** The last attempt failed: `freshUntil` is the time of the next one, and the rest describes the last good read. */
   readonly failed: boolean;
 }
 
@@ -32,50 +28,49 @@ export const NEVER_READ: WorkspaceRead = {
   failed: false,
 };
 
-/** The record after the store has answered; undefined for an unknown workspace. */
+/** The record of a successful read; undefined for an unknown workspace. */
 export const goodRead = (
   found: Pick<WorkspaceDirectory, 'revision' | 'readAt'> | undefined,
   read: Pick<WorkspaceRead, 'at' | 'freshUntil' | 'keyRevision'>,
 ): WorkspaceRead => ({ ...read, readAt: found?.readAt ?? 0, revision: found?.revision, failed: false });
 
-/** Whether a request may be served from a read: it is fresh, or began after the request. */
+/** The read is fresh, or began after the request. */
 export const isFreshFor = ({ at, freshUntil }: Read, arrival: ReadStamp): boolean =>
   at.sequence > arrival.sequence || arrival.monotonic < freshUntil;
 
-/** What a read of the workspace says of one document. */
 export interface DocumentRead extends WorkspaceRead {
-  /** Moves with everything that the document shows. */
   readonly revision: number;
 }
 
-/** What is known of the snapshot behind a document; the rules themselves are on the feed thread. */
+/** The main thread's knowledge of a snapshot; the rules are on the feed thread. */
 export interface KnownSnapshot {
   readonly revision: number;
-  /** When its rules were read, for the read of the workspace with this `sequence`. The feed thread reads them anew for a higher one. */
+  /** When the rules were read; `sequence`: of the workspace read. The feed thread reads again for a higher one. */
   readonly at: ReadStamp;
-  /** The latest read that found that nothing had moved since; its own to begin with. */
+  /** The latest read without changes since; initially the snapshot's own. */
   readonly confirmed: Read;
 }
 
-/** The snapshot that a build was made from: the known one, or a new one, which is fresh for `interval` (ms). */
+/** The snapshot of a build: the known one, or a new one, fresh for `interval` (ms). */
 export function snapshotOf({ at, readAt, revision }: BuildSource, known: KnownSnapshot | undefined, interval: number): KnownSnapshot {
   if (known !== undefined && isOf(known, at)) return known;
   return { revision, at, confirmed: { at, readAt, freshUntil: at.monotonic + interval } };
 }
 
-/** Whether the rules of a snapshot were read at this moment. */
 export const isOf = ({ at }: KnownSnapshot, moment: ReadStamp): boolean =>
   at.sequence === moment.sequence && at.monotonic === moment.monotonic;
 
-/** The snapshot after a read of the workspace: confirmed when the document's revision has not moved since. */
+/** Confirms the snapshot if the document's revision is unchanged. */
 export const confirmedBy = (known: KnownSnapshot, read: DocumentRead): KnownSnapshot =>
   hasSeen(known, read) && read.revision === known.revision && read.freshUntil >= known.confirmed.freshUntil
     ? { ...known, confirmed: read }
     : known;
 
-/** Whether the rules have to be read anew at `now` (ms, monotonic): the revision has moved, and the last read is `interval` (ms) ago. */
+/**
+ * Whether to read the rules again at `now` (ms, monotonic): the revision has changed, and the last read is at least `interval` (ms) old.
+ */
 export const isOutdated = (known: KnownSnapshot, read: DocumentRead, now: number, interval: number): boolean =>
   hasSeen(known, read) && read.revision !== known.revision && now >= known.at.monotonic + interval;
 
-/** Whether a read of the workspace began after the one for which the snapshot was read. */
+/** Whether the read began after the snapshot's. */
 const hasSeen = ({ at }: KnownSnapshot, read: DocumentRead): boolean => read.at.sequence > at.sequence;

@@ -7,7 +7,7 @@ import { stampText } from '../formats/stamp.ts';
 import type { FeedName, FeedWatch } from '../monitor/feed-watch.ts';
 import { isBefore, type ReadStamp } from '../read-stamp.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
-import { agrees, type Dated, dateContent, heldUntil, LONGEST_WAIT, NEVER, recordContent } from './last-modified.ts';
+import { agrees, type Dated, dateContent, LONGEST_WAIT, NEVER, recordContent, servedUntil } from './last-modified.ts';
 import { confirmedBy, type DocumentRead, isOf, isOutdated, type KnownSnapshot, snapshotOf } from './reads.ts';
 import { type Representation, representationOf, type TooLarge } from './representation.ts';
 import {
@@ -29,15 +29,14 @@ import {
 
 /** How long the last good snapshot is served while the store does not answer, ms (SPEC D5.16). */
 export const LONGEST_OUTAGE = 86_400_000;
-/** How long a feed counts as stale that was served so and is not asked for any more, ms. */
+/** How long a feed counts as stale after its last stale response, ms. */
 const STALE_SHOWN = 15 * 60_000;
-/** How often a feed is made for one request because a rule expired in the meantime. */
+/** Maximum rebuilds per request after expiries during the build. */
 const MAX_ROUNDS = 3;
-/** Variants that are kept of one document: filters can make up any number. A feed has fewer. */
+/** Cached variants per document: clients can create any number of filters. A feed has fewer. */
 const MOST_VARIANTS = 64;
 
 type Outcome = Representation | TooLarge | undefined;
-/** One variant of the document: what is served of it, and the work that its requests share, which tells whether the document is there. */
 interface ServedVariant {
   readonly variant: DocumentVariant;
   state: VariantState;
@@ -46,8 +45,8 @@ interface ServedVariant {
 }
 
 /**
- * One document on the main thread, in all its variants. A request is served what is ready; else the variant is refreshed: its build is
- * confirmed where nothing has moved, or made anew on the feed thread. While the store is away, the last good snapshot is served as stale.
+ * One document with all variants, on the main thread. Confirms or rebuilds a variant when needed; serves the last good snapshot stale while
+ * the store is unavailable.
  */
 export class ServedDocument {
   readonly document: DocumentKind;
@@ -56,11 +55,11 @@ export class ServedDocument {
   readonly #name: FeedName;
   readonly #context: ServeContext;
   readonly #variants = new Map<ReturnType<typeof keyOf>, ServedVariant>();
-  /** The latest read of the workspace that tells of this document. */
+  /** The latest workspace read covering this document. */
   #read: DocumentRead | undefined;
   #snapshot: KnownSnapshot | undefined;
   #usedAt = Number.NEGATIVE_INFINITY;
-  /** ms, monotonic: until then the store is not asked, because the last refresh failed; undefined when it did not. */
+  /** ms, monotonic: after a failed refresh, no store call until then; else undefined. */
   #retryAt: number | undefined;
 
   constructor(workspaceId: string, document: DocumentKind, feedId: string | null, context: ServeContext) {
@@ -71,33 +70,32 @@ export class ServedDocument {
     this.#context = context;
   }
 
-  /** Told of feeds only: other documents have no entries that appliances could run out of. */
+  /** Only for feeds: other documents have no cap on a device. */
   get #watch(): FeedWatch | undefined {
     return this.document === 'feed' ? this.#context.options.watch : undefined;
   }
 
-  /** When a request last found nothing ready, ms, monotonic. */
+  /** Last request without a ready response, ms, monotonic. */
   get usedAt(): number {
     return this.#usedAt;
   }
 
-  /** What is served now, of the variant that is nearest to its cap; undefined when there is nothing. `monotonic` in ms. */
+  /** The served variant nearest to its cap; undefined if nothing is served. `monotonic` in ms. */
   summary(monotonic: number): { entries: number; limit: number; isStale: boolean } | undefined {
     const outcomes = [...this.#variants.values()].flatMap(({ state }) => state.current?.outcome ?? []);
     const isStale = monotonic - this.#usedAt < STALE_SHOWN && outcomes.some(({ staleSince }) => staleSince !== undefined);
     const nearest = nearestToCap(outcomes);
-    return nearest && { entries: nearest.entryCount, limit: nearest.entryLimit, isStale };
+    return nearest && { entries: nearest.facts.entryCount, limit: nearest.facts.entryLimit, isStale };
   }
 
-  /** What can be served of a variant at once, or undefined. */
   ready(variant: DocumentVariant, at: Instant): Outcome {
     const served = this.#variants.get(keyOf(variant));
     return served && readyOutcome(served.state, at);
   }
 
   /**
-   * What is served of a variant, refreshed where that is due; undefined when the document is gone. `read` is fresh for the arrival, or
-   * has failed. With `withBody` the bytes are in memory when it resolves. Rejects with FEED_UNAVAILABLE when the store does not answer and there is no good snapshot.
+   * undefined for a deleted document. `read` is fresh for the arrival, or failed. `withBody`: the bytes are in memory on return. Rejects
+   * with FEED_UNAVAILABLE if the store does not answer and no good snapshot exists.
    */
   async serve(variant: DocumentVariant, arrival: ReadStamp, read: DocumentRead, withBody: boolean): Promise<Outcome> {
     const served = this.#variant(variant);
@@ -116,7 +114,6 @@ export class ServedDocument {
     }
   }
 
-  /** Drops all that is known and held of the document, here and on the feed thread. Another request starts from nothing. */
   forget(): void {
     for (const served of this.#variants.values()) this.#update(served, withoutBuilds(served.state));
     this.#variants.clear();
@@ -126,7 +123,7 @@ export class ServedDocument {
     builder.forget(this.#workspaceId, this.document, this.feedId).catch(report);
   }
 
-  /** Refreshes the variant, and again where a rule has expired in the meantime. */
+  /** Refreshes the variant, repeatedly if rules expire meanwhile. */
   async #serveFresh(served: ServedVariant, arrival: ReadStamp, withBody: boolean): Promise<Outcome> {
     const deadline = arrival.monotonic + STORE_TIMEOUT;
     for (let round = 1, asked = arrival; ; round++, asked = this.#context.moment()) {
@@ -136,22 +133,21 @@ export class ServedDocument {
       if (!isThere) return undefined;
       const { current } = served.state;
       if (current !== undefined && isComplete(current, this.#context.now().wall)) return current.outcome;
-      if (round === MAX_ROUNDS) throw new WeirError('FEED_UNAVAILABLE', 'what was built had expired each time');
+      if (round === MAX_ROUNDS) throw new WeirError('FEED_UNAVAILABLE', 'each build expired before it was finished');
     }
   }
 
-  /** The last good snapshot without the rules that have expired since, while the store does not answer. */
   async #serveStale(served: ServedVariant, arrival: ReadStamp, withBody: boolean, cause: unknown): Promise<Representation | TooLarge> {
     for (let round = 1, asked = arrival; round <= MAX_ROUNDS; round++, asked = this.#context.moment()) {
       await this.#makeStale(served, asked, withBody, cause);
-      // A newer snapshot may have come meanwhile, and what was built of the one before is not taken in.
+      // A newer snapshot may have arrived; builds from the previous one are then ignored.
       const { current } = served.state;
       if (current !== undefined && isServable(current, this.#context.now().wall)) return current.outcome;
     }
     throw new WeirError('FEED_UNAVAILABLE', 'nothing was built', { cause });
   }
 
-  /** Extends the current build of the last good snapshot as stale, or has another one built from it. */
+  /** Extends the current build as stale, or rebuilds from its snapshot. */
   async #makeStale(served: ServedVariant, arrival: ReadStamp, withBody: boolean, cause: unknown): Promise<void> {
     const now = this.#context.now();
     const snapshot = this.#snapshot;
@@ -174,7 +170,7 @@ export class ServedDocument {
       });
   }
 
-  /** Makes what is served of a variant current: finds that nothing has moved, or has it built. Resolves to whether it is there. */
+  /** Confirms or rebuilds a variant. Resolves to whether it exists. */
   async #refresh(served: ServedVariant, withBody: boolean): Promise<boolean> {
     const read = this.#read!;
     this.#snapshot &&= confirmedBy(this.#snapshot, read);
@@ -189,7 +185,7 @@ export class ServedDocument {
     return isThere;
   }
 
-  /** Extends the current build if the snapshot, its rules and its recorded Last-Modified are unchanged. Resolves to whether it did. */
+  /** Extends the current build if snapshot, rules and recorded Last-Modified are unchanged. Resolves to whether it did. */
   async #revalidate(served: ServedVariant, snapshot: KnownSnapshot): Promise<boolean> {
     const { geoVersion, clock } = this.#context.options;
     const now = clock.now();
@@ -208,28 +204,26 @@ export class ServedDocument {
     return true;
   }
 
-  /** Has a variant built and takes it in; `staleSince` (whole seconds) when that is done without the store. Resolves to whether it is there. */
+  /** Builds a variant and stores the result; `staleSince` (whole seconds) without the store. Resolves to whether it exists. */
   async #build(served: ServedVariant, sequence: number, staleSince: number | undefined): Promise<boolean> {
     const { variant } = served;
     const now = this.#context.now();
-    const before = heldUntil(variant, servedBefore(served.state, now), secondOf(now.wall));
+    const before = servedUntil(variant, servedBefore(served.state, now), secondOf(now.wall));
     const offline = staleSince !== undefined;
     const result = await this.#context.options.builder.build({ ...this.#name, variant, sequence, offline, before });
     if (result.kind === 'no_snapshot') throw new WeirError('FEED_UNAVAILABLE', 'there is no snapshot in memory');
-    if (result.kind === 'gone') this.forget();
+    if (result.kind === 'deleted') this.forget();
     else if (!this.#isOvertaken(served, result, offline)) await this.#accept(served, result, staleSince);
-    return result.kind !== 'gone';
+    return result.kind !== 'deleted';
   }
 
-  /** Whether a build comes after that of a later read of the variant, which it must not replace; without the store, of any of them (SPEC D35.4). */
+  /** Whether the variant already has a build from a later read; without the store, from any read (SPEC D35.4). */
   #isOvertaken = ({ state }: ServedVariant, { at }: BuildSource, offline: boolean): boolean =>
     isBefore(at, (offline ? this.#snapshot : (state.next ?? state.current))?.at);
 
   async #accept(served: ServedVariant, result: BuiltDocument | TooLargeBuild, staleSince: number | undefined): Promise<void> {
     const { variant } = served;
-    const { name, target, entryCount: entries, v4Count, entryLimit: limit, fitted } = result;
-    const { at, geoVersion, asOf, completeSince, nextExpiry } = result;
-    const size = { name, target, entries, v4Count, limit, fitted, revision: staleSince === undefined ? result.revision : undefined };
+    const { at, geoVersion, asOf, completeSince, facts } = result;
     const snapshot = snapshotOf(result, this.#snapshot, this.#context.interval);
     if (!isBefore(at, this.#snapshot?.at)) this.#snapshot = snapshot;
     const { confirmed } = snapshot;
@@ -239,8 +233,8 @@ export class ServedDocument {
     if (this.#isOvertaken(served, result, offline)) return;
     const isOver = result.kind === 'too_large';
     const { watch } = this.#context.options;
-    const counted = variant.document === 'feed' ? this.#watch?.built(this.#name, variant, size) : undefined;
-    const ofBouncers = isOver && variant.document === 'decisions' ? watch.overCap(this.#name, size.revision) : undefined;
+    const counted = variant.document === 'feed' ? this.#watch?.built(this.#name, variant, result, offline) : undefined;
+    const ofBouncers = isOver && variant.document === 'decisions' ? watch.overCap(this.#name, result.revision, offline) : undefined;
     const shares = isOver ? await (counted ?? ofBouncers) : undefined;
     if (this.#isOvertaken(served, result, offline)) return;
     const now = this.#context.now();
@@ -249,12 +243,12 @@ export class ServedDocument {
     const outcome =
       result.kind === 'document'
         ? this.#representation(result, dated!, served)
-        : { kind: result.kind, of: { feedId: this.feedId, variant }, entryCount: entries, entryLimit: limit, hint: result.hint, shares };
+        : { kind: result.kind, of: { feedId: this.feedId, variant }, facts, hint: result.hint, shares };
     const { waits, settlesAt } = dated ?? { waits: false, settlesAt: NEVER };
     const paused = now.monotonic + this.#context.pause;
     const settled = now.monotonic + LONGEST_WAIT * 1000;
     const freshUntil = settlesAt !== NEVER ? settled : staleSince !== undefined ? paused : confirmed.freshUntil;
-    const times = { freshUntil, asOf, completeSince, nextExpiry: Math.min(nextExpiry, settlesAt) };
+    const times = { freshUntil, asOf, completeSince, nextExpiry: Math.min(facts.nextExpiry, settlesAt) };
     const build = { outcome: { ...outcome, staleSince }, at, confirmed, geoVersion, ...times };
     this.#update(served, withBuild(served.state, build, waits, now));
   }
@@ -267,29 +261,29 @@ export class ServedDocument {
   #representation(result: BuiltDocument, dated: Dated, { variant, state }: ServedVariant): Representation {
     const { bodies, options } = this.#context;
     stampText(result, dated.lastModified);
-    const body = bodies.hold(result.bytes, result.parts, newestBody(state));
+    const body = bodies.add(result.bytes, result.parts, newestBody(state));
     return representationOf(result, dated, { feedId: this.feedId, variant }, body, options.zlib);
   }
 
   #variant(variant: DocumentVariant): ServedVariant {
     const known = this.#variants.get(keyOf(variant));
     if (known !== undefined) return known;
-    this.#makeRoom();
+    this.#evict();
     const [refreshing, buildingStale] = [this.#context.singleFlight<boolean>(), this.#context.singleFlight<boolean>()];
     const served = { variant, state: NOT_BUILT, refreshing, buildingStale };
     this.#variants.set(keyOf(variant), served);
     return served;
   }
 
-  /** Drops the oldest filtered variant where there are as many as are kept. A request that waits for it is still answered. */
-  #makeRoom(): void {
+  /** Evicts the oldest filtered variant at the maximum. Requests waiting for it are still answered. */
+  #evict(): void {
     const oldest = this.#variants.values().find(({ variant }) => !isRemembered(variant));
     if (oldest === undefined || this.#variants.size < MOST_VARIANTS) return;
     this.#update(oldest, withoutBuilds(oldest.state));
     this.#variants.delete(keyOf(oldest.variant));
   }
 
-  /** Replaces the state of a variant and lets go of the bodies that it alone held. */
+  /** Replaces the state and drops bodies used by no other. */
   #update(served: ServedVariant, state: VariantState): void {
     const before = served.state;
     served.state = state;

@@ -9,40 +9,36 @@ import type { Representation, TooLarge } from './representation.ts';
 import { type NamedFeed, type Resolution, resolutionOf, workspaceFeed } from './resolution.ts';
 import { ServedDocument } from './served-document.ts';
 
-/** How long a read of the workspace waits for landing to catch up, ms. */
+/** How long a workspace read waits for landing to catch up, ms. */
 const CAUGHT_UP_LIMIT = 2_000;
 const UUID_LENGTH = 36;
-/** Feeds, and documents of each other kind, that are remembered: more than a workspace may have lists (MAX_LISTS, unless that was raised). */
+/** Maximum number of documents per kind: more than the default MAX_LISTS. */
 const MOST_DOCUMENTS = 12_000;
 
-/** What a name stands for, and the read that says so. */
 export interface Known {
   readonly resolution: Resolution;
   readonly read: WorkspaceRead;
 }
 
-/** What the store said when it was asked for a name; `known` is undefined when there is no such workspace. */
 interface Answer {
   readonly ref: string | null;
-  /** When it was asked for. */
+  /** Sequence of the request. */
   readonly sequence: number;
   readonly known: Known | undefined;
 }
 
 /**
- * One workspace on the main thread: the names, feeds and other documents that are asked for. The store is asked for one name at a time, whatever the
- * number of lists. While the workspace's revision stands still, one read confirms all names that are known. A name without a feed is
- * not remembered: a new list is found at once, and there is nothing that strangers could fill.
+ * A workspace's requested names and documents, on the main thread. The store is asked for single names; one read confirms all known names
+ * while the revision is unchanged. Unknown names are not cached: new lists are found immediately, and strangers cannot fill memory.
  */
 export class ServedWorkspace {
   readonly id: string;
   readonly #context: ServeContext;
-  /** By what is served, then by the UUID of the list or composed feed; null for the workspace's. */
+  /** By kind, then by UUID of the list or composed feed; null: the workspace's. */
   readonly #documents = new Map<DocumentKind, Map<string | null, ServedDocument>>();
-  /** By name, or by UUID in lower case. */
   readonly #names = new Map<string, Known>();
   #own: Known | undefined;
-  /** The last read that had waited for landing. */
+  /** The last read after waiting for landing. */
   #last = NEVER_READ;
   readonly #reading: SingleFlight<Answer>;
   readonly #lookingUp = new Map<string | null, SingleFlight<Answer>>();
@@ -53,17 +49,15 @@ export class ServedWorkspace {
     this.#reading = context.singleFlight();
   }
 
-  /** Whether none of its documents is remembered. */
   get isEmpty(): boolean {
     return this.#served().next().done === true;
   }
 
-  /** The feeds that are remembered. */
   feeds(): Iterable<ServedDocument> {
     return this.#documents.get('feed')?.values() ?? [];
   }
 
-  /** The feed behind a UUID or name (null: the workspace's), where no read is due at `monotonic` (ms). */
+  /** The feed behind a UUID or name (null: the workspace's), if no read is due at `monotonic` (ms). */
   recall(ref: string | null, monotonic: number): NamedFeed | undefined {
     if (monotonic >= this.#last.freshUntil) return undefined;
     const known = this.#find(ref);
@@ -71,14 +65,12 @@ export class ServedWorkspace {
     return monotonic < this.#readOf(known).freshUntil && this.#stands(known) ? known.resolution : undefined;
   }
 
-  /** What can be served at once of a variant of a feed or another document, or undefined. */
   ready(feedId: string | null, variant: DocumentVariant, at: Instant): Representation | TooLarge | undefined {
     return this.#documents.get(variant.document)?.get(feedId)?.ready(variant, at);
   }
 
   /**
-   * What a UUID or name (null: the workspace itself) stands for, fresh for the arrival; undefined when there is no such
-   * workspace. While the store does not answer, what was known last; rejects with FEED_UNAVAILABLE when that is nothing.
+   * Fresh for the arrival; undefined for an unknown workspace. While the store does not answer: the last known result, or FEED_UNAVAILABLE.
    */
   async resolve(ref: string | null, arrival: ReadStamp): Promise<Known | undefined> {
     let cause: unknown;
@@ -96,7 +88,6 @@ export class ServedWorkspace {
     return { ...known, read: this.#last };
   }
 
-  /** The feed or another document of a list or a composed feed that is there, or the workspace's own (null). */
   document(document: DocumentKind, feedId: string | null): ServedDocument {
     const byFeed = this.#documents.get(document) ?? new Map<string | null, ServedDocument>();
     this.#documents.set(document, byFeed);
@@ -110,7 +101,7 @@ export class ServedWorkspace {
     return served;
   }
 
-  /** Forgets the documents that were last asked for before `time` (ms, monotonic), and the names without a feed. */
+  /** Drops documents last requested before `time` (ms, monotonic), and names without a feed. */
   prune(time: number): void {
     for (const served of this.#served()) if (served.usedAt < time) this.#forget(served);
     const used = new Set([...this.#served()].map(({ feedId }) => feedId));
@@ -129,7 +120,7 @@ export class ServedWorkspace {
       const read = this.#readOf(known);
       return isFreshFor(read, arrival) && this.#stands(known) ? { ...known, read } : this.#lookUp(ref, arrival);
     }
-    // The list may be younger than what is known: only a read that began after the request can turn it away.
+    // The list may be newer: only a read begun after the request may deny it.
     return this.#lookUp(ref, { ...arrival, monotonic: Number.POSITIVE_INFINITY });
   }
 
@@ -153,10 +144,10 @@ export class ServedWorkspace {
     const keyRevision = this.#context.options.keyRevision();
     if (afterLanding && caughtUp !== undefined) await within(caughtUp(this.id), CAUGHT_UP_LIMIT, 'landing', clock).catch(() => undefined);
     const at = { ...this.#context.now(), sequence };
-    // Nothing has an empty name: that asks for the workspace alone.
+    // No list has an empty name: this reads only the workspace.
     const found = await store.findNamed(this.id, ref ?? '');
     const read = goodRead(found, { at, freshUntil: at.monotonic + this.#context.interval, keyRevision });
-    // The answer to a read that timed out may come after that to a later read, and must not replace it.
+    // A late response must not replace that of a later read.
     if (afterLanding && sequence > this.#last.at.sequence) {
       this.#last = read;
       this.#own = found && { resolution: workspaceFeed(found), read };
@@ -171,7 +162,7 @@ export class ServedWorkspace {
     return { ref, sequence, known };
   }
 
-  /** Keeps what a name stands for, and drops the feed that it stood for and that is gone. */
+  /** Caches the name, and drops the deleted feed behind its previous meaning. */
   #remember(ref: string, known: Known): void {
     const { resolution, read } = known;
     const before = this.#find(ref);
@@ -189,19 +180,18 @@ export class ServedWorkspace {
     return byId?.resolution.kind === 'named' && byId.resolution.feedId === id ? byId : this.#names.get(ref);
   }
 
-  /** What a UUID stands for that is known by a name only: while the store does not answer, nothing better is to be had. */
   #findById(ref: string | null): Known | undefined {
     if (ref?.length !== UUID_LENGTH) return undefined;
     const id = ref.toLowerCase();
     return this.#names.values().find(({ resolution }) => resolution.kind === 'named' && resolution.feedId === id);
   }
 
-  /** The latest read in which a known name stands for the same: the workspace's, while its revision has not moved. */
+  /** The latest read confirming a known name: the workspace's, while its revision is unchanged. */
   #readOf({ read }: Known): WorkspaceRead {
     return this.#last.failed || read.revision === this.#last.revision ? this.#last : read;
   }
 
-  /** Whether its list or feed cannot have been deleted since a name was found (SPEC D5.24), or the store cannot be asked. */
+  /** Whether the feed cannot have been deleted since (SPEC D5.24), or the store cannot be asked. */
   #stands(known: Known): boolean {
     const { keyRevision } = this.#context.options;
     if (known.resolution.kind === 'named' && known.resolution.feedId === null) return true;
@@ -222,7 +212,6 @@ export class ServedWorkspace {
   }
 }
 
-/** Where a name is kept: a UUID in lower case, so that its spellings are one; any other name as it is. */
 function keyOf(ref: string, resolution: Resolution): string {
   const id = ref.toLowerCase();
   return resolution.kind === 'named' && resolution.feedId === id ? id : ref;

@@ -1,4 +1,4 @@
-/** How large a feed would be, as it is or with other lists and settings, and which countries and ASNs cost it most (SPEC D18.22). */
+/** The size of a feed, stored or proposed, and its most expensive countries and ASNs (SPEC D18.22). */
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import { type Clock, instantOf, secondOf, turnOf } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
@@ -6,14 +6,13 @@ import type { SnapshotHead } from '../../ports/snapshot.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { fairQueue } from '../../schedule/fair-queue.ts';
 import { addressRules, allRules, geoCosts } from '../build/cap-hint.ts';
-import { measureFeed } from '../build/render-feed.ts';
+import { contentOfFeed } from '../build/render-feed.ts';
 import type { FeedCounter, FeedMeasure, FeedMeasurer, MeasureRequest } from '../builder.ts';
 import { readSnapshot } from '../index/snapshot.ts';
 import { storedVariant, variantOf } from '../variant.ts';
 
-/** Countries and ASNs that are told. */
 const MOST_COSTS = 10;
-/** One at a time, and how many may be asked for. */
+/** Queue limits: measures run sequentially. */
 const LINE = { running: 1, asked: { inAll: 256, ofWorkspace: 8 }, refusal: 'too many feeds are being measured' };
 
 interface MeasureOptions {
@@ -24,7 +23,6 @@ interface MeasureOptions {
   readonly clock: Clock;
 }
 
-/** Measures feeds in the calling thread, one after the other: builds of feeds that are polled get their turn between two. */
 export function feedMeasurer({ store, geo, guard, shares, clock }: MeasureOptions): FeedMeasurer {
   const line = fairQueue(LINE);
 
@@ -38,21 +36,21 @@ export function feedMeasurer({ store, geo, guard, shares, clock }: MeasureOption
     const asOf = secondOf(now.wall);
     const { protected: guarded } = guard(guardRails);
     const { family, action, format } = variant;
-    const own = measureFeed(snapshot, variant, asOf, geo(), guarded);
+    const { facts } = contentOfFeed(snapshot, variant, asOf, geo(), guarded);
     const other = family === 'both' ? undefined : variantOf({ family: family === 'v4' ? 'v6' : 'v4' }, variant);
-    const others = other && measureFeed(snapshot, other, asOf, geo(), guarded).entryCount;
-    const v4 = family === 'v6' ? others! : own.v4Count;
+    const others = other && contentOfFeed(snapshot, other, asOf, geo(), guarded).facts.entryCount;
+    const v4 = family === 'v6' ? others! : facts.v4Count;
     const direct = addressRules(snapshot, variant, asOf);
     return {
       name: profile.name,
       format,
       family,
       action,
-      entries: own.entryCount,
+      entries: facts.entryCount,
       v4,
-      v6: family === 'v4' ? others! : own.entryCount - own.v4Count,
-      entryLimit: own.entryLimit,
-      leftOut: own.fitted?.leftOut,
+      v6: family === 'v4' ? others! : facts.entryCount - facts.v4Count,
+      entryLimit: facts.entryLimit,
+      leftOut: facts.trimmed?.leftOut,
       addressRules: direct.v4 + direct.v6,
       rules: allRules(snapshot, variant, asOf),
       costs: geoCosts(snapshot, variant, asOf, geo()).slice(0, MOST_COSTS),

@@ -1,17 +1,16 @@
-/** What signals would change of the access rules of a list, found as landing finds it (SPEC D3.10, D3.11), but in memory. */
+/** Applies signals to a list's access rules like landing does (SPEC D3.10, D3.11), in memory. */
 import type { NamedRule } from '../../ports/stored/rule-store.ts';
 import type { AccessRule } from '../../rule.ts';
 import { namedBy } from '../../signal/named-rules.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { AccessChange } from '../access-change.ts';
 
-/** The rules that would be removed or replaced, and those that would be added. */
 export interface Overlay {
   readonly removed: readonly NamedRule[];
   readonly added: readonly AccessRule[];
 }
 
-/** What a store has to be asked for: the rules that these changes name. */
+/** The rule references and targets to read from the store. */
 export function namesOf(changes: readonly AccessChange[]): { refs: string[]; targets: string[] } {
   const [refs, targets] = [new Set<string>(), new Set<string>()];
   for (const named of changes.map(namedBy)) {
@@ -21,12 +20,10 @@ export function namesOf(changes: readonly AccessChange[]): { refs: string[]; tar
   return { refs: [...refs], targets: [...targets] };
 }
 
-/** A rule as it is after the changes so far: `rule` where they wrote it. */
 interface Present extends Omit<NamedRule, 'id'> {
   readonly rule: AccessRule | undefined;
 }
 
-/** What the changes leave of the stored rules that they name. */
 export function overlayOf(stored: readonly NamedRule[], changes: readonly AccessChange[]): Overlay {
   const byRef = new Map<string, Present>();
   const byValue = new Map<string, Set<Present>>();

@@ -1,4 +1,4 @@
-/** What signals would change of the feeds of their workspace: the rules as they are, and the same with the changes (SPEC D10.14). */
+/** Previews the effect of signals on the feeds of their workspace (SPEC D10.14): the stored rules with and without the changes. */
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import type { AccessList } from '../../account/list.ts';
 import { type Clock, instantOf, secondOf, turnOf } from '../../clock.ts';
@@ -8,7 +8,7 @@ import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction, type AccessRule, type RuleRole } from '../../rule.ts';
 import { oneByOne } from '../../serial.ts';
 import { type AccessChange, accessChangeOf, blockedPlace } from '../access-change.ts';
-import { measureFeed } from '../build/render-feed.ts';
+import { contentOfFeed } from '../build/render-feed.ts';
 import { type FeedPreview, type FeedPreviewer, MOST_PREVIEWED, PREVIEW_LIMIT, type PreviewRequest } from '../builder.ts';
 import { geoCost } from '../geo-cost.ts';
 import { readSnapshot, rulesOfList, type Snapshot } from '../index/snapshot.ts';
@@ -16,34 +16,29 @@ import { filledLevels, levelCode } from '../levels.ts';
 import { storedVariant, variantOf } from '../variant.ts';
 import { namesOf, type Overlay, overlayOf } from './overlay.ts';
 
-/** What previews are made with. */
 export interface PreviewOptions {
   readonly store: Pick<StoreReads, 'snapshot' | 'findNamed' | 'directory' | 'feeds' | 'namedRules'>;
   readonly geo: () => GeoDatabase;
-  /** The service's guard rails and a workspace's together. */
   readonly guard: (own: GuardRails) => BlockGuard;
   readonly clock: Clock;
 }
 
-/** What is changed in a list. */
 interface Touched {
   readonly list: AccessList;
   readonly overlay: Overlay;
 }
 
-/** What of it concerns a feed: `hasRules` where the feed has the list's rules; else it only cuts its never-block rules out. */
+/** A list's changes within one feed. `hasRules`: the feed contains the list; else it only subtracts its never-block rules. */
 interface Touching extends Touched {
   readonly hasRules: boolean;
 }
 
-/** Makes previews in the calling thread, one after the other. */
 export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): FeedPreviewer {
   const inTurn = oneByOne();
 
   async function preview({ workspaceId, listId, messages, listOnly }: PreviewRequest, begun: number) {
     const changes: AccessChange[] = [];
     const concerned = new Map<string | null, Touching[]>();
-    // Builds of feeds that are polled get their turn.
     const pause = async () => {
       await turnOf(clock);
       if (clock.monotonic() > begun + PREVIEW_LIMIT) throw new WeirError('TIMEOUT', 'counting took too long');
@@ -72,12 +67,12 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
 
   async function touchedList(workspaceId: string, listId: string, changes: readonly AccessChange[]): Promise<Touched> {
     const [list] = (await store.findNamed(workspaceId, listId))?.lists ?? [];
-    if (list === undefined) throw new WeirError('NOT_FOUND', 'the list is gone');
+    if (list === undefined) throw new WeirError('NOT_FOUND', 'the list was deleted');
     const { refs, targets } = namesOf(changes);
     return { list, overlay: overlayOf(await store.namedRules(workspaceId, listId, refs, targets), changes) };
   }
 
-  /** The list's own feed, the workspace's, the composed ones that have the list, and those that cut out what others never block. */
+  /** The list's own feed, the workspace's, composed feeds of the list, and feeds subtracting other lists' never-block rules. */
   async function concernedFeeds({ list: { workspaceId, id }, overlay }: Touched): Promise<(readonly [string | null, boolean])[]> {
     const composed = await store.feeds(workspaceId);
     const holding = composed.filter(({ lists }) => lists === null || lists.includes(id));
@@ -93,7 +88,6 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
     ];
   }
 
-  /** One row for each action that the changes concern; none when the feed is gone. */
   async function previewFeed(workspaceId: string, feedId: string | null, touching: readonly Touching[]): Promise<FeedPreview[]> {
     const now = instantOf(clock);
     const snapshot = await readSnapshot(store, { workspaceId, feedId }, now);
@@ -106,9 +100,10 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
       action === 'block' ? touched.includes('block') || cutsOut || touched.length === 0 : hasRules && touched.includes('allow'),
     );
     const measure = () =>
-      actions.map((action) =>
-        measureFeed(snapshot, variantOf({ action }, storedVariant(profile)), secondOf(now.wall), geo(), guard(guardRails).protected),
-      );
+      actions.map((action) => {
+        const variant = variantOf({ action }, storedVariant(profile));
+        return contentOfFeed(snapshot, variant, secondOf(now.wall), geo(), guard(guardRails).protected).facts;
+      });
     const before = measure();
     for (const each of touching) applyOverlay(snapshot, each);
     const after = measure();
@@ -120,8 +115,8 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
       entriesBefore: before[i].entryCount,
       entriesAfter: after[i].entryCount,
       entryLimit: after[i].entryLimit,
-      leftOutBefore: before[i].fitted?.leftOut,
-      leftOutAfter: after[i].fitted?.leftOut,
+      leftOutBefore: before[i].trimmed?.leftOut,
+      leftOutAfter: after[i].trimmed?.leftOut,
     }));
   }
 
@@ -136,13 +131,13 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
 const touchedActions = ({ removed, added }: Overlay): AccessAction[] =>
   ACCESS_ACTIONS.filter((action) => [...removed, ...added].some((rule) => rule.action === action));
 
-/** Makes a snapshot, which nothing else holds, what it would be after the changes. */
+/** Applies the changes to an unshared snapshot. */
 function applyOverlay(snapshot: Snapshot, { list, hasRules, overlay: { removed, added } }: Touching): void {
   const { head } = snapshot;
   const { v4, v6, geo, geoTargets } = rulesOfList(snapshot, list.id);
-  const gone = new Set(removed.map(({ id }) => id));
-  for (const table of [v4, v6, geo]) table.remove(gone, 0);
-  // In a composed feed a list's levels stand in where a rule has none; a list's own feed has them in its profile.
+  const ids = new Set(removed.map(({ id }) => id));
+  for (const table of [v4, v6, geo]) table.remove(ids, 0);
+  // In a composed feed the list's levels fill unset ones; a list's own feed has them in its profile.
   const filled = filledLevels(head.kind === 'composed' ? levelCode(list.confidence, list.severity) : 0);
   const add = ({ target, confidence, severity, expiresAt }: AccessRule, role: RuleRole) => {
     const rest = [expiresAt === null ? 0 : secondOf(expiresAt), filled[levelCode(confidence, severity)]] as const;
@@ -153,7 +148,7 @@ function applyOverlay(snapshot: Snapshot, { list, hasRules, overlay: { removed, 
     }
     const { network } = target;
     const table = network.family === 4 ? v4 : v6;
-    // Adding may give the table other columns.
+    // Adding may replace the columns.
     const row = table.add(NEW, role, network.prefix, ...rest);
     table.words.set([network.address].flat(), row * table.width);
   };
@@ -163,5 +158,4 @@ function applyOverlay(snapshot: Snapshot, { list, hasRules, overlay: { removed, 
   }
 }
 
-/** The id of a rule that is not stored. */
 const NEW = 0;

@@ -9,14 +9,13 @@ import { belongsToWorkspace } from '../rules/read.ts';
 
 export const AGENT_PARAMETERS = { expand: oneOf(['0', '1']) };
 
-/** What an agent is answered that asks whether its key is good (SPEC D13.8). */
+/** Response to an agent's key check (SPEC D13.8). */
 export const AUTHENTICATED = jsonAnswer(200, '{"success":true}', { 'Cache-Control': 'no-store' });
 
-/** Why a key may not read what agents do; null where it may. */
 export const readAuthcheck = (_: Call, { listId, feedId }: Caller): HttpFault | null =>
   (listId ?? feedId) === null ? null : belongsToWorkspace('the rules of an agent');
 
-/** Reads a request for the configuration of an agent (SPEC D13.7). */
+/** SPEC D13.7. */
 export function readConfig(call: Call, caller: Caller): DocumentRequest | HttpFault {
   const fault = readAuthcheck(call, caller);
   if (fault !== null) return fault;

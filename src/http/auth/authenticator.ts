@@ -14,68 +14,59 @@ import { type KeyRevision, watchKeyRevision } from './key-revision.ts';
 import { bytesOf, type RememberedKey, rememberedKeys } from './remembered-keys.ts';
 import { unknownKeys } from './unknown-keys.ts';
 
-/** Who asks, as authentication notes it. */
-export interface Asker {
-  /** The address of the client. */
+export interface Client {
   readonly ip: string;
   readonly request?: IncomingMessage;
-  /** What stands at the places of its path. */
   readonly params?: Readonly<Record<string, string>>;
 }
 
-/** Tells who sends a request. */
 export interface Authenticator {
   /**
-   * The caller behind an Authorization header, or why the request is refused (spec 5.1). Answers at once, as of `at`, for a remembered
-   * key while the key revision was read less than a second ago. Only a store that was read says 401; while it cannot be read, remembered
-   * keys are honoured. A request without credentials is challenged, and never counted.
+   * Identifies the caller of an Authorization header, or returns the refusal (spec 5.1). Answers synchronously, as of `at`, for a cached
+   * key if the key revision was read in the last second. 401 always comes from the store: if the store is down, cached keys stay valid. A
+   * request without credentials is challenged and not counted.
    */
   authenticate(
     group: Group,
     authorization: string | undefined,
-    asker: Asker,
+    client: Client,
     at?: Instant,
   ): Caller | HttpFault | Promise<Caller | HttpFault>;
-  /** The same for who proves otherwise whose key he uses, such as by a session: `digest` is the SHA-256 of the key, latin1. */
-  authenticateKey(group: Group, digest: string, asker: Asker, at?: Instant): Caller | HttpFault | Promise<Caller | HttpFault>;
-  /** Counts a failed proof that is no key, and says how it is answered. */
-  refuse(group: Group, asker: Asker): HttpFault;
-  /** The answer to a proof that is not looked at, because its address has shown too many wrong ones in this second. */
-  tired(asker: Asker): HttpFault | undefined;
-  /** The store's key revision as it was last read; undefined until it was. */
+  /** For callers with another proof, such as a session. `digest`: SHA-256 of the key, latin1. */
+  authenticateKey(group: Group, digest: string, client: Client, at?: Instant): Caller | HttpFault | Promise<Caller | HttpFault>;
+  /** Counts a failed proof other than a key and returns the refusal. */
+  refuse(group: Group, client: Client): HttpFault;
+  /** Refuses a proof unchecked if its address sent too many wrong ones in this second. */
+  throttled(client: Client): HttpFault | undefined;
+  /** undefined until the first read. */
   keyRevision(): number | undefined;
-  /** The keys used since the last call, with the last use of each in ms. */
+  /** Keys used since the last call, with the last use of each, ms. */
   takeUsed(): { id: string; at: number }[];
-  /** The wrong keys since the last call, by who sent them, most first. */
+  /** Wrong keys since the last call, by source, most first. */
   takeFailed(): Failures[];
 }
 
 interface AuthenticatorOptions {
   readonly store: Pick<StoreReads, 'keyRevision' | 'findCaller'>;
-  /** ms since 1970: for the expiry of keys and their last use. */
   readonly now: () => number;
-  /** ms of the monotonic clock: for how long something is remembered. */
   readonly monotonic: () => number;
-  /** Where wrong keys, and what is refused for them, are counted. */
   readonly counts?: Pick<HttpCounts, 'failedAuthentications' | 'limited'>;
-  /** Is told of each request with a key that is not valid, by the SHA-256 of the key: a character for each byte. */
-  readonly onInvalid?: (group: Group, asker: Asker, digest: string) => void;
+  /** Called for each request with an invalid key. `digest`: its SHA-256, latin1. */
+  readonly onInvalid?: (group: Group, client: Client, digest: string) => void;
 }
 
-/** How long the store may take to find a caller, ms. */
+/** ms. */
 const STORE_LIMIT = 1000;
-/** Keys that are looked up in the store at a time; further unknown ones get 429. */
+/** Concurrent look-ups; further unknown keys get 429. */
 const MOST_LOOK_UPS = 5000;
-/** Unknown keys that are remembered as such. */
 const MOST_UNKNOWN = 10_000;
-/** How long a remembered key is honoured while the store cannot be read, ms. */
+/** Validity of a cached key while the store is down, ms. */
 const HONOURED = 24 * 3600 * 1000;
 
 const UNAVAILABLE: HttpFault = { status: 500 };
 const TOO_MANY_LOOK_UPS: HttpFault = { status: 429, headers: { 'Retry-After': '1' } };
 const TOO_MANY_FAILURES: HttpFault = { status: 429, message: 'Too many failed authentications', headers: { 'Retry-After': '1' } };
 
-/** Authenticates API keys: from memory where it may, else from the store. Gathers when each key was last used. */
 export function authenticator({ store, now, monotonic, counts = newHttpCounts(), onInvalid }: AuthenticatorOptions): Authenticator {
   const revision = watchKeyRevision(() => store.keyRevision(), monotonic);
   const keys = rememberedKeys();
@@ -85,8 +76,8 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
   const failures = failureLimiter();
   const used = new Map<string, number>();
 
-  /** The caller with a key, where memory alone may admit it. */
-  function recall(key: RememberedKey | undefined, { ip }: Asker, { wall, monotonic }: Instant): Caller | undefined {
+  /** The caller, if memory alone may admit it. */
+  function recall(key: RememberedKey | undefined, { ip }: Client, { wall, monotonic }: Instant): Caller | undefined {
     return key !== undefined &&
       (key.isGoodFrom === undefined || key.isGoodFrom(ip)) &&
       revision.isFresh(monotonic) &&
@@ -97,20 +88,18 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
       : undefined;
   }
 
-  /** Whether memory alone tells that a key is unknown. */
   function isUnknown(digest: string): boolean {
     return revision.isFresh(monotonic()) && revision.readable && unknown.has(digest, revision.current!);
   }
 
-  /** The caller as the store knows it; undefined when the key is not valid. */
-  async function lookUp(digest: string, { ip }: Asker): Promise<Caller | HttpFault | undefined> {
+  async function lookUp(digest: string, { ip }: Client): Promise<Caller | HttpFault | undefined> {
     await revision.refresh();
     const known = keys.find(digest);
     if (known !== undefined && isCurrent(known, revision)) return decide(known, ip);
     if (!revision.readable) return UNAVAILABLE;
     const before = revision.current!;
     if (unknown.has(digest, before)) return undefined;
-    // Who has seen another revision asks anew.
+    // A caller with another revision starts a look-up of its own.
     const name = `${before} ${digest}`;
     if (known === undefined && !lookingUp.has(name) && lookingUp.size >= MOST_LOOK_UPS) {
       counts.limited.key_look_ups += 1;
@@ -130,7 +119,6 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
     }
   }
 
-  /** What is known of a key; undefined where it is none, or none for this address. */
   function decide(key: RememberedKey, ip: string): Caller | HttpFault | undefined {
     const at = now();
     if (hasExpired(key, at) || key.isGoodFrom?.(ip) === false) return undefined;
@@ -142,11 +130,10 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
     return caller;
   }
 
-  /** The answer to wrong credentials. */
-  function refuse(group: Group, asker: Asker, digest: string | undefined): HttpFault {
-    if (digest !== undefined) onInvalid?.(group, asker, digest);
+  function refuse(group: Group, client: Client, digest: string | undefined): HttpFault {
+    if (digest !== undefined) onInvalid?.(group, client, digest);
     counts.failedAuthentications += 1;
-    if (!failures.count(asker.ip, monotonic())) return challenge(group);
+    if (!failures.count(client.ip, monotonic())) return challenge(group);
     counts.limited.failed_authentications += 1;
     return TOO_MANY_FAILURES;
   }
@@ -154,55 +141,53 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
   function authenticateKey(
     group: Group,
     digest: string,
-    asker: Asker,
+    client: Client,
     at = instantOf({ now, monotonic }),
   ): Caller | HttpFault | Promise<Caller | HttpFault> {
-    const known = recall(keys.find(digest), asker, at);
+    const known = recall(keys.find(digest), client, at);
     if (known !== undefined) return known;
     return isUnknown(digest)
-      ? refuse(group, asker, digest)
-      : lookUp(digest, asker).then((answer) => answer ?? refuse(group, asker, digest));
+      ? refuse(group, client, digest)
+      : lookUp(digest, client).then((answer) => answer ?? refuse(group, client, digest));
   }
 
   return {
-    authenticate(group, authorization = '', asker, at) {
+    authenticate(group, authorization = '', client, at) {
       if (authorization === '') return challenge(group);
       const digest = digestOf(group, authorization);
-      return digest === undefined ? refuse(group, asker, digest) : authenticateKey(group, digest, asker, at);
+      return digest === undefined ? refuse(group, client, digest) : authenticateKey(group, digest, client, at);
     },
     authenticateKey,
-    refuse: (group, asker) => refuse(group, asker, undefined),
-    tired({ ip }) {
+    refuse: (group, client) => refuse(group, client, undefined),
+    throttled({ ip }) {
       if (!failures.isUsedUp(ip, monotonic())) return undefined;
       counts.limited.failed_authentications += 1;
       return TOO_MANY_FAILURES;
     },
     keyRevision: () => revision.current,
     takeUsed() {
-      const taken = [...used].map(([id, at]) => ({ id, at }));
+      const recent = [...used].map(([id, at]) => ({ id, at }));
       used.clear();
-      return taken;
+      return recent;
     },
     takeFailed: failures.take,
   };
 }
 
-/** Asks for credentials (SPEC D2.6). */
+/** SPEC D2.6. */
 const challenge = (group: Group): HttpFault => ({ status: 401, headers: { 'WWW-Authenticate': GROUPS[group].challenges } });
 
-/** SHA-256 of the key in an Authorization header, as `RememberedKeys` takes it; undefined when the header holds no key. */
+/** SHA-256 of the key in the form of `RememberedKeys`; undefined without a key. */
 function digestOf(group: Group, authorization: string | undefined): string | undefined {
   const key = readKey(group, authorization);
   return key === undefined ? undefined : hash('sha256', key, 'binary');
 }
 
-/** Whether a remembered key counts without asking the store: nothing has changed, or the store cannot be asked. */
 const isCurrent = (key: RememberedKey, { current, readable }: KeyRevision): boolean => key.revision === current || !readable;
 
-/** Whether the caller's key has expired at `at` (ms since 1970). */
 const hasExpired = ({ caller }: RememberedKey, at: number): boolean => caller.expiresAt !== null && caller.expiresAt <= at;
 
-/** Whether the store confirms the key at `at` (ms, monotonic), or did so within the last 24 h. Notes the moment when it does. */
+/** Whether the store confirms the key at `at` (ms, monotonic) or did in the last 24 h. Updates the confirmation time. */
 function isHonoured(key: RememberedKey, { current, readable }: KeyRevision, at: number): boolean {
   if (readable && key.revision === current) key.confirmedAt = at;
   return at - key.confirmedAt <= HONOURED;

@@ -3,25 +3,24 @@ import { GROUPS, type Group } from '../groups.ts';
 
 const BEARER = /^bearer +[\x21-\x7e]{8,64} *$/i;
 const BASIC = /^basic +([^ ]+) *$/i;
-/** The user `api`; the password is everything after the first colon. */
+/** The password is everything after the first colon. */
 const USER = /^api:([\x21-\x7e]{8,64})$/;
 
-/** What a request to a group shows, as an Authorization header has it. */
-export function shownIn(group: Group, headers: IncomingHttpHeaders): string | undefined {
+export function credentialsIn(group: Group, headers: IncomingHttpHeaders): string | undefined {
   const { keyHeader } = GROUPS[group];
   const key = keyHeader && headers[keyHeader];
   return key === undefined ? headers.authorization : `Bearer ${key}`;
 }
 
-/** The API key in an Authorization header; undefined when it holds none in a form that the group accepts. */
+/** undefined: no key in a form that the group accepts. */
 export function readKey(group: Group, authorization = ''): string | undefined {
   if (BEARER.test(authorization)) return authorization.slice('bearer '.length).trim();
-  if (!GROUPS[group].takesBasic) return undefined;
+  if (!GROUPS[group].acceptsBasic) return undefined;
   const credentials = BASIC.exec(authorization)?.[1];
   return credentials === undefined ? undefined : USER.exec(decodeBase64(credentials))?.[1];
 }
 
-/** Strictly base64, a character for each byte, else ''. The decoder skips white space and odd bits, and one key would have many spellings. */
+/** Strict base64, one character per byte, else ''. The lenient decoder would accept several spellings of one key. */
 function decodeBase64(text: string): string {
   try {
     const decoded = atob(text);

@@ -4,40 +4,39 @@ import type { Instant } from '../../clock.ts';
 import type { Call } from '../call.ts';
 import type { HttpFault } from '../errors.ts';
 import type { Group } from '../groups.ts';
-import type { Asker, Authenticator } from './authenticator.ts';
-import { shownIn } from './credentials.ts';
+import type { Authenticator, Client } from './authenticator.ts';
+import { credentialsIn } from './credentials.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
 type Verdict = Caller | HttpFault;
 
-/** Decides whether a request may enter a group of addresses: the caller, or the fault to answer with. It decides at once where it can. */
+/** Admits a request to a group of addresses: the caller or a fault, synchronously where possible. */
 export interface Gate {
-  /** `authorization`: as the request shows it when absent. */
+  /** `authorization`: default from the request. */
   admit(call: Call, authorization?: string): Verdict | Promise<Verdict>;
-  /** The same for who proves otherwise whose key he uses: `digest` is the SHA-256 of the key, latin1. */
+  /** For callers with another proof. `digest`: SHA-256 of the key, latin1. */
   admitKey(digest: string, call: Call): Verdict | Promise<Verdict>;
-  /** The same for somebody who is known without a key. */
   admitCaller(caller: Caller, call: Call): Verdict;
-  /** The answer to a failed proof that is no key. */
+  /** The response to a failed proof other than a key. */
   refuse(call: Call): HttpFault;
-  /** The answer to such a proof that is not looked at: its address has shown too many wrong ones. */
-  tired(call: Call): HttpFault | undefined;
+  /** The response to a proof that is not checked, after too many wrong ones from its address. */
+  throttled(call: Call): HttpFault | undefined;
 }
 
 /**
- * The gate of a group. It checks in the order 401, 429, 402 (spec 5); 403 is each address's to say. `onLimit` is called for each request
- * that the limiter refuses, `onKey` for each that it finds the key of.
+ * Checks 401, 429, 402 in this order (spec 5); each address checks 403. `onLimit` runs for each rate-limited request, `onKey` for each with
+ * a valid key.
  */
 export function gate(
   group: Group,
   authenticator: Authenticator,
   limiter: RateLimiter,
   onLimit: () => void = () => {},
-  onKey: (asker: Asker, keyId: string) => void = () => {},
+  onKey: (client: Client, keyId: string) => void = () => {},
 ): Gate {
-  function judge(asker: Asker, answer: Verdict, { monotonic }: Instant): Verdict {
+  function judge(client: Client, answer: Verdict, { monotonic }: Instant): Verdict {
     if ('status' in answer) return answer;
-    onKey(asker, answer.keyId);
+    onKey(client, answer.keyId);
     const wait = limiter.take(answer.keyId, monotonic);
     if (wait > 0) {
       onLimit();
@@ -49,16 +48,15 @@ export function gate(
     answer instanceof Promise ? answer.then((found) => judge(call, found, call.at)) : judge(call, answer, call.at);
 
   return {
-    admit: (call, authorization = shownIn(group, call.request.headers)) =>
+    admit: (call, authorization = credentialsIn(group, call.request.headers)) =>
       judged(call, authenticator.authenticate(group, authorization, call, call.at)),
     admitKey: (digest, call) => judged(call, authenticator.authenticateKey(group, digest, call, call.at)),
     admitCaller: (caller, call) => judge(call, caller, call.at),
     refuse: (call) => authenticator.refuse(group, call),
-    tired: (call) => authenticator.tired(call),
+    throttled: (call) => authenticator.throttled(call),
   };
 }
 
-/** The fault of a key without a permission. */
 export const missing = (permission: Permission): HttpFault => ({
   status: 403,
   message: `The API key does not have the permission ${permission}`,

@@ -1,8 +1,8 @@
-/** Token buckets, one per key: a minute's worth may come at once, and tokens come back evenly. */
+/** Token buckets, one per key: a minute's quota may come at once; tokens refill evenly. */
 export interface RateLimiter {
   /**
-   * Takes one request of a key, or `count` entries, at `now` (ms, monotonic). 0 admits them; otherwise nothing is taken, and it is the whole
-   * seconds to wait, at least 1.
+   * Takes a request, or `count` entries, at `now` (ms, monotonic). 0 admits; else takes nothing and returns the seconds to wait, at least
+   * 1.
    */
   take(key: string, now: number, count?: number): number;
 }
@@ -10,14 +10,14 @@ export interface RateLimiter {
 const UNLIMITED: RateLimiter = { take: () => 0 };
 const MINUTE = 60_000;
 
-/** Limits each key to `perMinute` requests or entries a minute, which no single call may exceed; 0 = no limit. */
+/** No single call may exceed `perMinute`; 0 = unlimited. */
 export function rateLimiter(perMinute: number): RateLimiter {
   if (perMinute === 0) return UNLIMITED;
   const buckets = new Map<string, { tokens: number; at: number }>();
   const perMs = perMinute / MINUTE;
   let sweepAt = 0;
 
-  // A bucket that nobody took from for a minute is full again, like a new one.
+  // A bucket unused for a minute is full, like a new one.
   function sweep(now: number): void {
     if (now < sweepAt) return;
     sweepAt = now + MINUTE;
@@ -32,7 +32,7 @@ export function rateLimiter(perMinute: number): RateLimiter {
         buckets.set(key, { tokens: perMinute - count, at: now });
         return 0;
       }
-      // A clock that was set back neither adds nor removes tokens.
+      // A clock set back changes no tokens.
       bucket.tokens = Math.min(perMinute, bucket.tokens + Math.max(0, now - bucket.at) * perMs);
       bucket.at = now;
       if (bucket.tokens < count) return Math.max(1, Math.ceil((count - bucket.tokens) / perMs / 1000));

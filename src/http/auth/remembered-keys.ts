@@ -1,29 +1,25 @@
 import type { Caller } from '../../account/caller.ts';
 import { networks } from '../source.ts';
 
-/** A key as the store last knew it. */
 export interface RememberedKey {
-  /** SHA-256 of the key text, a character for each byte. */
+  /** SHA-256 of the key text, latin1. */
   readonly digest: string;
   readonly caller: Caller;
-  /** The key revision before the caller was read: while the store has the same one, nothing has changed. */
+  /** Read before the caller. While the store has the same revision, the key is unchanged. */
   readonly revision: number;
-  /** When the store last confirmed the key, ms of the monotonic clock. */
+  /** ms, monotonic. */
   confirmedAt: number;
-  /** Whether an address is one of those that the key is good from (SPEC D24.2); undefined: all are. */
+  /** SPEC D24.2; undefined: every address. */
   readonly isGoodFrom: ((address: string) => boolean) | undefined;
 }
 
-/** Keys of one workspace that are remembered: those that were shown last. As many as it may have (MAX_KEYS, unless that was raised). */
+/** Cached keys per workspace; the least recently confirmed is evicted. Default of MAX_KEYS. */
 const MOST_OF_WORKSPACE = 10_000;
 
-/**
- * An empty memory of keys that the store knew, by SHA-256: a string with one character for each byte, the cheapest form to make. Unknown
- * keys are never kept.
- */
+/** Cache of valid keys by SHA-256, as latin1 strings: the cheapest form. */
 export function rememberedKeys(most = MOST_OF_WORKSPACE) {
   const keys = new Map<string, RememberedKey>();
-  /** Where those of each workspace are kept, in the order in which they were confirmed. */
+  /** Slots per workspace, in the order of confirmation. */
   const slots = new Map<string, Set<string>>();
   function forget(slot: string): void {
     const workspaceId = keys.get(slot)?.caller.workspaceId;
@@ -52,13 +48,12 @@ export function rememberedKeys(most = MOST_OF_WORKSPACE) {
   };
 }
 
-/** The bytes of a digest. */
 export const bytesOf = (digest: string): Buffer => Buffer.from(digest, 'latin1');
 
-/** Where a digest is kept: under its first half. The whole is compared in constant time. */
+/** A lookup by half of the digest leaks no timing of the rest, which is compared in constant time. */
 const slotOf = (digest: string) => digest.slice(0, 16);
 
-/** Compares texts of one length in constant time, without the two copies that `timingSafeEqual` would need. */
+/** Constant time for texts of equal length, without the copies of `timingSafeEqual`. */
 function isSame(known: string, shown: string): boolean {
   let difference = 0;
   for (let i = 0; i < known.length; i += 1) difference |= known.charCodeAt(i) ^ shown.charCodeAt(i);

@@ -1,71 +1,67 @@
-/** The bytes of a request: read within the budget, or let go of when the request is refused. */
+/** Reads request bodies within the budget, and drains those of refused requests. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Answer, write } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
-import type { BodyHolding } from './body-budget.ts';
+import type { BodyReservation } from './body-budget.ts';
 import { countDropped, countRead } from './pace.ts';
 
-/** Room for a body of unknown length at first, bytes; it doubles. No socket gives more than that in one piece. */
+/** Initial buffer of a body of unknown length, bytes; it doubles. The largest piece that a socket delivers. */
 const FIRST_ROOM = 64 * 1024;
-/** How long a client that has been refused may go on sending, ms: most read the answer only afterwards. */
+/** Time to drain a refused request, ms: most clients read the response only after sending. */
 const LINGER = 2000;
-/** A rest of a body up to here is read and dropped, so that the connection can be used again, bytes. */
+/** Remaining bytes that are drained to reuse the connection. */
 const SMALL = 64 * 1024;
 
-/** How large a body may be. */
 export interface BodyLimit {
   readonly bytes: number;
-  /** The fault of a larger one, which is not read to its end. */
+  /** A larger body is not read to its end. */
   readonly tooLarge: HttpFault;
 }
 
-/** The fault of a body for which there is no room. */
 export const BUSY: HttpFault = {
   status: 429,
-  message: 'Too many bytes of request bodies are being received: send fewer or smaller batches at a time',
+  message: 'Too many bytes of request bodies are in progress: send fewer or smaller batches at a time',
   headers: { 'Retry-After': '1' },
 };
-/** The fault of a compressed body. */
 export const ENCODED: HttpFault = {
   status: 415,
   message: 'A request body must not have a Content-Encoding: send plain JSON',
   headers: { 'Accept-Encoding': 'identity' },
 };
 
-/** Bytes of the body by its header; undefined when only its end will tell. */
+/** undefined: unknown before the end. */
 function lengthOf({ headers }: IncomingMessage): number | undefined {
   if (headers['transfer-encoding'] !== undefined) return undefined;
   return Number(headers['content-length'] ?? 0);
 }
 
-/** Whether the client waits for leave to send its body (RFC 9110, 10.1.1). */
+/** RFC 9110, 10.1.1. */
 const awaitsContinue = ({ headers }: IncomingMessage): boolean => headers.expect?.toLowerCase() === '100-continue';
 
-/** The body of a request: its bytes, the fault of one that is not read to its end, or undefined when the client has gone away. */
+/** The bytes, a fault, or undefined if the client disconnected. */
 export function takeBody(
   request: IncomingMessage,
   response: ServerResponse,
-  holding: BodyHolding,
+  reservation: BodyReservation,
   limit: BodyLimit,
 ): Promise<Buffer | undefined | HttpFault> {
-  const refusal = refuseBody(request, holding, limit);
+  const refusal = refuseBody(request, reservation, limit);
   if (refusal !== undefined) return Promise.resolve(refusal);
   if (awaitsContinue(request)) response.writeContinue();
-  return readBody(request, holding, limit);
+  return readBody(request, reservation, limit);
 }
 
-/** Why a body is not read at all, by its headers; undefined when it is. What it will need is held from then on. */
-function refuseBody(request: IncomingMessage, holding: BodyHolding, { bytes, tooLarge }: BodyLimit): HttpFault | undefined {
+/** Checks the headers and reserves memory; undefined: read the body. */
+function refuseBody(request: IncomingMessage, reservation: BodyReservation, { bytes, tooLarge }: BodyLimit): HttpFault | undefined {
   if (!/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')) return ENCODED;
   const length = lengthOf(request);
   if (length !== undefined && length > bytes) return tooLarge;
-  return holding.hold(length ?? Math.min(FIRST_ROOM, bytes)) ? undefined : BUSY;
+  return reservation.reserve(length ?? Math.min(FIRST_ROOM, bytes)) ? undefined : BUSY;
 }
 
-/** Reads a body that `refuseBody` has let pass. */
 function readBody(
   request: IncomingMessage,
-  holding: BodyHolding,
+  reservation: BodyReservation,
   { bytes: most, tooLarge }: BodyLimit,
 ): Promise<Buffer | HttpFault | undefined> {
   const length = lengthOf(request);
@@ -77,11 +73,11 @@ function readBody(
 
     function take(piece: Buffer): void {
       countRead(request, piece.length);
-      // Most bodies come in one piece, which needs no copy.
+      // Most bodies are one piece: no copy.
       if (piece.length === length) room = piece;
       else if (used + piece.length > room.length) {
         const more = Math.min(Math.max(room.length * 2, used + piece.length), most);
-        const fault = used + piece.length > more ? tooLarge : holding.hold(more) ? undefined : BUSY;
+        const fault = used + piece.length > more ? tooLarge : reservation.reserve(more) ? undefined : BUSY;
         if (fault !== undefined) {
           settle(fault);
           return;
@@ -98,34 +94,34 @@ function readBody(
       }
     }
     const end = () => settle(room.subarray(0, used));
-    const gone = () => settle(undefined);
+    const disconnected = () => settle(undefined);
     function settle(outcome: Buffer | HttpFault | undefined): void {
-      request.off('data', take).off('end', end).off('close', gone).off('error', gone).pause();
+      request.off('data', take).off('end', end).off('close', disconnected).off('error', disconnected).pause();
       if (!Buffer.isBuffer(outcome)) freeBytes(room);
       resolve(outcome);
     }
-    request.on('data', take).on('end', end).on('close', gone).on('error', gone);
+    request.on('data', take).on('end', end).on('close', disconnected).on('error', disconnected);
   });
 }
 
 /**
- * Gives the memory of bytes back at once, which nobody may read any more: the collector hardly counts what lies outside of its heap, and
- * would let hundreds of megabytes wait. Bytes that are a part of something else are left.
+ * Frees memory that is no longer read. The garbage collector hardly counts external memory and would retain hundreds of megabytes. Ignores
+ * views of a larger buffer.
  */
 export function freeBytes(bytes: Buffer): void {
   const memory = bytes.buffer as ArrayBuffer;
-  // What was handed over to another thread is that one's.
+  // Transferred to another thread.
   if (memory.detached) return;
   if (bytes.length === memory.byteLength || bytes.length > FIRST_ROOM) memory.transfer(0);
 }
 
 /**
- * Answers, also before the body is read to its end. A long rest is not waited for: the answer says that the connection ends, and what comes
- * for a short while is dropped piece by piece, so that a client that sends first and reads later is not reset before it has read.
+ * Responds before the body is complete. Closes the connection after a long body, but drains it briefly: a client that sends before it reads
+ * must not be reset.
  */
 export function answerEarly(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
   const length = lengthOf(request) ?? Number.POSITIVE_INFINITY;
-  // A client that has sent something waits no more.
+  // A client that has sent bytes no longer waits for 100.
   const waits = awaitsContinue(request) && !request.readableDidRead;
   if (response.headersSent) return;
   if (request.complete || (length <= SMALL && !waits)) {
@@ -150,6 +146,6 @@ export function answerEarly(request: IncomingMessage, response: ServerResponse, 
     countDropped(request, piece.length);
     freeBytes(piece);
   });
-  // One that was refused while it was read is paused.
+  // A request refused in the middle is paused.
   request.resume();
 }

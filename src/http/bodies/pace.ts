@@ -1,16 +1,13 @@
-/** How much of all request bodies together is read in one turn: other requests wait for no more than that. */
+/** Limits the bytes of all bodies per turn, so that other requests are not delayed. */
 import type { Readable } from 'node:stream';
 import { coalesced } from '../../schedule/coalesced.ts';
 
-/** Bytes that a body gives at least, once it is read on: a piece that waits, and the next one. */
+/** Smallest allowance of a resumed body, bytes. */
 const PIECE = 64 * 1024;
 
-/** Counts a piece that a body has given. Where a turn has had its bytes, the body is paused; a later turn resumes it. */
 type CountPiece = (body: Readable, bytes: number) => void;
 
-/** Lets bodies give so many bytes a turn together, of turns that `plan` plans. */
 function pace(bytesOfTurn: number, plan: (turn: () => void) => unknown): CountPiece {
-  /** Bodies that wait for a turn, in the order in which they are read on. */
   const waiting = new Set<Readable>();
   let left = bytesOfTurn;
   const planTurn = coalesced(() => {
@@ -31,11 +28,8 @@ function pace(bytesOfTurn: number, plan: (turn: () => void) => unknown): CountPi
   };
 }
 
-/** Bodies that are wanted: 250 MiB a second. A socket would give up to 2 MiB in one go, and there may be hundreds of them. */
+/** 250 MiB a second. A socket would deliver up to 2 MiB at once, from hundreds of clients. */
 export const countRead: CountPiece = pace(1024 * 1024, (turn) => setTimeout(turn, 4));
 
-/**
- * What comes after a refusal, to be dropped: 50 MiB a second. Read as fast as it comes it would take the thread's whole time, and the
- * machine lets a thread wait for the others that has just had so much of it.
- */
+/** Bodies of refused requests: 50 MiB a second. At full speed they would use up the thread, and the scheduler would then delay it. */
 export const countDropped: CountPiece = pace(512 * 1024, (turn) => setTimeout(turn, 10));

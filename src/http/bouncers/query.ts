@@ -1,4 +1,4 @@
-/** What bouncers ask for (SPEC D14.8, D14.9). Unknown parameters are ignored unless they are probably meant to be known ones. */
+/** Queries of bouncers (SPEC D14.8, D14.9). Unknown parameters are ignored unless they look like misspelt ones. */
 
 import { createHash } from 'node:crypto';
 import type { Network } from '@weir/network/network.ts';
@@ -7,22 +7,21 @@ import { type DecisionFilter, SCOPES, type Scope } from '../../decisions/decisio
 import type { HttpFault } from '../errors.ts';
 import { misnamed } from '../feeds/parameters.ts';
 
-/** A pull of what has changed. */
 export interface StreamQuery {
   readonly startup: boolean;
   readonly filter: DecisionFilter;
-  /** The filter as a short text, to compare it by: it is kept for each bouncer. */
+  /** The filter as a short text for comparison; stored per bouncer. */
   readonly filtered: string;
 }
 
-/** A look-up of what holds now: of all decisions (`network` null), or of those for all of a network; `isEmpty` where no decision can match. */
-export interface HeldQuery {
+/** A query of current decisions: all (`network` null), or those that cover a network; `isEmpty`: none can match. */
+export interface CurrentQuery {
   readonly network: Network | null;
   readonly isEmpty: boolean;
   readonly filter: DecisionFilter;
 }
 
-/** Words of one parameter, and characters of one word: each is looked for in the names of all lists. */
+/** Words per parameter, characters per word. Each word is searched in the names of all lists. */
 const MOST_WORDS = 20;
 const LONGEST_WORD = 100;
 
@@ -32,7 +31,6 @@ const FILTERS = ['scopes', 'origins', 'scenarios_containing', 'scenarios_not_con
 const OF_STREAM = [...FILTERS, 'startup'];
 const OF_HELD = [...FILTERS, 'ip', 'range', 'value', 'scope', 'type'];
 
-/** The filter of a query that may have these parameters, or what is wrong with it. */
 function filterOf(query: URLSearchParams, names: readonly string[]): DecisionFilter | HttpFault {
   const twice = names.find((name) => new Set(query.getAll(name)).size > 1);
   if (twice !== undefined) return { status: 400, message: `${twice} is given more than once` };
@@ -41,7 +39,7 @@ function filterOf(query: URLSearchParams, names: readonly string[]): DecisionFil
   for (const name of FILTERS) {
     const given = words(query.get(name));
     if (given.length <= MOST_WORDS && given.every((word) => word.length <= LONGEST_WORD)) continue;
-    return { status: 400, message: `${name} has at most ${MOST_WORDS} words of at most ${LONGEST_WORD} characters each` };
+    return { status: 400, message: `${name} can have at most ${MOST_WORDS} words of ${LONGEST_WORD} characters` };
   }
   const scopes = words(query.get('scopes'));
   const origins = words(query.get('origins'));
@@ -55,7 +53,7 @@ function filterOf(query: URLSearchParams, names: readonly string[]): DecisionFil
   };
 }
 
-/** Reads the raw query of a stream (without its question mark), or tells what is wrong with it. */
+/** Without the question mark. */
 export function readStreamQuery(query: string): StreamQuery | HttpFault {
   const given = new URLSearchParams(query);
   const filter = filterOf(given, OF_STREAM);
@@ -65,8 +63,8 @@ export function readStreamQuery(query: string): StreamQuery | HttpFault {
   return { startup: /^(true|t|1)$/i.test(given.get('startup') ?? ''), filter, filtered };
 }
 
-/** Reads the raw query of a look-up (without its question mark), or tells what is wrong with it. */
-export function readOnHoldQuery(query: string): HeldQuery | HttpFault {
+/** Without the question mark. */
+export function readCurrentQuery(query: string): CurrentQuery | HttpFault {
   const given = new URLSearchParams(query);
   const filter = filterOf(given, OF_HELD);
   if ('status' in filter) return filter;

@@ -1,4 +1,3 @@
-/** What the addresses of bouncers read and answer. */
 import type { Caller } from '../../account/caller.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';
 import type { BodyLimit } from '../bodies/body.ts';
@@ -7,27 +6,22 @@ import type { HttpFault } from '../errors.ts';
 import type { BouncerAnswer, BouncerRequest } from './answer.ts';
 
 const MOST_USAGE = 256 * 1024;
-/** The body of usage metrics. */
 export const USAGE_BODY: BodyLimit = {
   bytes: MOST_USAGE,
-  tooLarge: { status: 413, message: `Usage metrics have at most ${MOST_USAGE / 1024} KiB` },
+  tooLarge: { status: 413, message: `Usage metrics must not exceed ${MOST_USAGE / 1024} KiB` },
 };
-/** The answer to whether a key is good. */
 export const GOOD_KEY = jsonAnswer(200, '', { 'Cache-Control': 'no-store' });
 
-/** Reads a request of a bouncer. */
 export function readBouncer<C>({ request, ip, query }: Call, caller: C): Omit<BouncerRequest, 'caller'> & { readonly caller: C } {
   const { 'user-agent': userAgent = '', 'accept-encoding': acceptEncoding } = request.headers;
   return { caller, userAgent, address: ip, query, acceptEncoding: acceptEncoding?.toString() };
 }
 
-/** Reads what a bouncer has counted. */
 export const readUsage = (call: Call, caller: Caller, body: Buffer) => ({ request: readBouncer(call, caller), body });
 
-/** Answers a pull: what has changed, or what holds now. */
-export const pulled =
-  (pull: (request: BouncerRequest) => Promise<BouncerAnswer | HttpFault>) =>
+export const decisionsFrom =
+  (find: (request: BouncerRequest) => Promise<BouncerAnswer | HttpFault>) =>
   async (asked: BouncerRequest): Promise<Answer | HttpFault> => {
-    const found = await pull(asked);
+    const found = await find(asked);
     return 'status' in found ? found : { ...found.answer, onSent: found.onSent };
   };

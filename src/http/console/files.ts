@@ -1,29 +1,23 @@
-/** The files of the console: read once, each under an address that changes with any of them, so that browsers keep them for good. */
+/** Console files, read once. The version in their address changes with any of them, so browsers cache them for good. */
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FORMAT_NAMES } from '../../feed/formats/table.ts';
 import { type File, fileOf } from '../files.ts';
 import { pageAt, pageModules, withoutComments } from './modules.ts';
 import { packOf, packsOf } from './packs.ts';
+import { tableModules } from './tables.ts';
 
-/** What a browser paints first: the frame of the pages, or the form to sign in. */
+/** The first paint: the frame of the pages, or the sign-in form. */
 export type Opening = 'shell' | 'sign-in';
 
-/** The whole console. */
 export interface ConsoleFiles {
-  /** Of all files together. */
   readonly version: string;
-  /** By path below the address of the version. */
   readonly files: ReadonlyMap<string, File>;
-  /** The page at a path below the console's address: what is to be seen of it before its scripts run, for whoever is signed in or not. */
   page(opening: Opening, path: string): File;
-  /** The CSP sources of the page's own scripts. */
   readonly scriptHashes: readonly string[];
 }
 
-/** Where the files are served: below it their version, then their path. */
 export const FILES = '/console/files';
 
 const FOLDER = new URL('../../../packages/console/', import.meta.url);
@@ -34,32 +28,29 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** What the modules import by name, with the file that the package has for browsers and the path under which they get it. */
 const LIBRARIES: Readonly<Record<string, { readonly file: string; readonly path: string; readonly exports?: string }>> = {
   preact: { file: 'preact', path: 'lib/preact.js' },
   'preact/hooks': { file: 'preact/hooks', path: 'lib/preact-hooks.js' },
   htm: { file: 'htm', path: 'lib/htm.js' },
   'htm/preact': { file: 'htm/preact', path: 'lib/htm-preact.js' },
-  // Its module is three times as large as its script.
+  // The module build is three times as large.
   uplot: { file: 'uplot/dist/uPlot.iife.min.js', path: 'lib/uplot.js', exports: 'uPlot' },
 };
 
-/** The style sheets in their order. They are sent as one: nothing is painted before the last one is there. */
+/** In cascade order. Sent as one file: browsers paint nothing before the last one. */
 const STYLES = ['tokens', 'base', 'shell', 'surfaces', 'controls', 'tables', 'details', 'dialogs', 'plots', 'path', 'pages'].map(
   (name) => new URL(`styles/${name}.css`, FOLDER),
 );
 const STYLE = 'styles.css';
-/** What runs before anything is painted: the colours that were chosen, and what is asked early. It stands in the page: files would be waited for. */
+/** Inline, to run before the first paint: sets the colour theme and starts early requests. */
 const THEME = 'opening/theme.js';
 const FIRST = [THEME, 'opening/early.js'];
-/** What the documents have besides. */
 const HELP_STYLE = 'help/help.css';
 
 const ENTRY = 'app.js';
 const SIGN_IN = 'sign-in.js';
 const PAGE = 'index.html';
 
-/** Reads the console. */
 export function readConsole(): ConsoleFiles {
   const read = (name: string) => readFileSync(new URL(name, FOLDER), 'utf8');
   const texts = new Map<string, string>();
@@ -68,7 +59,7 @@ export function readConsole(): ConsoleFiles {
     if (extname(path) === '.js') texts.set(path, withoutComments(read(path)));
     else if (extname(path) === '.svg') contents.set(path, readFileSync(new URL(path, FOLDER)));
   }
-  texts.set('formats.js', `export const FORMATS = ${JSON.stringify(FORMAT_NAMES)};\n`);
+  for (const [path, text] of tableModules()) texts.set(path, text);
   for (const [path, text] of packsOf(texts, ENTRY)) contents.set(path, Buffer.from(text));
   for (const { file, path, exports } of Object.values(LIBRARIES)) {
     const script = readFileSync(fileURLToPath(import.meta.resolve(file)));
@@ -100,7 +91,7 @@ export function readConsole(): ConsoleFiles {
         '<!-- preloads -->',
         needed.map((path) => `<link rel="modulepreload" fetchpriority="low" href="${address(path)}">`).join('\n'),
       )
-      // Nobody asks for anything before he has signed in.
+      // Without a session there is nothing to request early.
       .replace('<!-- first -->', () =>
         (opening === 'shell' ? first : first.slice(0, 1)).map((script) => `<script>${script}</script>`).join('\n'),
       );

@@ -1,17 +1,17 @@
-/** What the modules of the console say of the pages, and what of them browsers need not read. */
+/** Reads the console's page table, and strips what browsers do not need. */
 
-const ROW = /\bpath: '([^']+)',[^{}]*\bload: \(\) => import\('\.\/([^']+)'\)/g;
+const ROW = /^ *\['(\/[^']*)',[^\n]*\(\) => import\('\.\/([^']+)'\)\],?$/gm;
 
-/** The module of each page by its path below /console, as the rows of pages.js name them. */
+/** Modules of pages by path below /console, from pages.js. */
 export const pageModules = (rows: string): ReadonlyMap<string, string> =>
   new Map([...rows.matchAll(ROW)].map(([, path, module]) => [path!, module!]));
 
-/** The page that a path below /console is of, as `pageOf` of pages.js finds it; undefined: of none. */
+/** Same rule as `pageOf` of pages.js. */
 export const pageAt = (pages: Iterable<string>, path: string): string | undefined =>
   [...pages].find((page) => path === page || (page !== '/' && path.startsWith(`${page}/`)));
 
 const [BLOCK, LINE] = ['/\\*\\*(?:(?!\\*/)[\\s\\S])*\\*/', '//'];
 const COMMENTS = new RegExp(`^[ \\t]*(?:${BLOCK}[ \\t]*|${LINE} .*)\\n|${BLOCK} ?`, 'gm');
 
-/** A module without its comments, a fifth of it: those that stand on lines of their own, and types before a parenthesis. */
+/** Strips comments on lines of their own, and types before a parenthesis: a fifth of the bytes. */
 export const withoutComments = (text: string): string => text.replace(COMMENTS, '');

@@ -1,21 +1,16 @@
 /**
- * The modules of the console, joined: what a page needs at once comes in three answers rather than in fifty, and in half of the bytes, since
- * texts that are alike are compressed together (SPEC D18.91). Each module is a function of its own, which is run when it is used first.
+ * Joins console modules into packs: three responses instead of fifty, half the bytes (SPEC D18.91). Each module becomes a function that
+ * runs on first use.
  */
 
-/** Texts of modules by their path. */
 export type Modules = ReadonlyMap<string, string>;
 
-/** Modules that are imported when they are needed, and use another one, for that to come with the entry. */
+/** A module that this many lazy modules use goes into the entry pack. */
 const SHARED = 6;
 
-/** The pack of a module that is imported when it is needed. */
 export const packOf = (path: string): string => path.replaceAll('/', '-');
 
-/**
- * Packs by their name: one of the entry, with what it imports and what most others do, and one of each module that is imported when it is
- * needed, with all that it imports and that is not there yet wherever that is.
- */
+/** One pack for the entry with its imports and widely used modules; one for each lazy module with its imports that are not yet loaded. */
 export function packsOf(modules: Modules, entry: string): ReadonlyMap<string, string> {
   const graph: Graph = new Map([...modules].map(([path, text]) => [path, namesIn(path, text)]));
   const started = closureOf(graph, [entry]);
@@ -31,7 +26,7 @@ export function packsOf(modules: Modules, entry: string): ReadonlyMap<string, st
   closures.set(entry, closureOf(graph, [...started, ...shared]));
 
   const opened = [...closures].map(([path, paths]) => ({ path, paths, later: neededLater(graph, paths) }));
-  /** What is there wherever a module is imported when it is needed. */
+  /** Modules loaded wherever the lazy module is imported. */
   const there = (path: string): ReadonlySet<string> => {
     if (path === entry) return new Set();
     const known = opened.filter(({ later }) => later.has(path)).map((importer) => importer.paths.union(there(importer.path)));
@@ -45,7 +40,6 @@ export function packsOf(modules: Modules, entry: string): ReadonlyMap<string, st
   );
 }
 
-/** What each module imports, and what it imports when that is needed; libraries by their names. */
 type Graph = ReadonlyMap<string, { readonly imports: readonly string[]; readonly later: readonly string[] }>;
 
 const IMPORT = /^import \{([^}]*)\} from '([^']+)';$/gm;
@@ -59,18 +53,15 @@ const namesIn = (path: string, text: string) => ({
   later: [...text.matchAll(LATER)].map(([, name]) => pathFrom(path, name!)),
 });
 
-/** What some modules import when it is needed. */
 const neededLater = (graph: Graph, paths: Iterable<string>): ReadonlySet<string> =>
   new Set([...paths].flatMap((path) => graph.get(path)!.later));
 
-/** Modules and those that they import, and so on. */
 function closureOf(graph: Graph, paths: readonly string[]): ReadonlySet<string> {
   const found = new Set(paths);
   for (const path of found) for (const each of graph.get(path)!.imports) if (graph.has(each)) found.add(each);
   return found;
 }
 
-/** A module as a function that returns what it exports. */
 function functionOf(modules: Modules, path: string): string {
   const exports: string[] = [];
   const body = modules
@@ -85,7 +76,6 @@ function functionOf(modules: Modules, path: string): string {
   return `$define('${path}', () => {\n${body.trim()}\nreturn { ${exports.join(', ')} };\n});`;
 }
 
-/** What runs modules, before those of the entry; the entry itself is run at the end. */
 function headOf(graph: Graph, entry: string): string {
   const libraries = [...new Set([...graph.values()].flatMap(({ imports }) => imports))].filter((name) => !graph.has(name));
   return `${libraries.map((name, i) => `import * as $${i} from '${name}';`).join('\n')}

@@ -1,4 +1,4 @@
-/** The console at /console/: one page for all its addresses, its files, and signing in and out (SPEC D18). */
+/** The console at /console/: page, files, sign-in and sign-out (SPEC D18). */
 import { parsedJson } from '../../json/json.ts';
 import { type Answer, jsonAnswer, movedTo, PAGE_HEADERS } from '../answer.ts';
 import type { BodyLimit } from '../bodies/body.ts';
@@ -11,33 +11,26 @@ import type { People, Place } from './people.ts';
 import type { OpenSession, Sessions } from './sessions.ts';
 import type { SignInPages } from './sign-in.ts';
 
-/** What answers the addresses of the console. */
 export interface ConsolePages {
-  /** Leads to the page. */
   start(): Answer;
   page(call: Call): Answered;
   file(call: Call): Answered;
-  /** The project's documents. */
   help(call: Call): Answered;
-  /** Who is signed in. */
   session(call: Call): Answered;
   signIn(given: SignIn): Answered;
   signOut(call: Call): Answered;
-  /** undefined: there are no providers. */
   readonly people?: SignInPages | undefined;
 }
 
-/** Who signs in. */
 interface SignIn {
   readonly call: Call;
   readonly key: string;
   readonly actor: string;
 }
 
-/** How long browsers keep the files of a version, s. */
+/** s. */
 const YEAR = 31_536_000;
 
-/** The console of these sessions. */
 export function consolePages(sessions: Sessions, people?: People, signInPages?: SignInPages): ConsolePages {
   const { version, files, page, scriptHashes } = readConsole();
   const policy = [
@@ -54,7 +47,6 @@ export function consolePages(sessions: Sessions, people?: People, signInPages?: 
   let help: Promise<(call: Call) => Answered> | undefined;
   const fileHeaders = ['Cache-Control', `public, max-age=${YEAR}, immutable`, 'Referrer-Policy', 'no-referrer'];
 
-  /** How somebody may sign in. */
   const waysIn = async () => ({
     keys: await sessions.takeKeys(),
     providers: (people?.providers ?? []).map(({ id, name }) => ({ id, name })),
@@ -63,7 +55,7 @@ export function consolePages(sessions: Sessions, people?: People, signInPages?: 
   return {
     start: () => movedTo('/console/'),
     page(call) {
-      // Whether the session is one is found out by the page; this is only what it opens with.
+      // Only the initial paint; the page validates the session.
       const opening: Opening = sessions.claims(call) ? 'shell' : 'sign-in';
       const tag = `"${version}-${opening}"`;
       const headers = [...pageHeaders, 'ETag', tag];
@@ -76,13 +68,12 @@ export function consolePages(sessions: Sessions, people?: People, signInPages?: 
       return file === undefined ? { status: 404 } : fileAnswer(call, file, fileHeaders);
     },
     async help(call) {
-      // Most never ask for it.
       help ??= import('../help/pages.ts').then(({ helpPages }) => helpPages(`${FILES}/${version}`, pageHeaders));
       return (await help)(call);
     },
     async session(call) {
       const found = sessions.claims(call) ? await sessions.identify(call, true) : undefined;
-      // Who has no role any more has to sign in as somebody who has.
+      // A person without any role left has to sign in again.
       if (found !== undefined && 'status' in found && found.status !== 401 && found.status !== 403) return found;
       if (found === undefined || 'status' in found) return sessionAnswer(null, { sign_in: await waysIn() });
       return sessionAnswer(found, { places: await sessions.places(found) });
@@ -105,13 +96,13 @@ export function consolePages(sessions: Sessions, people?: People, signInPages?: 
 interface AboutSession {
   readonly cookie?: string;
   readonly places?: readonly Place[];
-  /** Where nobody is signed in: how that is done. */
+  /** Sign-in options, without a session. */
   readonly sign_in?: object;
-  /** Where the browser goes that signs out at the provider, too. */
+  /** Where the browser goes to sign out at the provider. */
   readonly leave?: string;
 }
 
-/** Who is signed in; null: nobody. */
+/** null: not signed in. */
 function sessionAnswer(session: OpenSession | null, { cookie = session?.cookie, places = [], sign_in, leave }: AboutSession = {}): Answer {
   const body = session && {
     actor: session.actor,
@@ -126,7 +117,6 @@ function sessionAnswer(session: OpenSession | null, { cookie = session?.cookie, 
   return jsonAnswer(200, JSON.stringify({ session: body, sign_in, leave }), headers);
 }
 
-/** The key and the name of who signs in, or what is wrong with them. */
 export function readSignIn(call: Call, _who: null, bytes: Buffer): SignIn | HttpFault {
   const { key, name } = Object(parsedJson(bytes.toString())) as Readonly<Record<string, unknown>>;
   const actor = typeof name === 'string' && name.isWellFormed() ? readActor(encodeURIComponent(name)) : null;
@@ -140,5 +130,4 @@ export function readSignIn(call: Call, _who: null, bytes: Buffer): SignIn | Http
 const fault = (field: string, message: string): HttpFault => badRequest([{ field, message, value: null }]);
 
 const SIGN_IN_BYTES = 4096;
-/** The body of who signs in. */
 export const SIGN_IN: BodyLimit = { bytes: SIGN_IN_BYTES, tooLarge: fault('body', `must be at most ${SIGN_IN_BYTES} bytes`) };

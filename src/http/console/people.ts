@@ -1,4 +1,4 @@
-/** Sessions of people whom a provider has named: where they may work, and whether they are still signed in there (SPEC D24.4 to D24.6). */
+/** Sessions of people from identity providers: their workspaces, and renewal (SPEC D24.4 to D24.6). */
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import type { Caller } from '../../account/caller.ts';
 import { type Person, personId, roleIn, type ServiceRole } from '../../account/person.ts';
@@ -9,20 +9,16 @@ import type { Session, SessionPerson, SessionReads, SessionWrites, Workplace } f
 import type { Call } from '../call.ts';
 import type { HttpFault } from '../errors.ts';
 
-/** What people sign in with, as the composition root makes it. Providers and roles may change: they are asked for when they are needed. */
+/** From the composition root. Providers and roles may change, so they are read on use. */
 export interface People {
   readonly providers: readonly IdentityProvider[];
-  /** What the settings say of the members of groups. */
   readonly roles: readonly ServiceRole[];
-  /** The address of the service, where browsers come back to. */
   readonly baseUrl: string;
-  /** Whether keys sign in, too, while a provider answers. */
   readonly keys: boolean;
-  /** Tells of a sign-in that failed, and of a session that a provider has ended; of one thing once a minute. */
+  /** Logs failed sign-ins and ended sessions, each subject once a minute. */
   readonly report: (about: string, line: string) => void;
 }
 
-/** A workspace in which somebody has a role. */
 export interface Place {
   readonly id: string;
   readonly name: string;
@@ -31,14 +27,12 @@ export interface Place {
 
 export type PeopleStore = SessionReads & SessionWrites & Pick<AccountReads, 'workspaces'>;
 
-/** Workspaces that one person is told of. */
 const MOST_PLACES = 1000;
-/** How soon a provider that does not answer is asked again whether somebody is signed in, ms. */
+/** ms. */
 const RENEW_AGAIN = 60_000;
-/** How often it is noted that somebody was seen, ms, and people for whom that is known. */
+/** ms. */
 const SEEN_EVERY = 60_000;
 const MOST_NOTED = 10_000;
-/** The header in which the console names the workspace that it shows. */
 export const WORKSPACE_HEADER = 'x-weir-workspace';
 const UUID = /^[0-9a-f-]{36}$/;
 
@@ -50,7 +44,6 @@ export function personSessions(people: People, store: PeopleStore, now: () => nu
   const providerOf = (id: string) => people.providers.find((provider) => provider.id === id);
   const noted = new Map<string, number>();
 
-  /** Where a person may work, by name. */
   async function places(person: Pick<Person, 'provider' | 'groups'>): Promise<Place[]> {
     const found: Place[] = [];
     for (const workspace of await store.workspaces()) {
@@ -60,7 +53,7 @@ export function personSessions(people: People, store: PeopleStore, now: () => nu
     return found.sort((a, b) => a.name.localeCompare(b.name));
   }
 
-  /** Who he is in a workspace; undefined where he has no role. */
+  /** undefined: no role there. */
   async function callerIn(workspaceId: string, { actor, person }: PersonSession): Promise<Caller | undefined> {
     const place = UUID.test(workspaceId) ? await store.workplace(workspaceId) : undefined;
     const role = place && roleIn(person, { id: workspaceId, name: place.name, people: place.people }, people.roles);
@@ -70,19 +63,19 @@ export function personSessions(people: People, store: PeopleStore, now: () => nu
     return callerAs(place, id, role);
   }
 
-  /** Notes who is there with which role, at most once a minute. */
+  /** At most once a minute. */
   async function see(workspaceId: string, seen: Parameters<PeopleStore['seePerson']>[1]): Promise<void> {
     const name = `${workspaceId} ${seen.id} ${seen.role}`;
     if (seen.lastSeen - (noted.get(name) ?? 0) < SEEN_EVERY) return;
     if (noted.size >= MOST_NOTED) noted.clear();
     noted.set(name, seen.lastSeen);
-    // A store that cannot be written keeps nobody from reading it.
+    // A read must not fail because the store cannot be written.
     await store.seePerson(workspaceId, seen).catch(() => noted.delete(name));
   }
 
   return {
     places,
-    /** The session of somebody who has signed in: `id` is its text. undefined: he has no role anywhere. */
+    /** `id`: the session's text. undefined: no role anywhere. */
     async sessionOf(id: string, person: SignedIn, most: number): Promise<Session | undefined> {
       const { provider, subject, name, groups, sid, authenticatedAt, renewal } = person;
       const [home] = await places({ provider, groups });
@@ -96,36 +89,36 @@ export function personSessions(people: People, store: PeopleStore, now: () => nu
         person: { provider, subject, groups, sid, home: home.id, openedAt: now(), ...sealedRenewal(id, renewal, now()) },
       };
     },
-    /** Who he is in the workspace that the request names; with `orElsewhere` in another of his where that is none. */
+    /** The caller in the requested workspace; with `orElsewhere` in another one if they have no role there. */
     async callerOf(session: PersonSession, call: Call, orElsewhere: boolean): Promise<Caller | HttpFault> {
       const asked = call.request.headers[WORKSPACE_HEADER];
       const caller = await callerIn(typeof asked === 'string' ? asked : session.person.home, session);
       if (caller !== undefined) return caller;
-      // Who names none, and has lost the one that he begins in, has others.
+      // A session without a requested workspace moves on if its first one is lost.
       const [other] = orElsewhere || asked === undefined ? await places(session.person) : [];
       return (other && (await callerIn(other.id, session))) ?? NOT_THERE;
     },
-    /** The session as the provider has it by now; undefined: it has ended it. */
+    /** Asks the provider. undefined: the provider has ended the session. */
     async renewed(id: string, session: PersonSession): Promise<Session | undefined> {
       const { person } = session;
       const provider = providerOf(person.provider);
       if (provider === undefined) return undefined;
       if (person.renewAt === null || person.renewal === null || person.renewAt > now()) return session;
       const digest = hash('sha256', id, 'buffer');
-      // One process asks; meanwhile the session is as it was.
+      // One process asks; the others use the session as it is.
       if (!(await store.claimRenewal(digest, person.renewAt, now() + RENEW_AGAIN))) return session;
-      const said = await provider.renew(unseal(id, person.renewal), person.subject);
-      if ('failed' in said) {
-        if (said.failed === 'away') return session;
-        people.report(personId(person), `${provider.name} has ended the session of ${personId(person)}: ${said.why}`);
+      const current = await provider.renew(unseal(id, person.renewal), person.subject);
+      if ('failed' in current) {
+        if (current.failed === 'away') return session;
+        people.report(personId(person), `${provider.name} has ended the session of ${personId(person)}: ${current.why}`);
         await store.closeSession(digest);
         return undefined;
       }
-      const renewed = { groups: said.groups, actor: said.name, ...sealedRenewal(id, said.renewal, now()) };
+      const renewed = { groups: current.groups, actor: current.name, ...sealedRenewal(id, current.renewal, now()) };
       await store.renewSession(digest, renewed);
-      return { ...session, actor: said.name, person: { ...person, ...renewed } };
+      return { ...session, actor: current.name, person: { ...person, ...renewed } };
     },
-    /** Ends the sessions that a provider has ended; how many there were, or null (`endSessions` of the store). */
+    /** Number of ended sessions, or null (`endSessions` of the store). */
     end: (provider: string, { sid, subject, at, token, validUntil }: SignedOut): Promise<number | null> =>
       store.endSessions({ provider, sid, subject, openedUntil: at, token: hash('sha256', `${provider} ${token}`, 'buffer'), validUntil }),
   };
@@ -146,7 +139,7 @@ function sealedRenewal(id: string, renewal: SignedIn['renewal'], at: number): Pi
   return renewal === null ? { renewAt: null, renewal: null } : { renewAt: at + renewal.after, renewal: seal(id, renewal.token) };
 }
 
-/** The key of a session's secrets: the browser has the id, the store its hash only, so a copy of the store opens none. */
+/** Key of a session's secrets. The browser has the id, the store only its hash: a copy of the store decrypts nothing. */
 const keyFor = (id: string) => hash('sha256', `renewal ${id}`, 'buffer');
 
 function seal(id: string, text: string): Buffer {

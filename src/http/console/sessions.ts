@@ -1,4 +1,4 @@
-/** Who is signed in to the console: a cookie that stands for an API key, or for a person, for half a day (SPEC D18.2 to D18.6, D24.5). */
+/** A cookie for an API key or a person, for half a day (SPEC D18.2 to D18.6, D24.5). */
 import { hash, randomBytes } from 'node:crypto';
 import type { Caller } from '../../account/caller.ts';
 import { allows } from '../../account/permission.ts';
@@ -11,71 +11,60 @@ import type { HttpFault } from '../errors.ts';
 import type { Identify, Identity } from '../manage/identify.ts';
 import { type People, type PeopleStore, type Place, personSessions, WORKSPACE_HEADER } from './people.ts';
 
-/** How long a session lasts, ms. */
+/** ms. */
 const SESSION_LIFE = 12 * 3600 * 1000;
-/** Sessions that one key has at a time; a further one ends the oldest. */
+/** Per key; a further one ends the oldest. */
 const MOST_SESSIONS = 50;
-/** Sessions that are known to be some. */
 const MOST_KNOWN = 10_000;
-/** How long the store may take to find a session, ms. */
+/** ms. */
 const STORE_LIMIT = 1000;
-/** What the console's own requests carry; a page of another site cannot add it. */
 const PROOF = 'x-weir-console';
 
-const NOT_SIGNED_IN: HttpFault = { status: 401, message: 'Sign in: there is no session, or it has ended' };
-const OTHER_SITE: HttpFault = { status: 403, message: 'A change in the console has to come from the console itself' };
-const KEYS_OFF: HttpFault = { status: 403, message: 'Keys do not sign in to this console while people can' };
-const OTHER_WORKSPACE: HttpFault = { status: 403, message: 'The key that you are signed in with is of another workspace' };
+const NOT_SIGNED_IN: HttpFault = { status: 401, message: 'Sign in: there is no session, or it has expired' };
+const OTHER_SITE: HttpFault = { status: 403, message: "Changes must come from the console's own pages" };
+const KEYS_OFF: HttpFault = { status: 403, message: 'Keys cannot sign in to this console while people can' };
+const OTHER_WORKSPACE: HttpFault = { status: 403, message: 'You are signed in with a key of another workspace' };
 const MAY_NOT_READ: HttpFault = {
   status: 403,
-  message: 'The console needs a key with the permission manage or rules:read that is not bound to a list or feed',
+  message: 'The console needs an unbound key with the permission manage or rules:read',
 };
 
-/** What sessions need. */
 export interface SessionParts {
   readonly gate: Gate;
   readonly store: PeopleStore;
-  /** undefined: keys alone sign in. */
   readonly people?: People | undefined;
   /** ms since 1970. */
   readonly now: () => number;
-  /** Whether clients reach the service over TLS only: then the cookie is for TLS only. */
+  /** TLS only: the cookie gets `Secure`. */
   readonly secure: boolean;
 }
 
-/** Sessions as HTTP has them. */
 export interface Sessions {
-  /** Signs in with the text of a key and a person's name: who that is and the cookie, or the fault. */
   open(call: Call, key: string, actor: string): Promise<OpenSession | HttpFault>;
-  /** Signs in somebody whom a provider has named: the cookie, or the fault; undefined where he has no role anywhere. */
+  /** Signs in a person from a provider. Returns the cookie; undefined: no role anywhere. */
   openFor(call: Call, person: SignedIn): Promise<string | HttpFault | undefined>;
-  /** Ends sessions that a provider has ended; how many there were. null: the token was sent before, or contradicts itself. */
+  /** Ends sessions at the provider's request. Returns their number; null: the token was used before, or contradicts itself. */
   endFor(provider: string, out: SignedOut): Promise<number | null>;
-  /** Ends the session of a request: the cookie that forgets it, and the provider of who had it; or the fault. */
+  /** Ends the session of a request. Returns the cookie that clears it, and the person's provider. */
   close(call: Call): Promise<{ readonly cookie: string; readonly provider: string | undefined } | HttpFault>;
-  /** Who is signed in; a 401 when nobody is. With `orElsewhere` in another workspace where the one that is named is none of his. */
+  /** 401 without a session. `orElsewhere`: in another workspace if they have no role in the requested one. */
   identify(call: Call, orElsewhere?: boolean): Promise<OpenSession | HttpFault>;
-  /** Where somebody may work; empty for a key, which belongs to one workspace. */
   places(session: OpenSession): Promise<Place[]>;
-  /** Whether keys sign in now. */
   takeKeys(): Promise<boolean>;
-  /** Whether a request has a session's cookie, valid or not. */
   claims(call: Call): boolean;
 }
 
-/** Somebody who is signed in. */
 export interface OpenSession extends Identity {
   readonly actor: string;
   /** undefined: a key. */
   readonly person?: SessionPerson | undefined;
   /** ms since 1970. */
   readonly expiresAt: number;
-  /** The header Set-Cookie of the answer, where the session is new. */
   readonly cookie?: string;
 }
 
 export function consoleSessions({ gate, store, people, now, secure }: SessionParts): Sessions {
-  // The prefix has browsers refuse the cookie from another host of the domain, and over plain HTTP.
+  // With the prefix, browsers reject the cookie from another host of the domain and over plain HTTP.
   const name = secure ? '__Host-weir_session' : 'weir_session';
   const pattern = new RegExp(`(?:^|;\\s*)${name}=([\\w-]{43})(?:;|$)`);
   const attributes = `; Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
@@ -86,7 +75,7 @@ export function consoleSessions({ gate, store, people, now, secure }: SessionPar
   };
   const persons = people && personSessions(people, store, now);
 
-  /** Sessions that the store has told of: wrong ones from the same address do not keep them out. */
+  /** Wrong ids from the same address do not block these. */
   const known = new Set<string>();
 
   return {
@@ -116,7 +105,7 @@ export function consoleSessions({ gate, store, people, now, secure }: SessionPar
       const id = hashOf(call);
       const session = id && (await find(call, id));
       if (session !== undefined && 'status' in session) return session;
-      // A write for whoever sends a cookie would be a write for everybody.
+      // Without this check, anybody could cause writes with any cookie.
       if (session !== undefined) await store.closeSession(id!);
       return { cookie: `${name}=; Max-Age=0${attributes}`, provider: session?.person?.provider };
     },
@@ -134,11 +123,11 @@ export function consoleSessions({ gate, store, people, now, secure }: SessionPar
     },
   };
 
-  /** The session of an id; a fault where the address has shown too many ids of none, and this one is not known to be one. */
+  /** A fault after too many unknown ids from the address, unless this one is known. */
   async function find(call: Call, id: Buffer): Promise<Session | HttpFault | undefined> {
     const slot = id.toString('latin1');
-    const tired = known.has(slot) ? undefined : gate.tired(call);
-    if (tired !== undefined) return tired;
+    const throttled = known.has(slot) ? undefined : gate.throttled(call);
+    if (throttled !== undefined) return throttled;
     const session = await within(store.findSession(id), STORE_LIMIT, 'the store');
     if (session === undefined) known.delete(slot);
     else {
@@ -165,7 +154,6 @@ export function consoleSessions({ gate, store, people, now, secure }: SessionPar
     return 'status' in verdict ? verdict : { caller, actor, expiresAt, person };
   }
 
-  /** Stores a session in the place of the one that the browser has; its cookie. */
   async function begun(call: Call, id: string, session: Session): Promise<string> {
     await store.openSession(digest(id), session, MOST_SESSIONS);
     const before = hashOf(call);
@@ -173,14 +161,14 @@ export function consoleSessions({ gate, store, people, now, secure }: SessionPar
     return `${name}=${id}; Max-Age=${Math.ceil((session.expiresAt - now()) / 1000)}${attributes}`;
   }
 
-  /** Keys that do not sign in do all the same while no provider answers: else nobody could. */
+  /** Keys can sign in if no provider answers, even if CONSOLE_KEYS is off: otherwise nobody could. */
   async function takeKeys(): Promise<boolean> {
     if (people === undefined || people.keys) return true;
     return (await Promise.all(people.providers.map((provider) => provider.answers()))).every((answers) => !answers);
   }
 }
 
-/** By a session where the request has one and no key, else by key. */
+/** By session if the request has one and no key, else by key. */
 export const identifyByEither =
   (byKey: Identify, sessions: Sessions): Identify =>
   (call) =>
@@ -193,13 +181,13 @@ const newId = () => randomBytes(32).toString('base64url');
 
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
-/** The same refusal, where it would ask for a key: for a session. */
+/** A 401 that asks for a session instead of a key. */
 const ended = (fault: HttpFault): HttpFault => (fault.status === 401 ? NOT_SIGNED_IN : fault);
 
 const mayRead = ({ listId, feedId, permissions }: Caller): boolean =>
   listId === null && feedId === null && allows(permissions, 'rules:read');
 
-/** The fault of a request that may not come from the console: the cookie alone proves nothing, browsers send it for others too. */
+/** Cross-site requests carry the cookie too, so it proves nothing alone. */
 function foreign({ request: { headers } }: Call): HttpFault | undefined {
   const site = headers['sec-fetch-site'];
   const { origin, host } = headers;

@@ -1,4 +1,4 @@
-/** Signing in with a provider: a browser is sent there, comes back, and has a session (SPEC D24.3, D24.7). */
+/** Sign-in with a provider: redirect, callback, session (SPEC D24.3, D24.7). */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { parse } from 'node:querystring';
 import type { IdentityProvider, Proof } from '../../ports/identity-provider.ts';
@@ -10,26 +10,23 @@ import { badRequest, type HttpFault } from '../errors.ts';
 import type { People } from './people.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Why somebody is not signed in, as the page is told. */
 export const REASONS = ['away', 'denied', 'refused', 'stale', 'no_role', 'busy', 'store'] as const;
 type Reason = (typeof REASONS)[number];
 
-/** What answers the addresses of signing in. */
 export interface SignInPages {
   begin(call: Call): Answered;
   finish(call: Call): Answered;
   logOut(asked: LogOut): Answered;
 }
 
-/** What a provider sends when somebody signs out there. */
 interface LogOut {
   readonly call: Call;
   readonly token: string;
 }
 
-/** How long a sign-in may take, ms. */
+/** Limit of a sign-in, ms. */
 const LONGEST = 600_000;
-/** Sign-ins that are being finished at a time, in a process: each asks a provider. */
+/** Concurrent callbacks per process: each asks a provider. */
 const MOST_FINISHING = 32;
 const SECRET = /^[\w-]{43}$/;
 
@@ -45,7 +42,7 @@ export function signInPages({ people, sessions, gate, now, secure }: Parts): Sig
   const { baseUrl, report } = people;
   const cookie = secure ? '__Host-weir_sign_in' : 'weir_sign_in';
   const pattern = new RegExp(`(?:^|;\\s*)${cookie}=([\\w-]{43})(?:;|$)`);
-  // The browser comes back from another site: a strict cookie would stay at home.
+  // `Lax`: the browser comes back from another site.
   const attributes = `; Max-Age=${LONGEST / 1000}; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   const secretOf = ({ request: { headers } }: Call) => pattern.exec(headers.cookie ?? '')?.[1];
   const find = (call: Call) => people.providers.find(({ id }) => id === call.params.provider);
@@ -61,7 +58,7 @@ export function signInPages({ people, sessions, gate, now, secure }: Parts): Sig
     async begin(call) {
       const provider = find(call);
       if (provider === undefined) return { status: 404 };
-      // Several tabs that begin at once share the browser's secret. What was begun is in it and in the state: nothing of it is kept here.
+      // Tabs share the browser's secret. The state carries the rest: the server stores nothing.
       const secret = secretOf(call) ?? randomBytes(32).toString('base64url');
       const seed = `${now().toString(36)}-${randomBytes(16).toString('base64url')}`;
       const address = await provider.begin(proofOf(secret, provider.id, seed), backTo(provider));
@@ -71,8 +68,8 @@ export function signInPages({ people, sessions, gate, now, secure }: Parts): Sig
     async finish(call) {
       const provider = find(call);
       if (provider === undefined) return { status: 404 };
-      const tired = gate.tired(call);
-      if (tired !== undefined) return tired;
+      const throttled = gate.throttled(call);
+      if (throttled !== undefined) return throttled;
       const proof = proofIn(call, provider, secretOf(call), now());
       if (proof === undefined) {
         gate.refuse(call);
@@ -81,14 +78,14 @@ export function signInPages({ people, sessions, gate, now, secure }: Parts): Sig
       if (finishing >= MOST_FINISHING) return failed('busy', provider);
       finishing += 1;
       try {
-        const said = await provider.finish(`${backTo(provider)}?${call.query}`, proof);
-        if ('failed' in said) {
+        const outcome = await provider.finish(`${backTo(provider)}?${call.query}`, proof);
+        if ('failed' in outcome) {
           gate.refuse(call);
-          return failed(said.failed, provider, said.why);
+          return failed(outcome.failed, provider, outcome.why);
         }
-        const opened = await sessions.openFor(call, said).catch((error: unknown) => ({ unkept: String(error) }));
-        if (typeof opened === 'object' && 'unkept' in opened) return failed('store', provider, opened.unkept);
-        if (opened === undefined) return failed('no_role', provider, `no group of ${said.provider}:${said.subject} has a role`);
+        const opened = await sessions.openFor(call, outcome).catch((error: unknown) => ({ storeError: String(error) }));
+        if (typeof opened === 'object' && 'storeError' in opened) return failed('store', provider, opened.storeError);
+        if (opened === undefined) return failed('no_role', provider, `no group of ${outcome.provider}:${outcome.subject} has a role`);
         return typeof opened === 'string' ? cameBack(opened) : opened;
       } finally {
         finishing -= 1;
@@ -97,8 +94,8 @@ export function signInPages({ people, sessions, gate, now, secure }: Parts): Sig
     async logOut({ call, token }) {
       const provider = find(call);
       if (provider === undefined) return { status: 404 };
-      const tired = gate.tired(call);
-      if (tired !== undefined) return tired;
+      const throttled = gate.throttled(call);
+      if (throttled !== undefined) return throttled;
       const out = await provider.readLogout(token);
       if ('failed' in out && out.failed === 'away') return { status: 500 };
       const ended = 'failed' in out ? null : await sessions.endFor(provider.id, out);
@@ -115,7 +112,6 @@ export function signInPages({ people, sessions, gate, now, secure }: Parts): Sig
 const NO_LOGOUT: HttpFault = badRequest([{ field: 'logout_token', message: 'must be a logout token of this provider', value: null }]);
 
 const LOGOUT_BYTES = 16 * 1024;
-/** The body of a back-channel logout. */
 export const LOG_OUT: BodyLimit = {
   bytes: LOGOUT_BYTES,
   tooLarge: badRequest([{ field: 'body', message: `must be at most ${LOGOUT_BYTES} bytes`, value: null }]),
@@ -126,13 +122,13 @@ export function readLogOut(call: Call, _who: null, bytes: Buffer): LogOut | Http
   return typeof token === 'string' ? { call, token } : NO_LOGOUT;
 }
 
-/** What a sign-in has to come back with: all of it follows from the browser's secret and the seed, so nobody else can have begun it. */
+/** Derived from the browser's secret and the seed, so only this browser can have started the sign-in. */
 function proofOf(secret: string, provider: string, seed: string): Proof {
   const made = (what: string) => createHmac('sha256', secret).update(`${what} ${provider} ${seed}`).digest('base64url');
   return { state: `${seed}.${made('state')}`, nonce: made('nonce'), verifier: made('verifier') };
 }
 
-/** The proof of a sign-in that comes back; undefined where this browser has not begun it, or too long ago. */
+/** undefined: another browser started it, or it is too old. */
 function proofIn({ query }: Call, { id }: IdentityProvider, secret: string | undefined, now: number): Proof | undefined {
   const { state } = parse(query, '&', '=', { maxKeys: 20 });
   if (secret === undefined || !SECRET.test(secret) || typeof state !== 'string' || state.length > 200) return undefined;
@@ -154,7 +150,7 @@ const leadTo = (address: string, cookie?: string): Answer => ({
 
 const CAME_BACK = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/console/"><title>weir</title>';
 
-/** A page that goes on to the console: the browser sends the strict cookie of a session only where it goes from here, not from the provider. */
+/** A page that continues to the console: browsers send the strict session cookie only from our own site. */
 const cameBack = (cookie: string): Answer => ({
   status: 200,
   headers: [

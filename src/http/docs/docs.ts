@@ -1,4 +1,4 @@
-/** Where the documentation is, and its pages (spec 1). */
+/** The API documentation (spec 1). */
 import { jsonAnswer, movedTo } from '../answer.ts';
 import type { Answered, Call } from '../call.ts';
 import { GROUP_NAMES, GROUPS } from '../groups.ts';
@@ -6,7 +6,6 @@ import type { Docs } from '../handlers.ts';
 
 const PAGES = Object.fromEntries(GROUP_NAMES.map((group) => [GROUPS[group].docs, `/docs/${GROUPS[group].docs}/swagger/`]));
 
-/** The documentation. `baseUrl`: the server of the documents; `console`: whether there is a console. */
 export function docs({ baseUrl, console }: { readonly baseUrl: string | undefined; readonly console: boolean }): Docs {
   const start = jsonAnswer(200, JSON.stringify({ service: 'weir', docs: PAGES, health: { alive: '/healthz', ready: '/readyz' } }));
   let pages: Promise<(call: Call) => Answered> | undefined;
@@ -14,7 +13,7 @@ export function docs({ baseUrl, console }: { readonly baseUrl: string | undefine
   return {
     start: (call) => (isBrowser(call) ? movedTo('/console/') : start),
     async page(call) {
-      // What the documents are made of is a sixth of a start.
+      // Loading it at startup would take a sixth of the start.
       pages ??= import('./pages.ts').then(({ documentPages }) => documentPages(baseUrl ?? '/'));
       return (await pages)(call);
     },

@@ -1,4 +1,4 @@
-/** The OpenAPI documents, one for each group, from the rows of its addresses; a group's `openapi.ts` says what does not follow from them. */
+/** Builds one OpenAPI document per group from its addresses and its `openapi.ts`. */
 import type { TSchema } from 'typebox';
 import { type Address, pathsOf } from '../address.ts';
 import { missing } from '../auth/gate.ts';
@@ -8,52 +8,43 @@ import type { Parameter } from '../feeds/parameters.ts';
 import { GROUPS, type Group } from '../groups.ts';
 import { notAllowed } from '../router.ts';
 
-/** What the document of a group says beside its addresses. */
 export interface Api {
-  /** Whose addresses they are. */
   readonly group: Group;
-  /** Also the heading of its operations. */
   readonly title: string;
   readonly description: string;
   readonly schemas: readonly Titled[];
   readonly securitySchemes: object;
-  /** The schema of errors, and that of some by status. */
+  /** The schema of errors; `errors` has exceptions by status. */
   readonly error: Titled;
   readonly errors?: Readonly<Record<number, Titled>>;
-  /** What is said of a row. */
   readonly about: (row: Address) => About;
 }
 
-/** What is said of a row that does not follow from it. */
 export interface About {
-  /** The operationId. */
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly object[];
   readonly requestBody?: object;
-  /** The answers that are no errors. */
   readonly answers: Readonly<Record<number, object>>;
-  /** The errors beside those of all rows like it, and what else an error of them all shows; null: it cannot come. */
+  /** Additions to the common errors; null: cannot occur. */
   readonly faults?: Faults;
 }
 
-/** Errors by status: what they mean, with examples by a short name. */
 export type Faults = Readonly<Record<number, Fault | null>>;
 interface Fault {
   readonly says?: string;
   readonly examples: Readonly<Record<string, HttpFault>>;
   readonly headers?: Readonly<Record<string, Header>>;
-  /** The schema of its body, where that is not the one of all errors of the group. */
   readonly schema?: Titled;
 }
 
-/** A schema that stands in `components.schemas` under its title. */
+/** A schema in `components.schemas`, under its title. */
 export type Titled = TSchema & { title?: string };
 type Header = ReturnType<typeof header>;
 type Examples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 
-/** The OpenAPI 3.1 document of a group. Its schemas are the JSON Schemas that validate requests. */
+/** OpenAPI 3.1. Uses the JSON Schemas that validate requests. */
 export function apiDocument(api: Api, addresses: readonly Address[], baseUrl: string) {
   const { title, description, schemas, securitySchemes, group } = api;
   const rows = addresses.filter((row) => row.group === group && row.gate !== 'all');
@@ -75,7 +66,6 @@ export function apiDocument(api: Api, addresses: readonly Address[], baseUrl: st
   };
 }
 
-/** The operations of a row: GET, where nothing else answers HEAD, is HEAD too. */
 function operations(api: Api, row: Address, form: string, other: HttpFault, rows: number): [string, object][] {
   const { id, summary, description, parameters = [], requestBody, answers, faults } = api.about(row);
   const operation = (operationId: string, about: string) => ({
@@ -93,7 +83,7 @@ function operations(api: Api, row: Address, form: string, other: HttpFault, rows
   return [own, ['head', operation(id.replace(/^get/, 'head'), `${summary}: the headers only`)]];
 }
 
-/** The errors that follow from a row. `other`: the answer to another method. */
+/** `other`: the response to another method. */
 function faultsOf({ group, needs, body }: Address, other: HttpFault): Faults {
   return {
     400: { says: 'The request is malformed.', examples: { 'malformed request': malformedIn(group!) } },
@@ -106,7 +96,7 @@ function faultsOf({ group, needs, body }: Address, other: HttpFault): Faults {
     403: { says: 'The key is valid but not permitted.', examples: needs == null ? {} : { 'no permission': missing(needs) } },
     404: { says: 'This process does not serve the address (ROLES).', examples: { 'not served': { status: 404 } } },
     405: {
-      says: 'A method that this address does not have.',
+      says: 'Method not supported by this address.',
       examples: { 'wrong method': other },
       headers: { Allow: header('The methods of the address.', String(other.headers!.Allow)) },
     },
@@ -131,7 +121,6 @@ const bodyFaults = (body: Address['body']): Faults =>
         415: { says: 'The request body has a Content-Encoding.', examples: { 'content encoding': ENCODED } },
       };
 
-/** The errors as responses: what later ones say of a status stands beside what earlier ones do. */
 function errorsOf({ group, error, errors = {} }: Api, all: readonly Faults[]): Record<number, object> {
   const merged = new Map<number, Fault>();
   for (const [text, fault] of all.flatMap((each) => Object.entries(each))) {
@@ -150,7 +139,7 @@ function errorsOf({ group, error, errors = {} }: Api, all: readonly Faults[]): R
     status,
     {
       description: says,
-      headers: { 'Cache-Control': header('Errors are never kept by a cache.', 'no-store'), ...headers },
+      headers: { 'Cache-Control': header('Errors are never cached.', 'no-store'), ...headers },
       content: json(
         reference(schema ?? errors[status] ?? error),
         Object.fromEntries(
@@ -162,25 +151,18 @@ function errorsOf({ group, error, errors = {} }: Api, all: readonly Faults[]): R
   return Object.fromEntries([...merged].map(response));
 }
 
-/** The name of an example. */
 const named = (summary: string): string => summary.replaceAll(/\W+/g, '_');
 
-/** A reference to a schema of the document. */
 export const reference = ({ title }: Titled) => ({ $ref: `#/components/schemas/${title}` });
 
-/** The examples that a schema carries. */
 export const examplesOf = (schema: TSchema): readonly unknown[] => ('examples' in schema ? (schema.examples as unknown[]) : []);
 
-/** A documented header of text. */
 export const header = (description: string, example: string) => ({ description, schema: { type: 'string' }, example });
 
-/** A documented JSON body. */
 export const json = (schema: object, examples: Examples) => ({ 'application/json': { schema, examples } });
 
-/** The same with one example. */
 export const jsonOf = (schema: object, summary: string, value: unknown) => json(schema, { [named(summary)]: { summary, value } });
 
-/** A documented text of a request. */
 const textParameter = (place: 'header' | 'query') => (name: string, description: string, example: string) => ({
   name,
   in: place,
@@ -191,26 +173,24 @@ const textParameter = (place: 'header' | 'query') => (name: string, description:
 export const headerParameter = textParameter('header');
 export const queryParameter = textParameter('query');
 
-/** The documented parameters of a query, from the table that they are read by. */
 export const queryParameters = <P extends string>(
   table: Readonly<Record<P, Parameter<unknown>>>,
-  said: Readonly<Partial<Record<P, string | (object & { readonly description: string; readonly schema: object })>>>,
+  documented: Readonly<Partial<Record<P, string | (object & { readonly description: string; readonly schema: object })>>>,
 ): object[] =>
-  (Object.keys(said) as P[]).map((name) => {
-    const { description, schema } = typeof said[name] === 'string' ? { description: said[name], schema: {} } : said[name]!;
+  (Object.keys(documented) as P[]).map((name) => {
+    const { description, schema } =
+      typeof documented[name] === 'string' ? { description: documented[name], schema: {} } : documented[name]!;
     const { allowed } = table[name];
     return { name, in: 'query', description, schema: { type: 'string', ...(allowed && { enum: allowed }), ...schema } };
   });
 
-/** The header that names who acts (SPEC D15.6, D45.2). */
+/** SPEC D15.6, D45.2. */
 export const ACTOR = {
   name: 'X-Actor',
   in: 'header',
-  description:
-    'The person who acts, for the audit log and as the author of rules: UTF-8, as it is or percent-encoded, at most 100 characters.',
+  description: 'The acting person, for the audit log and as author of rules: UTF-8, raw or percent-encoded, at most 100 characters.',
   schema: { type: 'string' },
 };
 
-/** The two ways to send an API key. */
 export const BEARER = { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer API_KEY' };
 export const BASIC = { type: 'http', scheme: 'basic', description: 'The user name is api, the password is the API key.' };

@@ -1,4 +1,4 @@
-/** The pages of the interactive documentation. Loaded when they are first asked for. */
+/** Interactive API documentation. Loaded on first use. */
 import { readFileSync } from 'node:fs';
 import { ADDRESSES } from '../addresses.ts';
 import { AGENT_API } from '../agent/openapi.ts';
@@ -13,7 +13,6 @@ import { RULES_API } from '../rules/openapi.ts';
 import { SIGNAL_API } from '../signals/openapi.ts';
 import { type Api, apiDocument } from './openapi.ts';
 
-/** What the document of each group says. */
 export const APIS: Readonly<Record<Group, Api>> = {
   signal: SIGNAL_API,
   feed: FEED_API,
@@ -23,7 +22,6 @@ export const APIS: Readonly<Record<Group, Api>> = {
   manage: MANAGE_API,
 };
 
-/** Lets the page load from this server only. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -40,7 +38,6 @@ const HEADERS = [...PAGE_HEADERS, 'Content-Security-Policy', CONTENT_SECURITY_PO
 const HTML = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
-/** What the page loads of the package, with its media type. */
 const FILES: Readonly<Record<string, string>> = {
   'swagger-ui.css': STYLE,
   'index.css': STYLE,
@@ -64,7 +61,6 @@ const STARTS = `window.onload = () => {
 };
 `;
 
-/** The page; `files` is where its files are. */
 const pageAt = (files: string) => `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -83,7 +79,7 @@ const pageAt = (files: string) => `<!DOCTYPE html>
 </html>
 `;
 
-/** Answers what stands at a path below /docs/, such as `feeds/swagger/json`. */
+/** Serves a path below /docs/, such as `feeds/swagger/json`. */
 export function documentPages(baseUrl: string): (call: Call) => Answered {
   const made = new Map<string, File>();
   return (call) => {
@@ -102,7 +98,6 @@ export function documentPages(baseUrl: string): (call: Call) => Answered {
 function make(group: Group, rest: string, baseUrl: string): File | undefined {
   if (rest === '') return fileOf(HTML, Buffer.from(pageAt(`/docs/${GROUPS[group].docs}/swagger/static`)));
   if (rest === '/') return fileOf(HTML, Buffer.from(pageAt('./static')));
-  // YAML has all of JSON in it.
   if (rest === '/json') return fileOf('application/json; charset=utf-8', documentOf(group, baseUrl));
   if (rest === '/yaml') return fileOf('application/x-yaml', documentOf(group, baseUrl));
   const [, name = ''] = /^\/static\/([\w.-]+)$/.exec(rest) ?? [];

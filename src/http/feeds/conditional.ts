@@ -1,6 +1,5 @@
-/** Conditional requests of GET and HEAD (RFC 9110, 13): pure functions of header values. */
+/** Conditional requests (RFC 9110, 13): pure functions of header values. */
 
-/** The headers that make a request conditional. */
 export interface Conditions {
   readonly 'if-match'?: string | undefined;
   readonly 'if-none-match'?: string | undefined;
@@ -8,18 +7,14 @@ export interface Conditions {
   readonly 'if-unmodified-since'?: string | undefined;
 }
 
-/** What identifies the representation that would be sent with 200. */
 export interface Validators {
-  /** A strong entity tag, with its quotes. */
+  /** Strong, with quotes. */
   readonly etag: string;
   /** Whole seconds since 1970. */
   readonly lastModified: number;
 }
 
-/**
- * The status that the preconditions lead to, in the order of RFC 9110, 13.2.2. `now` (ms) places years of two digits; it is called
- * only for a date.
- */
+/** Order of RFC 9110, 13.2.2. `now` (ms) resolves two-digit years; called only for a date. */
 export function evaluate(conditions: Conditions, { etag, lastModified }: Validators, now: () => number): 200 | 304 | 412 {
   const ifMatch = conditions['if-match'];
   if (ifMatch !== undefined) {
@@ -34,10 +29,10 @@ export function evaluate(conditions: Conditions, { etag, lastModified }: Validat
   return modifiedSince !== undefined && lastModified <= modifiedSince ? 304 : 200;
 }
 
-/** One entity tag of a list, at the start of the text: weakness, opaque tag with its quotes. */
+/** One entity tag of a list: weakness, opaque tag with quotes. */
 const ENTITY_TAG = /[\t ]*(?:,[\t ]*)*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[\t ]*(?:,|$)/y;
 
-/** Whether a field value (`*` or a list of tags) names this strong tag. After its first fault a list names nothing more. */
+/** Whether `*` or a list names this strong tag. Stops at the first malformed tag. */
 function matches(field: string, etag: string, weakly: boolean): boolean {
   if (field === etag || field.trim() === '*') return true;
   ENTITY_TAG.lastIndex = 0;
@@ -47,10 +42,10 @@ function matches(field: string, etag: string, weakly: boolean): boolean {
   return false;
 }
 
-/** Whether an If-None-Match names this opaque tag (with its quotes), weak or not. */
+/** Weak comparison; `tag` with quotes. */
 export const namesTag = (field: string, tag: string): boolean => matches(field, tag, true);
 
-/** The strong tags of an If-Match; undefined for `*`, which any state meets. */
+/** undefined for `*`. */
 export function strongTags(field: string): string[] | undefined {
   if (field.trim() === '*') return undefined;
   const tags: string[] = [];
@@ -71,7 +66,7 @@ const FORMS = [
   `${DAY} ${MONTH} (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})`,
 ].map((form) => new RegExp(`^${form}$`));
 
-/** Reads an HTTP date in any of the three forms as whole seconds since 1970; undefined when it is no such date. `now` in ms. */
+/** Whole seconds since 1970; undefined: no valid date. `now` in ms. */
 export function httpDate(text: string | undefined, now: () => number): number | undefined {
   if (text === undefined) return undefined;
   for (const form of FORMS) {
@@ -85,7 +80,7 @@ function secondsOf(parts: Record<string, string>, now: number): number | undefin
   const [day, hour, minute, second] = [parts.day, parts.hour, parts.minute, parts.second].map(Number);
   const month = MONTHS.indexOf(parts.month);
   const year = parts.year.length === 2 ? fullYear(Number(parts.year), now) : Number(parts.year);
-  // A leap second counts as the last second of its minute.
+  // A leap second counts as second 59.
   if (hour > 23 || minute > 59 || second > 60) return undefined;
   const date = new Date(0);
   date.setUTCFullYear(year, month, day);
@@ -93,12 +88,11 @@ function secondsOf(parts: Record<string, string>, now: number): number | undefin
   return date.getTime() / 1000 + hour * 3600 + minute * 60 + Math.min(second, 59);
 }
 
-/** The year that two digits mean: in this century, but in the last one when that is more than 50 years ahead (RFC 9110, 5.6.7). */
+/** The current century, or the last if that is more than 50 years ahead (RFC 9110, 5.6.7). */
 function fullYear(digits: number, now: number): number {
   const current = new Date(now).getUTCFullYear();
   const year = current - (current % 100) + digits;
   return year > current + 50 ? year - 100 : year;
 }
 
-/** An instant in whole seconds as an HTTP date. */
 export const formatHttpDate = (seconds: number): string => new Date(seconds * 1000).toUTCString();

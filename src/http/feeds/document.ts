@@ -1,4 +1,3 @@
-/** Answering a request for a document, whichever it is: 200 with its bytes, 304, 412, or the fault that says why there is none. */
 import type { Caller } from '../../account/caller.ts';
 import type { Instant } from '../../clock.ts';
 import { hasCode } from '../../errors.ts';
@@ -8,41 +7,35 @@ import type { HttpFault } from '../errors.ts';
 import { type Conditions, evaluate } from './conditional.ts';
 import { negotiateCoding } from './encoding.ts';
 import { type AnswerForm, type DocumentAnswer, okAnswer, preparedAnswers } from './headers.ts';
-import { otherFeed, PRECONDITION_FAILED, tellable } from './refusals.ts';
+import { otherFeed, PRECONDITION_FAILED, redacted } from './refusals.ts';
 
-/** The headers of a request that choose the representation and its conditions. */
 export type DocumentHeaders = Conditions & { readonly 'accept-encoding'?: string | undefined };
 
-/** A request for a feed or another document, as it was understood. */
 export interface DocumentRequest {
   readonly caller: Caller;
   readonly query: DocumentQuery;
   readonly headers: DocumentHeaders;
-  /** As of when it may be answered from memory; now when absent. */
+  /** Age limit of a response from memory; default now. */
   readonly at?: Instant | undefined;
-  /** The MD5 digest is asked for instead of the document. */
+  /** Return the MD5 digest instead. */
   readonly checksum: boolean;
-  /** A fault in the request, which waits until the caller's right to the list is known. */
+  /** Reported only after the caller's access to the list is checked. */
   readonly fault: HttpFault | undefined;
-  /** The fault that says why there is none. */
   refusalOf(found: Exclude<Found, Representation | { kind: 'forbidden' }>): HttpFault;
 }
 
-/** The answer, or the fault to answer with; at once whenever the document stands ready in memory. */
+/** Synchronous if the document is in memory. */
 export type Answered = DocumentAnswer | HttpFault | Promise<DocumentAnswer | HttpFault>;
 export type AnswerDocument = (asked: DocumentRequest) => Answered;
 
-/**
- * Answers requests for documents, behind authentication: find the document, evaluate the conditions, send it. `report` gets the errors
- * that clients see only as 500.
- */
+/** `report` receives the errors behind a 500. */
 export function documentEndpoint(cache: DocumentCache, now: () => number, report: (error: Error) => void): AnswerDocument {
   return (asked) => {
     const ready = cache.hit(asked.query, asked.at);
     return (ready && answerFound(ready, asked)) ?? findAndAnswer(asked).catch(failed);
   };
 
-  /** Has the document built as far as needed, once more with its body when that was dropped meanwhile. */
+  /** Retries once with the body if it was evicted meanwhile. */
   async function findAndAnswer(asked: DocumentRequest): Promise<DocumentAnswer | HttpFault> {
     for (let withBody = false; ; withBody = true) {
       const answer = await answerFound(await cache.find(asked.query, withBody), asked);
@@ -50,11 +43,11 @@ export function documentEndpoint(cache: DocumentCache, now: () => number, report
     }
   }
 
-  /** undefined when the body was dropped and has to be built again. */
+  /** undefined: the body was evicted and must be rebuilt. */
   function answerFound(found: Found, asked: DocumentRequest): Answered | undefined {
     if (found.kind === 'forbidden') return otherFeed(asked.caller);
     if (asked.fault !== undefined) return asked.fault;
-    if (found.kind !== 'document') return asked.refusalOf(tellable(found, asked.caller));
+    if (found.kind !== 'document') return asked.refusalOf(redacted(found, asked.caller));
     const form = asked.checksum ? 'md5' : negotiateCoding(asked.headers['accept-encoding']);
     switch (conditionalStatus(found, form, asked.headers, now)) {
       case 304:
@@ -73,13 +66,13 @@ export function documentEndpoint(cache: DocumentCache, now: () => number, report
   }
 
   function failed(error: Error): HttpFault {
-    // The cache has reported already why it has nothing to serve.
+    // The cache has reported it.
     if (!hasCode(error, 'FEED_UNAVAILABLE')) report(error);
     return { status: 500 };
   }
 }
 
-/** Decides between 200, 304 and 412. An instant that other content was shown with too proves nothing: then only the tags count. */
+/** An instant with several contents proves nothing: only tags count then. */
 function conditionalStatus(found: Representation, form: AnswerForm, headers: Conditions, now: () => number): 200 | 304 | 412 {
   const conditions = found.sharesInstant ? { ...headers, 'if-modified-since': undefined } : headers;
   return evaluate(conditions, { etag: found.etags[form], lastModified: toldDate(found) }, now);

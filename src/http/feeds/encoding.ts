@@ -1,12 +1,11 @@
-/** The content codings of a feed. */
 const CODINGS = ['identity', 'gzip'] as const;
 type Coding = (typeof CODINGS)[number];
 
 const MEMBER = /^[\t ]*([!#$%&'*+.^_`|~\w-]+)[\t ]*(?:;[\t ]*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)[\t ]*)?$/i;
 
 /**
- * The coding to send for an Accept-Encoding header (RFC 9110, 12.5.3): gzip where it is accepted and identity is not preferred to
- * it, else identity, also where nothing is acceptable, as the RFC advises. Members that cannot be read do not count.
+ * RFC 9110, 12.5.3: gzip if accepted and not less preferred than identity; else identity, even if nothing is acceptable. Ignores malformed
+ * members.
  */
 export function negotiateCoding(acceptEncoding: string | undefined): Coding {
   if (acceptEncoding === undefined) return 'identity';
@@ -20,12 +19,12 @@ function negotiate(acceptEncoding: string): Coding {
     if (name !== undefined) weights.set(name.toLowerCase(), Number(weight));
   }
   const gzip = weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0;
-  // Identity is always acceptable, but is preferred only when it is named.
+  // Identity is always acceptable, but preferred only if named.
   const identity = weights.get('identity') ?? 0;
   return gzip > 0 && gzip >= identity ? 'gzip' : 'identity';
 }
 
-/** What appliances and libraries send with every poll, judged once. */
+/** Precomputed for the usual headers of appliances and libraries. */
 const USUAL: ReadonlyMap<string, Coding> = new Map(
   [
     'gzip',

@@ -1,14 +1,14 @@
-/** The headers of the answers of a feed or another document, made once for each representation and form. */
 import type { DocumentVariant } from '../../feed/document.ts';
+import type { FeedFacts } from '../../feed/facts.ts';
 import { FORMATS } from '../../feed/formats/table.ts';
 import { type Representation, toldDate } from '../../feed/serve/representation.ts';
 import { trimmedHeader } from '../../feed/trim.ts';
 import { NO_SNIFFING } from '../answer.ts';
 import { formatHttpDate } from './conditional.ts';
 
-/** What content an answer is of: one object for each representation and form. */
+/** One object per representation and form. */
 export interface AnsweredContent {
-  /** The UUID of a list or a composed feed; null: the workspace's. */
+  /** List or composed feed; null: the workspace's feed. */
   readonly feedId: string | null;
   readonly variant: DocumentVariant;
   readonly etag: string;
@@ -16,19 +16,17 @@ export interface AnsweredContent {
   readonly lastModified: number;
 }
 
-/** A successful answer: name, value, name, value, … and the whole body, absent on 304. */
+/** Headers as name, value, …; no body for 304. */
 export interface DocumentAnswer {
   readonly status: 200 | 304;
   readonly headers: readonly string[];
   readonly body: Uint8Array | string | undefined;
-  /** undefined where it is of no content, such as the answer to whether a key is good. */
   readonly content?: AnsweredContent;
 }
 
-/** What is sent of a representation: the feed in one of its codings, or its MD5 digest. */
 export type AnswerForm = keyof Representation['etags'];
 
-/** What a representation is answered with: the headers of a 200 but for its length, and the whole 304. */
+/** The headers of a 200 except its length, and the complete 304. */
 export interface PreparedAnswers {
   readonly content: AnsweredContent;
   readonly ok: readonly string[];
@@ -39,7 +37,7 @@ type Pairs = readonly (readonly [name: string, value: string])[];
 
 const PREPARED = new WeakMap<Representation, Partial<Record<AnswerForm, PreparedAnswers>>>();
 
-/** The answers of a representation, from memory but for the first time. */
+/** Cached. */
 export function preparedAnswers(representation: Representation, form: AnswerForm): PreparedAnswers {
   let prepared = PREPARED.get(representation);
   if (prepared === undefined) {
@@ -51,7 +49,8 @@ export function preparedAnswers(representation: Representation, form: AnswerForm
 }
 
 function prepareAnswers(representation: Representation, form: AnswerForm): PreparedAnswers {
-  const { feedId, etags, lastModified, variant, entryCount, entryLimit, leftOut, staleSince } = representation;
+  const { feedId, etags, lastModified, variant, facts, staleSince } = representation;
+  const leftOut = facts.trimmed?.leftOut;
   const content = { feedId, variant, etag: etags[form], lastModified };
   const common: Pairs = [
     ['ETag', etags[form]],
@@ -59,7 +58,7 @@ function prepareAnswers(representation: Representation, form: AnswerForm): Prepa
     ['Cache-Control', 'private, max-age=30, must-revalidate'],
     ['Vary', 'Accept-Encoding, Authorization'],
     NO_SNIFFING,
-    ...entryHeaders(entryCount, entryLimit, staleSince),
+    ...entryHeaders(facts, staleSince),
     ...(leftOut === undefined ? [] : ([['X-Feed-Left-Out', trimmedHeader(leftOut)]] as const)),
   ];
   const type = form === 'md5' ? 'text/plain' : mediaTypeOf(variant);
@@ -70,14 +69,13 @@ function prepareAnswers(representation: Representation, form: AnswerForm): Prepa
 const mediaTypeOf = (variant: DocumentVariant): string =>
   variant.document === 'feed' ? FORMATS[variant.format].mediaType : 'application/json';
 
-/** The X-Feed headers, also of a 413; `staleSince` in whole seconds. */
-export const entryHeaders = (entryCount: number, entryLimit: number, staleSince: number | undefined): Pairs => [
+/** Also on 413. `staleSince`: whole seconds. */
+export const entryHeaders = ({ entryCount, entryLimit }: FeedFacts, staleSince: number | undefined): Pairs => [
   ['X-Feed-Entry-Count', String(entryCount)],
   ['X-Feed-Entry-Limit', String(entryLimit)],
   ...(staleSince === undefined ? [] : ([['X-Feed-Stale-Since', formatHttpDate(staleSince)]] as const)),
 ];
 
-/** The 200 with this body. */
 export const okAnswer = ({ ok, content }: PreparedAnswers, body: Uint8Array | string): DocumentAnswer => ({
   status: 200,
   headers: [...ok, 'Content-Length', String(body.length)],

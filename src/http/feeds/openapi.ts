@@ -11,7 +11,7 @@ import { otherFeed, PRECONDITION_FAILED, refusalOf } from './refusals.ts';
 const DESCRIPTION = `A workspace's access rules as a list of IP networks for network appliances. Addresses, countries and ASNs become
 networks, which are deduplicated, coalesced and sorted, IPv4 before IPv6. A feed is rebuilt at most once every 30 seconds.`;
 
-/** The body of every feed error (spec 7.3). */
+/** spec 7.3. */
 export const FeedError = Type.Object(
   {
     success: Type.Literal(false),
@@ -20,16 +20,16 @@ export const FeedError = Type.Object(
       type: 'object',
       description: 'Empty when there is nothing to add.',
       properties: {
-        supported: { type: 'array', items: { type: 'string' }, description: '400: the formats.' },
+        supported: { type: 'array', items: { type: 'string' }, description: '400: the allowed values.' },
         lists: {
           type: 'array',
           maxItems: MOST_DETAILS,
           items: { type: 'string', format: 'uuid' },
-          description: '409: lists of that name.',
+          description: '409: the matching lists.',
         },
-        entries: { type: 'integer', description: '413: how many networks the feed has.' },
-        limit: { type: 'integer', description: '413: how many it may have.' },
-        hint: { type: 'string', description: '413: what would help.' },
+        entries: { type: 'integer', description: '413: networks in the feed.' },
+        limit: { type: 'integer', description: '413: the entry cap.' },
+        hint: { type: 'string', description: '413: how to reduce the feed.' },
       },
     }),
   },
@@ -39,14 +39,12 @@ export const FeedError = Type.Object(
 export const ETAG = '"4f2a9c1e7b3d5f60"';
 export const DATE = 'Fri, 20 Nov 2026 10:00:00 GMT';
 
-/** The formats as a list in Markdown: name, aliases, what the body looks like. */
 const FORMAT_LIST = FORMAT_NAMES.map((name) => {
   const { aliases, description } = FORMATS[name];
   const also = aliases.length === 0 ? '' : ` (also ${aliases.map((alias) => `\`${alias}\``).join(', ')})`;
   return `- \`${name}\`${also}: ${description}`;
 }).join('\n');
 
-/** The header of a request for gzip. */
 export const GZIP = headerParameter('Accept-Encoding', 'gzip compresses the body, which then has its own ETag.', 'gzip');
 const withDefault = (description: string, fallback: string) => ({ description, schema: { default: fallback } });
 const PARAMETERS = [
@@ -56,7 +54,7 @@ const PARAMETERS = [
       schema: { enum: [...FORMAT_NAMES, ...FORMAT_ALIASES.keys()], default: DEFAULT_VARIANT.format },
     },
     family: withDefault('Address family published.', DEFAULT_VARIANT.family),
-    action: withDefault('The deny list, in which protected networks never are, or the never-block list.', DEFAULT_VARIANT.action),
+    action: withDefault('The deny list, without protected networks, or the never-block list.', DEFAULT_VARIANT.action),
     checksum: 'Return the MD5 digest of the feed body instead of the feed.',
   }),
   headerParameter('If-None-Match', 'Entity tags; takes precedence over If-Modified-Since.', ETAG),
@@ -67,14 +65,14 @@ const PARAMETERS = [
 export const LIMIT_HEADERS = {
   'X-Feed-Entry-Count': header('Number of networks in the feed.', '3'),
   'X-Feed-Entry-Limit': header("The feed's entry cap.", String(DEFAULT_ENTRY_LIMIT)),
-  'X-Feed-Left-Out': header('Only where something is left out to keep within the cap: what, with its entries.', 'firehol;entries=4021'),
-  'X-Feed-Stale-Since': header('Only while the store does not answer: when the feed was last known to be current.', DATE),
+  'X-Feed-Left-Out': header('If the feed was trimmed to its cap: the removed parts with their entries.', 'firehol;entries=4021'),
+  'X-Feed-Stale-Since': header('While the store does not answer: when the feed was last confirmed.', DATE),
 };
 export const FEED_HEADERS = {
   ETag: header('Strong validator; differs per format, family, action and content coding.', ETAG),
-  'Last-Modified': header('When the current content first appeared.', DATE),
-  'Cache-Control': header('How long the answer may be kept.', 'private, max-age=30, must-revalidate'),
-  Vary: header('What else the answer depends on.', 'Accept-Encoding, Authorization'),
+  'Last-Modified': header('First appearance of the current content.', DATE),
+  'Cache-Control': header('How long the response may be cached.', 'private, max-age=30, must-revalidate'),
+  Vary: header('Further inputs of the response.', 'Accept-Encoding, Authorization'),
   ...LIMIT_HEADERS,
 };
 
@@ -83,7 +81,6 @@ const text = (examples: Record<string, string>) => ({
   examples: Object.fromEntries(Object.entries(examples).map(([summary, value]) => [summary, { summary, value }])),
 });
 
-/** Each media type with an example of every format that has it; a digest is text like most. */
 function bodies() {
   const examples: Record<string, Record<string, string>> = {};
   for (const name of FORMAT_NAMES) {
@@ -100,7 +97,6 @@ const feedFault = (query: string) => {
   return fault;
 };
 
-/** The 200 and 304 of a document that is polled. */
 export const documentAnswers = (description: string, content: object) => ({
   200: {
     description,
@@ -112,16 +108,14 @@ export const documentAnswers = (description: string, content: object) => ({
 
 const LISTS = ['0195a3c0-0000-7000-8000-000000000001', '0195a3c0-0000-7000-8000-000000000002'];
 
-/** The errors of a document that is polled; `refusal` has the words of its kind of document. */
 export const documentFaults = (refusal: typeof refusalOf): Faults => ({
-  412: { says: 'If-Match or If-Unmodified-Since is not met.', examples: { 'precondition failed': PRECONDITION_FAILED } },
+  412: { says: 'If-Match or If-Unmodified-Since failed.', examples: { 'precondition failed': PRECONDITION_FAILED } },
   413: {
-    says: 'More than a document may hold; it is never truncated.',
+    says: 'The document exceeds its cap; it is never truncated.',
     examples: {
       'too many entries': refusal({
         kind: 'too_large',
-        entryCount: 214_310,
-        entryLimit: DEFAULT_ENTRY_LIMIT,
+        facts: { entryCount: 214_310, entryLimit: DEFAULT_ENTRY_LIMIT, nextExpiry: 0 },
         hint: 'Narrow the rules or raise max_entries of the list',
         staleSince: undefined,
       }),
@@ -130,7 +124,6 @@ export const documentFaults = (refusal: typeof refusalOf): Faults => ({
   },
 });
 
-/** The errors of an address that names a list. */
 export const listFaults = (refusal: typeof refusalOf): Faults => ({
   404: { says: 'No such access-rules list.', examples: { 'unknown list': refusal({ kind: 'unknown_list' }) } },
   409: {
@@ -143,19 +136,17 @@ const LIST = {
   name: 'list',
   in: 'path',
   required: true,
-  description: 'UUID or name of the list, or of a feed made of lists.',
+  description: 'UUID or name of the list or composed feed.',
   schema: { type: 'string' },
   example: 'edge',
 };
 
 function about({ path }: Address): About {
   const ofList = path !== '/v1/threat/feeds';
-  const description = 'The feed, complete. The body is empty, or the header of the format only, when no network matches.';
+  const description = 'The complete feed. Without matching networks, the body is empty or has only the header of the format.';
   return {
     id: ofList ? 'getListFeed' : 'getWorkspaceFeed',
-    summary: ofList
-      ? 'One access-rules list, or a feed made of several, whose stored defaults apply where the query says nothing'
-      : "The workspace's access rules",
+    summary: ofList ? 'One access-rules list or composed feed; its settings are the defaults of the query' : "The workspace's access rules",
     parameters: ofList ? [LIST, ...PARAMETERS] : PARAMETERS,
     answers: documentAnswers(description, bodies()),
     faults: {

@@ -1,22 +1,18 @@
-/** Reading the parameters of a query, for all addresses that are polled (SPEC D5.20, D42.1). */
+/** SPEC D5.20, D42.1. */
 import type { HttpFault } from '../errors.ts';
-import { meantParameter } from '../meant-parameter.ts';
+import { intendedParameter } from '../intended-parameter.ts';
 
-/** A parameter of an address. Values are case-sensitive. */
+/** Values are case-sensitive. */
 export interface Parameter<T> {
-  /** The value of a text; undefined when it is none. */
+  /** undefined: invalid. */
   read(text: string): T | undefined;
-  /** What an error says of another value. */
   readonly expected: string;
-  /** The values, where they are words. */
   readonly allowed?: readonly string[];
-  /** The details of that error. */
   readonly details?: object;
 }
 
 type Values<P extends Readonly<Record<string, Parameter<unknown>>>> = { [K in keyof P]?: NonNullable<ReturnType<P[K]['read']>> };
 
-/** A parameter that is one of these words. */
 export const oneOf = <T extends string>(allowed: readonly T[]): Parameter<T> => ({
   read: (value) => allowed.find((each) => each === value),
   expected: `must be one of ${allowed.join(', ')}`,
@@ -24,9 +20,8 @@ export const oneOf = <T extends string>(allowed: readonly T[]): Parameter<T> => 
 });
 
 /**
- * Reads a raw query (without its question mark). The parameters are judged in the order of their table. Faults are: a parameter that is
- * repeated or empty, an unsupported value, and an unknown name that is probably meant to be a known one. Other unknown parameters are
- * ignored.
+ * Reads a raw query in the order of the table. Rejects repeated, empty, unsupported and probably misspelt parameters; ignores other unknown
+ * ones.
  */
 export function readParameters<P extends Readonly<Record<string, Parameter<unknown>>>>(
   parameters: P,
@@ -48,11 +43,10 @@ export function readParameters<P extends Readonly<Record<string, Parameter<unkno
   return misnamed(given, names) ?? (values as Values<P>);
 }
 
-/** The fault of the first unknown parameter that is probably meant to be one of `names`; undefined without any. */
 export function misnamed(given: URLSearchParams, names: readonly string[]): HttpFault | undefined {
   for (const name of given.keys()) {
-    const meant = names.includes(name) ? undefined : meantParameter(name, names);
-    if (meant !== undefined) return fault(`There is no parameter "${name.slice(0, 100)}"; did you mean ${meant}?`);
+    const intended = names.includes(name) ? undefined : intendedParameter(name, names);
+    if (intended !== undefined) return fault(`There is no parameter "${name.slice(0, 100)}"; did you mean ${intended}?`);
   }
   return undefined;
 }

@@ -6,7 +6,7 @@ import type { DocumentRequest } from './document.ts';
 import { readFeedQuery } from './query.ts';
 import { documentRefusalOf, MALFORMED_LIST, otherFeed, refusalOf } from './refusals.ts';
 
-/** Reads a request for a feed; a fault when the list cannot be meant or the options are wrong. A bound key learns of its list first. */
+/** A bound key is refused another list before its options are checked. */
 export function readFeed({ request: { headers }, params, isMalformed, query, at }: Call, caller: Caller): DocumentRequest | HttpFault {
   if (isMalformed) return MALFORMED_LIST;
   const { workspaceId, listId, feedId } = caller;
@@ -22,7 +22,7 @@ export function readFeed({ request: { headers }, params, isMalformed, query, at 
   return { caller, query: { workspaceId, list, variant: {}, boundTo }, headers, at, checksum: false, fault: options, refusalOf };
 }
 
-/** What asks for a document that is no feed: of a list or feed by UUID or name, or of all (null). */
+/** A document other than a feed: of a list or feed by UUID or name, or of all (null). */
 export const documentRequest = (
   { request: { headers }, at }: Call,
   caller: Caller,

@@ -1,4 +1,4 @@
-/** What is answered when there is no feed to send (spec 7.3). */
+/** spec 7.3. */
 import type { Caller } from '../../account/caller.ts';
 import type { Found } from '../../feed/serve/cache.ts';
 import type { Representation } from '../../feed/serve/representation.ts';
@@ -8,7 +8,6 @@ import type { HttpFault } from '../errors.ts';
 import { GROUPS } from '../groups.ts';
 import { entryHeaders } from './headers.ts';
 
-/** The fault of a key that is bound to another list or feed. */
 export const otherFeed = ({ listId }: Pick<Caller, 'listId'>): HttpFault => ({
   status: 403,
   message: listId === null ? 'The API key is bound to one feed' : 'The API key is bound to one access-rules list',
@@ -19,7 +18,6 @@ export const PRECONDITION_FAILED: HttpFault = { status: 412, message: 'A precond
 
 type NoFeed = Exclude<Found, Representation | { kind: 'forbidden' }>;
 
-/** One row for each reason. */
 const REFUSALS: { readonly [K in NoFeed['kind']]: (found: Extract<NoFeed, { kind: K }>) => HttpFault } = {
   unknown_list: () => ({ status: 404, message: 'No such access-rules list' }),
   ambiguous: ({ lists }) => ({
@@ -32,23 +30,21 @@ const REFUSALS: { readonly [K in NoFeed['kind']]: (found: Extract<NoFeed, { kind
     status: 413,
     message: TOO_LARGE,
     of: found.of,
-    details: { entries: found.entryCount, limit: found.entryLimit, hint: hintOf(found) },
-    headers: Object.fromEntries(entryHeaders(found.entryCount, found.entryLimit, found.staleSince)),
+    details: { entries: found.facts.entryCount, limit: found.facts.entryLimit, hint: hintOf(found) },
+    headers: Object.fromEntries(entryHeaders(found.facts, found.staleSince)),
   }),
 };
 
-/** What to do about a feed that is over its cap, and where its entries come from (SPEC D10.21). */
+/** How to reduce a feed over its cap, and which lists its entries come from (SPEC D10.21). */
 export const hintOf = ({ hint, shares }: Extract<NoFeed, { kind: 'too_large' }>): string =>
   shares === undefined ? hint : `${hint} ${sharesText(shares)}`;
 
-/** The fault that says why there is no feed. */
 export const refusalOf = (found: NoFeed): HttpFault => REFUSALS[found.kind](found as never);
 
-/** What a caller may be told: a key that is bound to a list or feed does not learn what other lists and keys are called. */
-export const tellable = <F extends Exclude<Found, Representation>>(found: F, { listId, feedId }: Pick<Caller, 'listId' | 'feedId'>): F =>
+/** A bound key must not learn the names of other lists and keys. */
+export const redacted = <F extends Exclude<Found, Representation>>(found: F, { listId, feedId }: Pick<Caller, 'listId' | 'feedId'>): F =>
   found.kind === 'too_large' && (listId ?? feedId) !== null ? { ...found, shares: undefined } : found;
 
-/** The same of a document that is no feed. */
 export function documentRefusalOf(found: NoFeed): HttpFault {
   const fault = refusalOf(found);
   if (found.kind === 'too_large') return { ...fault, message: 'The document exceeds the maximum number of entries' };

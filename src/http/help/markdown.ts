@@ -1,42 +1,39 @@
-/** The project's documents as HTML (SPEC D18.74): what is HTML in them is text, and links lead to what is served. */
+/** HTML in documents becomes text (SPEC D18.74). */
 import { Marked, type Tokens } from 'marked';
 
-/** A document as it is shown. */
 export interface Rendered {
   readonly title: string;
-  /** The headings of its parts. */
+  /** Headings. */
   readonly parts: readonly { readonly id: string; readonly text: string }[];
   readonly html: string;
 }
 
-/** Where a link of a document leads to: an address; undefined: nowhere, it is shown as text. */
+/** Maps a link to an address; undefined: render as text. */
 export type Resolve = (href: string) => string | undefined;
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-/** A text as HTML. */
 export const escaped = (text: string): string => text.replace(/[&<>"']/g, (each) => ESCAPES[each]!);
 
-/** The anchor of a heading, as hosting platforms make it. */
+/** Same anchors as code hosting platforms. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
 
-/** A heading without the signs of its form. */
+/** Strips Markdown. */
 const plain = (heading: string): string => heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[`*]/g, '');
 
 const isElsewhere = (href: string) => /^[a-z]+:/i.test(href);
 
-/** Renders a document. */
 export function render(text: string, resolve: Resolve): Rendered {
   const parts: { id: string; text: string }[] = [];
-  const taken = new Map<string, number>();
+  const used = new Map<string, number>();
   let title = '';
   const idOf = (heading: string) => {
     const anchor = anchorOf(heading);
-    const before = taken.get(anchor) ?? 0;
-    taken.set(anchor, before + 1);
+    const before = used.get(anchor) ?? 0;
+    used.set(anchor, before + 1);
     return before === 0 ? anchor : `${anchor}-${before}`;
   };
   const marked = new Marked({
@@ -65,7 +62,7 @@ export function render(text: string, resolve: Resolve): Rendered {
       },
     },
     hooks: {
-      // Wide tables scroll by themselves.
+      // Wide tables scroll on their own.
       postprocess: (html) =>
         html.replaceAll('<table>', '<div class="table-box" tabindex="0"><table class="table">').replaceAll('</table>', '</table></div>'),
     },

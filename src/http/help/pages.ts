@@ -1,4 +1,4 @@
-/** The help of the console: the project's documents as pages, each made when it is first asked for (SPEC D18.74). */
+/** SPEC D18.74. */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,6 @@ import { type File, fileAnswer, fileOf } from '../files.ts';
 import { FIRST, helpFiles } from './files.ts';
 import { escaped, type Rendered, render } from './markdown.ts';
 
-/** Where the help is; below it stand the paths of the documents. */
 export const HELP = '/console/help';
 
 interface Page {
@@ -16,7 +15,7 @@ interface Page {
   readonly tag: string;
 }
 
-/** Answers what stands below HELP. `files`: where the console's style sheets are; `headers`: those of a page of the console. */
+/** `files`: address of the console's style sheets. */
 export function helpPages(files: string, headers: readonly string[]): (call: Call) => Answered {
   const { root, documents, pictures } = helpFiles();
   const made = new Map<string, Page>();
@@ -42,7 +41,7 @@ export function helpPages(files: string, headers: readonly string[]): (call: Cal
   };
 }
 
-/** Where the links of a document lead to: to what is shown here, else nowhere. */
+/** Resolves links between served documents only. */
 function resolver(path: string, documents: ReadonlySet<string>, pictures: ReadonlySet<string>): (href: string) => string | undefined {
   return (href) => {
     const { pathname, hash: anchor } = new URL(href, `file:///${path}`);

@@ -1,4 +1,4 @@
-/** How the outcome of an operation is sent: compressed where that is worth it, and not at all to who has it already (SPEC D15.57). */
+/** Sends the outcome of an operation: compressed if useful, 304 if unchanged (SPEC D15.57). */
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
@@ -8,36 +8,35 @@ import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
 import { namesTag } from '../feeds/conditional.ts';
 import { negotiateCoding } from '../feeds/encoding.ts';
 
-/** Bytes from which on a body is compressed: below, it travels in one packet either way. */
+/** Smaller bodies fit one packet. */
 const LEAST_PACKED = 1400;
-/** As of feeds: far cheaper than the default for hardly more bytes. */
+/** Same as feeds: far cheaper than the default for a slightly larger body. */
 const LEVEL = 4;
 const pack = promisify(gzip);
 
-/** What a client says of answers that it takes. */
-export interface Takes {
+export interface Accepts {
   readonly gzip: boolean;
-  /** Its If-None-Match, where it reads. */
+  /** If-None-Match of a read. */
   readonly known: string | undefined;
   readonly isRead: boolean;
 }
 
-export const takesOf = (method: string, headers: IncomingHttpHeaders): Takes => ({
+export const acceptsOf = (method: string, headers: IncomingHttpHeaders): Accepts => ({
   gzip: negotiateCoding(headers['accept-encoding']) === 'gzip',
   known: headers['if-none-match'],
   isRead: method === 'GET',
 });
 
 /**
- * The answer with an outcome. What is read has a weak tag of its body, but for what is edited: that has the tag of its state, which says
- * nothing of what else is shown of it, so that it is never 304. `base`: the path that `location` is below.
+ * Reads get a weak tag of the body. Editable resources have the tag of their state, which ignores other fields, so they are never 304.
+ * `base`: prefix of `location`.
  */
 export async function outcomeAnswer(
   { status = 200, body, json = JSON.stringify(body), tag, location, headers, until }: Outcome,
-  takes: Takes,
+  accepts: Accepts,
   base: string,
 ): Promise<Answer> {
-  const content = takes.isRead && status === 200 && tag === undefined ? `"${hash('sha256', json, 'base64url').slice(0, 22)}"` : undefined;
+  const content = accepts.isRead && status === 200 && tag === undefined ? `"${hash('sha256', json, 'base64url').slice(0, 22)}"` : undefined;
   const shared = {
     'Cache-Control': 'no-store',
     ...(tag !== undefined && { ETag: tag }),
@@ -47,11 +46,11 @@ export async function outcomeAnswer(
     Vary: 'Accept-Encoding, Authorization, Cookie',
   };
   const more = until === undefined ? {} : { until };
-  if (content !== undefined && takes.known !== undefined && namesTag(takes.known, content)) {
+  if (content !== undefined && accepts.known !== undefined && namesTag(accepts.known, content)) {
     return { status: 304, headers: [...Object.entries(shared).flatMap(pairs), ...NO_SNIFFING], body: undefined, ...more };
   }
   const plain = { ...jsonAnswer(status, json, shared), ...more };
-  if (!takes.gzip || json.length < LEAST_PACKED) return plain;
+  if (!accepts.gzip || json.length < LEAST_PACKED) return plain;
   const packed = await pack(json, { level: LEVEL });
   const length = plain.headers.indexOf('Content-Length') + 1;
   return { ...plain, headers: [...plain.headers.with(length, String(packed.length)), 'Content-Encoding', 'gzip'], body: packed };

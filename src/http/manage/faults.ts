@@ -1,4 +1,3 @@
-/** What is answered when an operation is refused. */
 import type { Caller } from '../../account/caller.ts';
 import { allows } from '../../account/permission.ts';
 import { ROLES, type RoleName } from '../../account/role.ts';
@@ -11,7 +10,7 @@ import { badRequest, type HttpFault, statusOf } from '../errors.ts';
 export const BOUND: HttpFault = { status: 403, message: 'The API key is bound to one list or feed: it cannot manage the workspace' };
 export const WHICH_STATE: HttpFault = {
   status: 428,
-  message: 'Say which state is to be changed: If-Match with the ETag of the last answer, or * for any state',
+  message: 'Name the state to change: If-Match with the ETag of the last response, or * for any state',
 };
 export const OTHER_REQUEST: HttpFault = { status: 422, message: 'The Idempotency-Key was used for another request' };
 export const NO_TOKEN: HttpFault = badRequest([
@@ -20,14 +19,14 @@ export const NO_TOKEN: HttpFault = badRequest([
 const noRole = (role: RoleName): HttpFault => ({ status: 403, message: `The API key may not do all that the role ${role} may` });
 export const tooLarge = (bytes: number): HttpFault => ({ status: 413, message: `The body must be at most ${bytes} bytes` });
 
-/** Why a caller may not do an operation; undefined when he may. */
+/** undefined: permitted. */
 export function refusalOf({ listId, feedId, permissions }: Caller, { permission, bound, role }: Operation): HttpFault | undefined {
   if (feedId !== null || (listId !== null && !bound)) return BOUND;
   if (permission !== null && !allows(permissions, permission)) return missing(permission);
   return role === undefined || ROLES[role].every((each) => allows(permissions, each)) ? undefined : noRole(role);
 }
 
-/** The fault of an error that an operation has rejected with; undefined where the caller can do nothing about it. */
+/** undefined: the caller can do nothing about it. */
 export function faultOf(error: unknown): HttpFault | undefined {
   const code = codeOf(error);
   const status = code && statusOf(code);

@@ -1,4 +1,4 @@
-/** What the operations of management read and answer (SPEC D15.1 to D15.12). */
+/** SPEC D15.1 to D15.12. */
 import { hash } from 'node:crypto';
 import { parse } from 'node:querystring';
 import { authorOf } from '../../account/caller.ts';
@@ -15,70 +15,61 @@ import type { BodyLimit } from '../bodies/body.ts';
 import type { Call } from '../call.ts';
 import { errorFields, type HttpFault } from '../errors.ts';
 import { strongTags } from '../feeds/conditional.ts';
-import { outcomeAnswer, type Takes, takesOf } from './answered.ts';
+import { type Accepts, acceptsOf, outcomeAnswer } from './answered.ts';
 import { faultOf, NO_TOKEN, OTHER_REQUEST, refusalOf, tooLarge, WHICH_STATE } from './faults.ts';
 import type { Identity } from './identify.ts';
 import { inputReader } from './input.ts';
 import { storeInTurns } from './store-in-turns.ts';
 
-/** Where the operations are. */
 export const MANAGE = '/v1/manage';
-/** Bytes of a body, where an operation says nothing. */
+/** Bytes. */
 export const USUAL_BODY = 64 * 1024;
 const TOKEN = /^[\x21-\x7e]{1,200}$/;
 
-/** Why somebody may not do an operation; undefined when he may. */
 export const mayNot =
   (operation: Operation) =>
   ({ caller, actor }: Identity): HttpFault | undefined =>
     refusalOf(caller, operation) ?? (typeof actor === 'object' && actor !== null ? actor : undefined);
 
-/** The body of an operation; undefined for one that takes none. */
 export const bodyOf = ({ method, bodyBytes = USUAL_BODY }: Operation): BodyLimit | undefined =>
   method === 'GET' ? undefined : { bytes: bodyBytes, tooLarge: tooLarge(bodyBytes) };
 
-/** A request for an operation, as it was understood. */
 interface Asked {
   readonly given: GivenInput;
   readonly about: About;
-  readonly takes: Takes;
+  readonly accepts: Accepts;
 }
 type About = Pick<
   ManageContext,
   'workspaceId' | 'caller' | 'by' | 'permissions' | 'keyExpiresAt' | 'keyNetworks' | 'ifMatch' | 'once' | 'isGone'
 >;
 
-/** Reads requests for an operation. */
-export function readOperation(operation: Operation): (call: Call, who: Identity, bytes: Buffer) => Asked | HttpFault {
+export function readOperation(operation: Operation): (call: Call, identity: Identity, bytes: Buffer) => Asked | HttpFault {
   const read = inputReader(operation);
-  return (call, who, bytes) => {
+  return (call, identity, bytes) => {
     const given = read({ params: call.params, query: parse(call.query, '&', '=', ALL), bytes });
-    const about = aboutOf(operation, who, call, bytes);
+    const about = aboutOf(operation, identity, call, bytes);
     if ('status' in given) return given as HttpFault;
-    return 'status' in about ? about : { given, about, takes: takesOf(operation.method, call.request.headers) };
+    return 'status' in about ? about : { given, about, accepts: acceptsOf(operation.method, call.request.headers) };
   };
 }
 
-/** Every parameter is read, however many there are. */
+/** Reads every parameter, without a limit. */
 const ALL = { maxKeys: 0 };
 
-/**
- * Requests for the same of a workspace at once that read, or work long: each holds what it has read and its answer, and what they read may
- * arrive in one turn.
- */
+/** Concurrent reads or long operations of one kind per workspace: each holds its data and response in memory. */
 const AT_ONCE = 2;
 
-/** Does an operation. */
 export function done(operation: Operation, ports: ManagePorts): (asked: Asked) => Promise<Answer | HttpFault> {
   const isRead = operation.method === 'GET';
   const few = fewAtOnce(AT_ONCE);
-  const answered = async ({ given, about, takes }: Asked, inTurn: ManagePorts['inTurn']): Promise<Answer | HttpFault> => {
+  const answered = async ({ given, about, accepts }: Asked, inTurn: ManagePorts['inTurn']): Promise<Answer | HttpFault> => {
     const { workspaceId, isGone } = about;
     const stay = () => {
-      // What nobody waits for any more is not gone on with.
-      if (isGone()) throw new WeirError('REFUSED', 'the client has gone');
+      // Stop work for a disconnected client.
+      if (isGone()) throw new WeirError('REFUSED', 'the client has disconnected');
     };
-    // Requests that arrive together would all be worked on before anybody's next poll, and so would those that wait for the same.
+    // Requests that arrive together, or wait for the same, must let polls in between.
     const turn = async () => {
       await ports.turnOf(workspaceId);
       if (isRead) stay();
@@ -98,11 +89,11 @@ export function done(operation: Operation, ports: ManagePorts): (asked: Asked) =
       }, workspaceId);
     const asOne = async () => asOutcome(await (isRead ? work() : fairQueue()));
     const outcome = operation.isLong ? await ports.late.inTime(about.caller, asOne) : await work();
-    return 'body' in outcome ? outcomeAnswer(outcome, takes, MANAGE) : outcome;
+    return 'body' in outcome ? outcomeAnswer(outcome, accepts, MANAGE) : outcome;
   };
   if (operation.isLong) return (asked) => orFault(answered(asked, ports.inTurn));
   return (asked) => {
-    // One limit for all waits of a request, well below the limit of an idle connection.
+    // One deadline for all waits of a request, well below the idle timeout of a connection.
     const until = performance.now() + ports.patience;
     const left = () => until - performance.now();
     const work = () => answered(asked, (each, name) => ports.inTurn(each, name, left()));
@@ -110,7 +101,7 @@ export function done(operation: Operation, ports: ManagePorts): (asked: Asked) =
   };
 }
 
-/** Converts a rejection that the client can act on into its fault. */
+/** Converts an error that the caller can act on into its fault. */
 async function orFault(answer: Promise<Answer | HttpFault>): Promise<Answer | HttpFault> {
   try {
     return await answer;
@@ -124,7 +115,6 @@ async function orFault(answer: Promise<Answer | HttpFault>): Promise<Answer | Ht
 const asOutcome = (done: Outcome | HttpFault): Outcome =>
   'body' in done ? done : { status: done.status, body: errorFields(done), headers: done.headers };
 
-/** What the operation is told of the request, or the fault of a header. */
 function aboutOf(operation: Operation, { caller, actor }: Identity, { request, response }: Call, bytes: Buffer): About | HttpFault {
   const { headers, method, url } = request;
   const ifMatch = headers['if-match'];
@@ -133,7 +123,7 @@ function aboutOf(operation: Operation, { caller, actor }: Identity, { request, r
   if (token !== undefined && (typeof token !== 'string' || !TOKEN.test(token))) return NO_TOKEN;
   return {
     workspaceId: caller.workspaceId,
-    // What is sent for him says who he is.
+    // Messages sent for the caller name the person.
     caller: actor === null ? caller : { ...caller, actor: actor as string },
     by: authorOf(caller, actor as string | null),
     permissions: caller.permissions,
@@ -153,10 +143,10 @@ type GivenInput = Parameters<Operation['run']>[1];
 async function perform(operation: Operation, context: ManageContext, given: GivenInput): Promise<Outcome | HttpFault> {
   const { once, workspaceId } = context;
   const work = () => doOrRefuse(operation, context, given);
-  // The store makes them one after the other, and each that waits there holds a connection that another workspace could have.
+  // The store serializes them; each waiting there would hold a connection that other workspaces need.
   if (operation.creates === 'in_store' || operation.edits)
     return context.inTurn(() => context.pause().then(work), `changes ${workspaceId}`);
-  // Only the store's own transactions find out that another request is doing the same.
+  // Only store transactions detect a concurrent request with the same key.
   return once !== undefined && operation.creates === 'elsewhere' ? context.inTurn(work, `${once.keyId} ${once.token}`) : work();
 }
 
@@ -165,7 +155,7 @@ async function doOrRefuse(operation: Operation, context: ManageContext, given: G
     return (await doneBefore(operation, context)) ?? (await doNow(operation, context, given));
   } catch (error) {
     const fault = faultOf(error);
-    // Another request with the same Idempotency-Key may have been quicker.
+    // A concurrent request with the same Idempotency-Key may have finished first.
     const earlier = fault === undefined ? undefined : await doneBefore(operation, context);
     if (earlier !== undefined) return earlier;
     if (fault === undefined) throw error;
@@ -177,7 +167,7 @@ async function doNow(operation: Operation, context: ManageContext, given: GivenI
   const isPreview = (given.body as { preview?: unknown }).preview === true || (given.query as { preview?: unknown }).preview === true;
   if (!isPreview) await requireQuota(operation, context);
   const value = await operation.run(context, given);
-  // A preview changes nothing: it may be done again.
+  // A preview changes nothing and may be repeated.
   if (context.once !== undefined && operation.creates === 'elsewhere' && !isPreview) {
     await context.store.rememberAnswer(context.workspaceId, context.once, JSON.stringify(value));
   }
@@ -189,7 +179,6 @@ const outcomeOf = ({ status, show }: Operation, value: unknown, context: ManageC
   ...show(value, context),
 });
 
-/** The answer to the request with this Idempotency-Key, where there was one. */
 async function doneBefore(operation: Operation, context: ManageContext): Promise<Outcome | HttpFault | undefined> {
   const { once, store, workspaceId, now } = context;
   if (once === undefined) return undefined;
@@ -198,7 +187,6 @@ async function doneBefore(operation: Operation, context: ManageContext): Promise
   return earlier.fingerprint === once.fingerprint ? outcomeOf(operation, JSON.parse(earlier.answer), context) : OTHER_REQUEST;
 }
 
-/** What is now at the path of an operation that has found another state than was expected. */
 async function currentState(
   { path }: Operation,
   context: ManageContext,

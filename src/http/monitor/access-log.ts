@@ -1,17 +1,16 @@
-/** A line of the log for each request (SPEC D16.1, D16.2). */
+/** SPEC D16.1, D16.2. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { withoutSecrets } from '../../account/secrets.ts';
 import { statusOf } from './request-watch.ts';
 
-/** What is logged of a request that was answered, or given up: then `status` is 0. */
+/** `status` is 0 if the client disconnected first. */
 export interface AccessLine {
   readonly method: string;
-  /** As metrics call it: an address as it was sent may hold anything. */
+  /** The label in metrics: the raw path may contain anything. */
   readonly route: string;
   readonly status: number;
   readonly ms: number;
-  /** Of the body that was sent. */
   readonly bytes: number;
   readonly key_id: string | undefined;
   readonly address: string;
@@ -19,27 +18,21 @@ export interface AccessLine {
 }
 
 export interface AccessLog {
-  /** Gives a request its id, which the answer shows. */
   begin(request: IncomingMessage, response: ServerResponse): void;
-  /** Whose request it is. */
   identify(request: IncomingMessage, keyId: string): void;
-  /** The id of a request that has begun. */
   idOf(request: IncomingMessage): string | undefined;
-  /** Writes the line. It took `ms`. */
   end(request: IncomingMessage, response: ServerResponse, ms: number, route: string): void;
 }
 
-/** Ids that proxies and clients give, and that a log takes as they are. */
 const SANE = /^[\w.:/+=@-]{1,128}$/;
 
-/** An access log. `addressOf` tells the address of a client. */
 export function accessLog(write: (line: AccessLine) => void, addressOf: (request: IncomingMessage) => string): AccessLog {
   const requests = new WeakMap<IncomingMessage, { readonly id: string; readonly address: string; keyId: string | undefined }>();
   return {
     begin(request, response) {
       const id = saneId(request.headers['x-request-id']) ?? randomUUID();
       response.setHeader('X-Request-Id', id);
-      // A connection that is gone has no address any more.
+      // A closed connection has no address.
       requests.set(request, { id, address: addressOf(request), keyId: undefined });
     },
     identify(request, keyId) {
@@ -63,7 +56,7 @@ export function accessLog(write: (line: AccessLine) => void, addressOf: (request
   };
 }
 
-/** An id that a client gave, where it is short, plain and no key. */
+/** A client's id if it is short, plain and not a key. */
 const saneId = (given: string | string[] | undefined): string | undefined =>
   typeof given === 'string' && SANE.test(given) && withoutSecrets(given) === given ? given : undefined;
 

@@ -1,16 +1,15 @@
-/** Requests as steps of traces (SPEC D16.4, D16.5). */
+/** SPEC D16.4, D16.5. */
 import type { IncomingMessage } from 'node:http';
 import type { Span, Tracer } from '../../ports/trace.ts';
 import { readTraceparent } from '../../signal/message/traceparent.ts';
 import { type RequestWatch, statusOf } from './request-watch.ts';
 
-/** Tells the step of a trace that a request belongs to, for what follows from it. */
+/** The span of a request, as parent of further spans. */
 export type TraceOf = (request: IncomingMessage) => string | undefined;
 
-/** The step that the client has named. */
 export const namedTrace: TraceOf = ({ headers }) => readTraceparent(headers.traceparent);
 
-/** Makes a step of each request with signals, and of those others whose client has named one: polls would be most of all traces. */
+/** A span per request with signals, and per other request with a traceparent: polls would dominate all traces. */
 export function requestTraces(tracer: Tracer): { readonly watch: RequestWatch; readonly traceOf: TraceOf } {
   const spans = new WeakMap<IncomingMessage, Span>();
   return {

@@ -3,10 +3,10 @@ import { isExpressionKind, KINDS, type Kind, perKind, RULE_KINDS, RULE_TYPES, re
 import type { HttpFault } from '../errors.ts';
 import { oneOf, type Parameter, readParameters } from '../feeds/parameters.ts';
 
-/** What a request for rules says in its query (SPEC D13.2). */
+/** SPEC D13.2. */
 export interface RulesOptions {
   readonly variant: RulesVariant;
-  /** The list or feed whose access rules are asked for, by UUID or name; null: all. */
+  /** A list or feed by UUID or name; null: all. */
   readonly list: string | null;
 }
 
@@ -18,11 +18,10 @@ const limit: Parameter<number> = {
   read: (given) => (/^\d{1,4}$/.test(given) && Number(given) >= 1 && Number(given) <= MOST ? Number(given) : undefined),
   expected: `must be a number from 1 to ${MOST}`,
 };
-const after = (read: (given: string) => RulePlace | undefined): Parameter<RulePlace> => ({ read, expected: 'must be next of an answer' });
+const after = (read: (given: string) => RulePlace | undefined): Parameter<RulePlace> => ({ read, expected: 'must be next of a response' });
 const ID = /^\d{1,15}$/;
 const PLACE = /^(-?\d{1,16})?:([A-Za-z0-9][A-Za-z0-9._:-]{0,127})$/;
 
-/** The parameters of the rules of lists. */
 export const OF_LISTS = {
   list: text,
   type: never('access rules have no type'),
@@ -30,7 +29,6 @@ export const OF_LISTS = {
   after: after((given) => (ID.test(given) ? { id: Number(given) } : undefined)),
   limit,
 };
-/** Those of rules that belong to the workspace. */
 export const OF_WORKSPACE = {
   list: never('these rules belong to the workspace, not to a list'),
   type: oneOf(RULE_TYPES),
@@ -42,10 +40,8 @@ export const OF_WORKSPACE = {
   limit,
 };
 
-/** The whole document of each kind. */
 const WHOLE = perKind(KINDS, (kind): RulesVariant => ({ document: kind, type: null, label: null, page: null, name: '' }));
 
-/** Reads the raw query (without its question mark) of a request for the rules of a kind, or tells what is wrong with it. */
 export function readRulesQuery(kind: Kind, query: string): RulesOptions | HttpFault {
   if (query === '') return { variant: WHOLE[kind], list: null };
   const values = readParameters(isExpressionKind(kind) ? OF_WORKSPACE : OF_LISTS, query);
@@ -61,8 +57,7 @@ function variantOf(asked: Omit<RulesVariant, 'name'>): RulesVariant {
   return { ...asked, name: JSON.stringify([type, wanted, page]) };
 }
 
-/** The last part of the address of a kind's rules: `waf`, `smart-firewall`, `access`. */
+/** `waf`, `smart-firewall`, `access`. */
 export const pathOfKind = (kind: Kind): string => kind.replace(/_rule$/, '').replaceAll('_', '-');
 
-/** How texts call the rules of a kind. */
 export const calledRules = (kind: Kind): string => RULE_KINDS[kind].called;

@@ -6,7 +6,7 @@ import type { DocumentRequest } from '../feeds/document.ts';
 import { documentRequest } from '../feeds/read.ts';
 import { calledRules, readRulesQuery } from './query.ts';
 
-/** Reads a request for the rules of a kind (SPEC D13.1). */
+/** SPEC D13.1. */
 export const readRules =
   (kind: Kind) =>
   (call: Call, caller: Caller): DocumentRequest | HttpFault => {
@@ -16,7 +16,7 @@ export const readRules =
     return 'status' in options ? options : documentRequest(call, caller, options.variant, options.list ?? boundTo);
   };
 
-/** The fault of a key that is bound to a list or a feed, where something of the whole workspace is asked for. */
+/** For a key bound to a list or feed. */
 export const belongsToWorkspace = (what: string): HttpFault => ({
   status: 403,
   message: `The API key is bound to one list or feed; ${what} belong to the workspace`,

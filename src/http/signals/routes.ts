@@ -1,4 +1,3 @@
-/** What `POST /v1/signal` and `/v2/signal` read and answer. */
 import { parse } from 'node:querystring';
 import type { Caller } from '../../account/caller.ts';
 import { LIMITS } from '../../signal/limits.ts';
@@ -10,21 +9,19 @@ import { readActor } from '../manage/identify.ts';
 import { namedTrace, type TraceOf } from '../monitor/traces.ts';
 import type { SignalAnswer, SignalRequest, SubmitSignals } from './submit.ts';
 
-/** The body of a batch. */
 export const BATCH: BodyLimit = {
   bytes: LIMITS.batchBytes,
   tooLarge: badRequest([{ field: 'body', message: `must be at most ${LIMITS.batchBytes} bytes`, value: null }]),
 };
 
-/** Every parameter is read, however many there are. */
+/** Reads every parameter, without a limit. */
 const ALL = { maxKeys: 0 };
 
-/** A batch, and the request that it came with. */
 interface Sent extends SignalRequest {
   readonly request: Call['request'];
 }
 
-/** Reads a batch of one version. A header X-Actor that names nobody refuses no signal (SPEC D45.2). */
+/** An invalid X-Actor refuses no signal (SPEC D45.2). */
 export const readSignals =
   (version: 1 | 2) =>
   ({ request, query }: Call, caller: Caller, body: Buffer): Sent => {
@@ -38,7 +35,6 @@ export const readSignals =
     };
   };
 
-/** Submits batches. `traceOf`: the step of a trace that a request belongs to. */
 export const submitted =
   (submit: SubmitSignals, traceOf: TraceOf = namedTrace) =>
   async ({ request, ...batch }: Sent): Promise<Answer | HttpFault> => {

@@ -5,46 +5,41 @@ import { type Accept, type Foreseen, TOO_MANY_ENTRIES } from '../../signal/accep
 import { type BatchFault, type EntryFault, errorTexts } from '../../signal/faults.ts';
 import type { Refusal } from '../../signal/refusal.ts';
 import { badRequest, type HttpFault, statusOf } from '../errors.ts';
-import { meantParameter } from '../meant-parameter.ts';
+import { intendedParameter } from '../intended-parameter.ts';
 import type { SignalSummary } from './schema.ts';
 
-/** What signal submission needs. */
 export interface SignalParts {
   readonly accept: Accept;
-  /** Tells what a batch changes of feeds; undefined where this process builds none. */
+  /** Predicts changes of feeds; undefined if this process builds none. */
   readonly forecast: FeedForecast | undefined;
 }
 
-/** An authenticated batch. */
 export interface SignalRequest {
   readonly version: 1 | 2;
   readonly caller: Caller;
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: Buffer;
-  /** The step of a trace that it belongs to. */
   readonly traceparent?: string | undefined;
 }
 
-/** The answer to a batch that was taken, wholly or in part. */
 export interface SignalAnswer {
   readonly status: 200 | 206;
   readonly body: SignalSummary;
-  /** What the accepted entries are known by from now on (D9.1); null when none is on the stream. */
+  /** Id of the accepted entries (D9.1); null if there are none. */
   readonly batchId: string | null;
 }
 
-/** Answers a batch once it is judged, and the stream holds the good entries durably (spec 4.1, 4.2). */
+/** Resolves after validation, when the accepted entries are durable on the stream (spec 4.1, 4.2). */
 export type SubmitSignals = (request: SignalRequest) => Promise<SignalAnswer | HttpFault>;
 
-/** Signal submission with what it needs. */
 export const signalSubmission =
   ({ accept, forecast }: SignalParts): SubmitSignals =>
   async ({ query, body: entries, ...request }) => {
     const options = readOptions(query);
     if ('status' in options) return options;
-    const taken = await accept({ ...request, ...options, entries });
-    if (taken.refused !== undefined) return refusalFault(taken.refused);
-    const { accepted, faults, warnings, batchId, foreseen } = taken;
+    const result = await accept({ ...request, ...options, entries });
+    if (result.refused !== undefined) return refusalFault(result.refused);
+    const { accepted, faults, warnings, batchId, foreseen } = result;
     const { status, body } = summary(request.version, accepted, faults);
     const more = {
       ...(warnings.length > 0 && { warnings: [...warnings] }),
@@ -53,7 +48,7 @@ export const signalSubmission =
     return { status, body: { ...body, ...more }, batchId };
   };
 
-/** What the answer to a dry run says of feeds (D10.14). */
+/** D10.14. */
 async function dryRunFields(
   { permissions, listId }: Caller,
   forecast: FeedForecast | undefined,
@@ -63,7 +58,7 @@ async function dryRunFields(
   return forecastFields(forecast, signals, listId !== null);
 }
 
-/** The fault of a batch that was refused. What is ours the client cannot act on: he is told that it failed. */
+/** Internal faults become a 500: the client can do nothing about them. */
 function refusalFault({ code, message, faults, retryAfter }: Refusal): HttpFault {
   if (faults !== undefined) return badRequest(faults);
   const status = statusOf(code);
@@ -77,7 +72,6 @@ interface Options {
 }
 const DRY_RUN: Record<string, boolean> = { '1': true, true: true, '0': false, false: false };
 
-/** The parameters of a batch. */
 const OPTIONS = ['list', 'dry_run'];
 
 function readOptions(query: Readonly<Record<string, unknown>>): Options | HttpFault {
@@ -92,17 +86,16 @@ function readOptions(query: Readonly<Record<string, unknown>>): Options | HttpFa
   return faults.length > 0 ? badRequest(faults) : { list: list as string | undefined, dryRun: DRY_RUN[dryRun as string]! };
 }
 
-/** Faults of unknown parameters that are probably meant to be known ones: with `?dryrun=1` rules would change. */
+/** Rejects misspelt parameters: with `?dryrun=1` the batch would change rules. */
 const almostOptions = (query: Readonly<Record<string, unknown>>): BatchFault[] =>
   Object.keys(query).flatMap((field) => {
-    const meant = OPTIONS.includes(field) ? undefined : meantParameter(field, OPTIONS);
-    return meant === undefined ? [] : [{ field, message: `is no parameter; did you mean ${meant}?`, value: null }];
+    const intended = OPTIONS.includes(field) ? undefined : intendedParameter(field, OPTIONS);
+    return intended === undefined ? [] : [{ field, message: `is no parameter; did you mean ${intended}?`, value: null }];
   });
 
-/** The fault of a key that has sent its entries of this minute. */
 export const OVER_ENTRIES: HttpFault = { status: 429, message: TOO_MANY_ENTRIES };
 
-/** The answer to a batch that was taken (spec 2.5). */
+/** spec 2.5. */
 export function summary(version: 1 | 2, processed: number, faults: readonly EntryFault[]): Omit<SignalAnswer, 'batchId'> {
   const errors = errorTexts(faults);
   const message = `Processed ${processed} entries, ${errors.length} failed`;

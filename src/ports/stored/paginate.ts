@@ -1,6 +1,5 @@
 import type { Page, PageRequest } from './account-store.ts';
 
-/** All items of what is read in pages, one page at a time. */
 export async function* everyItem<T>(read: (page: PageRequest) => Promise<Page<T>>, limit = 1000): AsyncGenerator<T> {
   for (let after: string | null = null; ; ) {
     const { items, next }: Page<T> = await read({ after, limit });

@@ -1,16 +1,14 @@
-/** Making a list equal to a content, as it is kept while that takes several steps (SPEC D11.4): a crash leaves the old content or the new. Types only. */
+/** Replacements of a list's content, stored because they take several steps (SPEC D11.4): a crash leaves the old or the new content. */
 
 /**
- * `open`: its content comes in. `planning`: it is compared with the list. `planned`: its changes are known, and somebody has to say that they
- * are meant. `held`: likewise, with its content, of a source. `running`: its changes go onto the stream, whatever ends meanwhile. `done`,
- * `failed`: nothing of it is left to do.
+ * `open`: receives its content. `planning`: is compared with the list. `planned`: waits for confirmation. `held`: likewise, of a source.
+ * `running`: its changes are published, even if others end. `done`, `failed`: finished.
  */
 export type ReplacementState = 'open' | 'planning' | 'planned' | 'held' | 'running' | 'done' | 'failed';
 
-/** The class of slots that a replacement takes: of contents in parts, of imports, or of sources. */
 export type ReplacementSlot = 'parts' | 'import' | 'source';
 
-/** What is kept of one: `part` is a piece of its content, `step` messages for the stream. */
+/** `part`: content. `step`: messages for the stream. */
 export type ReplacementPiece = 'part' | 'step';
 
 export interface Replacement {
@@ -18,52 +16,51 @@ export interface Replacement {
   readonly workspaceId: string;
   readonly listId: string;
   readonly state: ReplacementState;
-  /** ms since 1970 */
+  /** ms */
   readonly createdAt: number;
   readonly touchedAt: number;
-  /** Until when a process works on it, ms since 1970; 0: none does. */
+  /** End of the lock of the process that works on it, ms; 0: none. */
   readonly heldUntil: number;
-  /** Its steps that are on the stream. */
+  /** Published steps. */
   readonly published: number;
-  /** What it is about and what it does, as JSON. */
+  /** Its subject and result, as JSON. */
   readonly head: string;
 }
 
-/** Moves one on; what is undefined stays. */
+/** undefined: unchanged. */
 export interface ReplacementMove {
   readonly from: ReplacementState;
   readonly to: ReplacementState;
   readonly head?: string | undefined;
   readonly published?: number | undefined;
-  /** How far it was published by whoever moves it: another number is refused. */
+  /** Expected value of `published`; any other is refused. */
   readonly expected?: number | undefined;
-  /** Until when it was held by whoever moves it: where that is another instant, somebody else has taken it, and the move is refused. */
+  /** Expected value of `heldUntil`; any other means that another process has the lock, and is refused. */
   readonly onHoldBefore?: number | undefined;
   readonly now: number;
   readonly heldUntil: number;
 }
 
 export interface ReplacementReads {
-  /** One of a workspace; undefined for an unknown one. */
   replacement(workspaceId: string, id: string): Promise<Replacement | undefined>;
   replacementPiece(id: string, piece: ReplacementPiece, n: number): Promise<Uint8Array | undefined>;
-  /** Those that have begun to plan or run and that no process works on at `now` (ms), oldest first, at most `limit`. */
+  /** Replacements in planning or running without a process at `now` (ms), oldest first. */
   abandonedReplacements(now: number, limit: number): Promise<Replacement[]>;
 }
 
 export interface ReplacementWrites {
   /**
-   * Stores a new one. One of the same list that is `open` or `planned` fails, and so does a content in parts that is `planning` when an import or
-   * a source begins to plan. A list has one that is `held`, the newest. Rejects with LIMITED when `most` slots of the workspace (0: no limit) are
-   * taken; before that, idle ones fail (`open` or `planned`, and not touched since `idleBefore`, ms). Rejects with REFUSED when it begins to plan
-   * while another one of the list plans or runs.
+   * Stores a new one. An `open` or `planned` one of the same list fails, and so does a content in parts in `planning` when an import or a
+   * source begins to plan. A list has one `held`, the newest. Rejects with LIMITED if `most` slots of the workspace (0: no limit) are used;
+   * idle ones (`open` or `planned`, untouched since `idleBefore`, ms) fail first. Rejects with REFUSED if it begins to plan while another
+   * one of the list plans or runs.
    */
   openReplacement(
     one: Omit<Replacement, 'published' | 'touchedAt'> & { readonly slot: ReplacementSlot },
     limits: { readonly most: number; readonly idleBefore: number },
   ): Promise<void>;
-  /** Keeps a piece of one that is `open` or `planning`, once under each number; false when it is not. */
+  /** Stores a piece of an `open` or `planning` one, once per number; false in any other state. */
   keepReplacementPiece(id: string, piece: ReplacementPiece, n: number, body: Uint8Array, now: number): Promise<boolean>;
-  /** Moves one on from a state; false when it is in another, or another process has moved it. Rejects with REFUSED as `openReplacement` does. */
+  /** Changes the state; false if it is in another state, or another process has the lock. Rejects with REFUSED like `openReplacement`. */
   moveReplacement(id: string, move: ReplacementMove): Promise<boolean>;
 }

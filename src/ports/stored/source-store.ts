@@ -1,4 +1,4 @@
-/** The store of sources (SPEC D23), and the leases by which one process of many does a thing. Types only. */
+/** Sources (SPEC D23), and leases that elect one process for a task. */
 import type { Author } from '../../account/caller.ts';
 import type { ListSettings } from '../../account/list.ts';
 import type { Source, SourceSettings, SourceState } from '../../account/source.ts';
@@ -6,70 +6,65 @@ import type { SavedSource, SourcePatch } from '../../account/source-change.ts';
 import type { SourceAsk, SourceRun } from '../../account/source-run.ts';
 import type { ChangeOptions, DeleteOptions, Page, PageRequest } from './account-store.ts';
 
-/** A source, how it is, and what is asked of it. */
 export interface SourceRecord {
   readonly source: Source;
   readonly state: SourceState;
   readonly asked: SourceAsk | null;
 }
 
-/** With its secret, sealed (`null`: it has none); whoever refreshes it asks for that, and nobody else. */
+/** `null`: no secret. Only the refresh reads it. */
 export interface SourceWithSecret extends SourceRecord {
   readonly secret: Uint8Array | null;
 }
 
-/** A source that is made. The id is given: its secret is sealed for it. */
+/** The secret is encrypted for the given id. */
 export interface NewSource extends SourceSettings {
   readonly id: string;
-  /** Of its list; made up where it is absent. */
+  /** Of its list; generated if absent. */
   readonly listId?: string;
   readonly name: string;
-  /** Stored defaults of the feed of its list. */
   readonly list: ListSettings;
   readonly secret: Uint8Array | null;
 }
 
-/** How many sources, and lists, the workspace may have; 0: any number. */
+/** Limits of the workspace; 0: none. */
 export interface SourceRoom {
   readonly maxSources: number;
   readonly maxLists: number;
 }
 
-/** What a refresh writes of a source. */
 export interface SourceUpdate {
   readonly id: string;
-  /** Of the source that it was made for: where that was set meanwhile, nothing is written. */
+  /** The source revision of the refresh; if it has changed, nothing is written. */
   readonly revision: number;
   readonly state: SourceState;
-  /** Kept among the last runs. */
   readonly run?: SourceRun;
-  /** The instant of what was asked and is done now. */
+  /** Time of the request that is now done. */
   readonly answered?: number;
 }
 
-/** Who may do what only one does: writes that carry it are refused once another holds the lease. */
+/** Writes with this lease are refused once another process has it. */
 export interface Lease {
   readonly name: string;
   readonly fence: number;
 }
 
 export interface SourceReads {
-  /** Moves with every change of a source by anybody but who refreshes it. */
+  /** Changes with every change of a source, except by a refresh. */
   sourceRevision(): Promise<number>;
-  /** Of all workspaces, oldest first. */
+  /** Oldest first. */
   allSources(page: PageRequest): Promise<Page<SourceWithSecret>>;
-  /** Of one workspace, oldest first. */
+  /** Oldest first. */
   sourcePage(workspaceId: string, page: PageRequest): Promise<Page<SourceRecord>>;
-  /** One of a workspace; undefined for an unknown one. */
   source(workspaceId: string, id: string): Promise<SourceRecord | undefined>;
-  /** Its last runs, newest first. */
+  /** Newest first. */
   sourceRuns(workspaceId: string, id: string): Promise<SourceRun[]>;
 }
 
 export interface SourceWrites {
-  /** Makes a source and its list. Rejects with REFUSED where there is no room, or a list or feed has the name. */
+  /** Creates a source and its list. Rejects with REFUSED if a limit is reached or the name is used. */
   createSource(workspaceId: string, source: NewSource, room: SourceRoom, change?: ChangeOptions): Promise<SourceRecord>;
-  /** `secret`: undefined keeps the one that there is. What is read in another way from now on is fetched at once. */
+  /** `secret` undefined: unchanged. A change of how the source is read triggers a refresh. */
   updateSource(
     workspaceId: string,
     id: string,
@@ -77,16 +72,16 @@ export interface SourceWrites {
     change?: ChangeOptions,
   ): Promise<SourceRecord>;
   pauseSource(workspaceId: string, id: string, isPaused: boolean, by?: Author): Promise<SourceRecord>;
-  /** Deletes it with its list, as `deleteList` does, whose restoring brings it back, paused; with `keepList` it leaves an ordinary list. */
+  /** Deletes it with its list (see `deleteList`); restoring the list restores it, paused. `keepList` leaves an ordinary list. */
   deleteSource(workspaceId: string, id: string, change?: DeleteOptions & { readonly keepList?: boolean }): Promise<void>;
-  /** Asks something of it. Rejects with REFUSED where something else is asked that is not done. */
+  /** Rejects with REFUSED while another request is pending. */
   askSource(workspaceId: string, id: string, ask: SourceAsk): Promise<SourceRecord>;
-  /** Makes these in a workspace, their lists being there. Those with a credential wait for their secret. */
+  /** Creates these sources for existing lists. Those with a credential wait for their secret. */
   restoreSources(workspaceId: string, sources: readonly SavedSource[], by?: Author): Promise<void>;
-  /** Writes what refreshes did. The ids that were written; undefined where another holds the lease: then none was. */
+  /** Writes the results of refreshes and returns the written ids; undefined: another process has the lease, nothing was written. */
   writeSources(lease: Lease, updates: readonly SourceUpdate[]): Promise<string[] | undefined>;
-  /** Takes, or holds for longer, what one process of many does, for `ms` from now. The fence; undefined where another holds it. */
+  /** Acquires or extends a lease for `ms`. Returns the fence; undefined: another process has it. */
   claimLease(name: string, holder: string, ms: number): Promise<number | undefined>;
-  /** Gives it back, where it is held. */
+  /** No effect without the lease. */
   releaseLease(name: string, holder: string): Promise<void>;
 }

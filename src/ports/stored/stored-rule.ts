@@ -1,19 +1,18 @@
 import type { AccessAction, AccessRule, ExpressionRule, Kind, Target } from '../../rule.ts';
 
-/** One rule as `weir rule ls` shows it and `weir export` writes it. */
+/** A rule as `weir rule ls` prints it and `weir export` writes it. */
 export interface StoredRule {
   readonly id: number;
   readonly kind: Kind;
-  /** null for the kinds that have no list. */
+  /** null: a kind without lists. */
   readonly listId: string | null;
   readonly rule: AccessRule | ExpressionRule;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** The number of the item that wrote it last; 0 for rules of stores that counted none yet. `origins` tells where that came from. */
+  /** The item that wrote it last, for `origins`; 0: written before items were counted. */
   readonly seq: number;
 }
 
-/** The present state of one rule that was asked for by id. */
 export interface RuleState {
   readonly id: number;
   readonly action: AccessAction;
@@ -22,17 +21,15 @@ export interface RuleState {
   readonly expires: number;
 }
 
-/** What of an access rule a comparison with a content looks at (SPEC D11.4). */
 export interface ComparedRule
   extends Pick<AccessRule, 'ruleRef' | 'action' | 'target' | 'expiresAt' | 'reason' | 'labels' | 'config' | 'name'> {
   readonly id: number;
 }
 
-/** Rules that are compared, a piece of them. */
 export interface ComparedPage {
   /** ms */
   readonly now: number;
-  /** The id of the rule behind which they come; −1: from the first on. */
+  /** Id of the last rule of the previous chunk; −1: start. */
   readonly after: number;
   readonly limit: number;
 }

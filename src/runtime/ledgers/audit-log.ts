@@ -1,20 +1,20 @@
-/** A line of the log for each change of keys, lists, feeds and workspaces, whoever made it (SPEC D16.3): the audit log is read as it grows. */
+/** Logs changes by following the audit log (SPEC D16.3). */
 import { within } from '../../clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { AuditEvent, AuditReads } from '../../ports/stored/audit.ts';
 
-/** How often it looks, ms. */
+/** ms */
 const EVERY = 5_000;
-/** How long the last look may take, ms. */
+/** Timeout of the last read, ms. */
 const LAST = 1_000;
-/** Rows that one look reads at most. */
+/** Rows per read. */
 const MOST = 1_000;
-/** A row may become visible after later ones: so many before the newest are looked at again. */
+/** Rows read again: one may become visible after later ones. */
 const OVERLAP = 100;
 
-/** Begins to log what is written from now on. Returns the function that ends this with a last look. */
+/** Logs new rows. Returns a stop function with a last read. */
 export function startAuditLog(store: AuditReads, log: Log): () => Promise<void> {
-  /** The newest row that was seen, and the last ones before it; undefined until the first look has read them, which logs nothing. */
+  /** Undefined until the first read, which logs nothing. */
   let newest: number | undefined;
   let seen = new Set<number>();
 
@@ -28,7 +28,7 @@ export function startAuditLog(store: AuditReads, log: Log): () => Promise<void> 
     seen = new Set([...seen, ...fresh.map(({ id }) => id)].filter((id) => id > last - OVERLAP));
   }
 
-  // A store that is away is told of by others; its rows are there when it is back.
+  // Others report store failures; the rows remain.
   let looking = look().catch(() => {});
   const again = () => {
     looking = looking.then(look).catch(() => {});
@@ -42,10 +42,10 @@ export function startAuditLog(store: AuditReads, log: Log): () => Promise<void> 
 }
 
 function lineOf({ event, object, keyId, actor, personId }: AuditEvent): string {
-  const who = [
+  const author = [
     ...(keyId === null ? [] : [`key ${keyId}`]),
     ...(actor === null ? [] : [JSON.stringify(actor)]),
     ...(personId ? [JSON.stringify(personId)] : []),
   ];
-  return `${event}: ${object}${who.length === 0 ? '' : ` (by ${who.join(', ')})`}`;
+  return `${event}: ${object}${author.length === 0 ? '' : ` (by ${author.join(', ')})`}`;
 }

@@ -1,7 +1,7 @@
 import type { StoreWrites } from '../../ports/store.ts';
 import { everyMinute } from '../../schedule/interval.ts';
 
-/** Writes once a minute which keys were used when (ms). Returns the function that ends this with a last write. */
+/** Writes last-used times (ms) once a minute. Returns a stop function with a last write. */
 export const startKeyUsage = (
   takeUsed: () => readonly { id: string; at: number }[],
   store: Pick<StoreWrites, 'touchKeys'>,

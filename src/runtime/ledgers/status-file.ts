@@ -1,23 +1,20 @@
-/** What a running process knows and no store does, written into DATA_DIR for `weir status` (SPEC D10.15). */
+/** Writes the state of a process into DATA_DIR for `weir status` (SPEC D10.15). */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProcessStatus } from '../../manage/status.ts';
 import type { Log } from '../../ports/log.ts';
 import { oneByOne } from '../../serial.ts';
 
-/** How often it is written, ms, and for how long a process that has stopped writing counts as running. */
+/** ms; also how old the file of a running process may be. */
 const EVERY = 10_000;
 const RUNNING = 3 * EVERY;
 
-/** How long `soon` waits for more that has changed, ms. */
+/** Debounce of `soon`, ms. */
 const GATHER = 200;
 
 const NAME = /^status-\d+\.json$/;
 
-/**
- * Writes the status now and every 10 seconds; where nothing has changed, only the file's time. A folder that cannot be written to is logged
- * once: `weir status` then does not know of this process.
- */
+/** Writes now and every 10 s; if nothing changed, only the file time. Logs a failure once. */
 export function startStatusFile(dataDir: string, collect: () => Promise<ProcessStatus>, log: Log) {
   const file = join(dataDir, `status-${process.pid}.json`);
   let early: NodeJS.Timeout | undefined;
@@ -36,7 +33,7 @@ export function startStatusFile(dataDir: string, collect: () => Promise<ProcessS
       written = text;
       failed = false;
     } catch (error) {
-      if (!failed) log('info', `weir status will not know of this process: ${(error as Error).message}`);
+      if (!failed) log('info', `weir status will not include this process: ${(error as Error).message}`);
       failed = true;
       written = '';
     }
@@ -49,12 +46,11 @@ export function startStatusFile(dataDir: string, collect: () => Promise<ProcessS
   next();
   const timer = setInterval(next, EVERY).unref();
   return {
-    /** Writes it before its time; nothing once it has stopped. */
     soon(): void {
-      // What closes behind this still tells of changes, and nobody would delete the file again.
+      // Late changes during shutdown must not create the file again.
       if (!over) early ??= setTimeout(next, GATHER).unref();
     },
-    /** Stops writing and deletes the file. */
+    /** Deletes the file. */
     async stop(): Promise<void> {
       over = true;
       clearInterval(timer);
@@ -65,7 +61,7 @@ export function startStatusFile(dataDir: string, collect: () => Promise<ProcessS
   };
 }
 
-/** The status of each process that runs on this DATA_DIR and has written it lately; `now` in ms since 1970. */
+/** Recent files on this DATA_DIR; `now` in ms. */
 export function readStatusFiles(dataDir: string, now: number): ProcessStatus[] {
   return statusFiles(dataDir)
     .filter(({ writtenAt }) => now - writtenAt < RUNNING)
@@ -73,16 +69,15 @@ export function readStatusFiles(dataDir: string, now: number): ProcessStatus[] {
       try {
         return [JSON.parse(readFileSync(path, 'utf8')) as ProcessStatus];
       } catch {
-        // It has just stopped.
+        // Deleted meanwhile.
         return [];
       }
     });
 }
 
-/** How long what other processes have written is taken as it was read, ms. */
+/** Cache time of other processes' status, ms. */
 const READ_EVERY = 2_000;
 
-/** Tells the status of the processes on a DATA_DIR: that of this process, then the others'. */
 export function processesOn(dataDir: string, own: () => Promise<ProcessStatus>): () => Promise<readonly ProcessStatus[]> {
   let others: readonly ProcessStatus[] = [];
   let readAt = Number.NEGATIVE_INFINITY;
@@ -95,7 +90,7 @@ export function processesOn(dataDir: string, own: () => Promise<ProcessStatus>):
   };
 }
 
-/** Deletes what processes left behind that were killed. */
+/** Deletes files of killed processes. */
 function dropStopped(dataDir: string): void {
   const now = Date.now();
   for (const { path, writtenAt } of statusFiles(dataDir)) if (now - writtenAt >= RUNNING) rmSync(path, { force: true });

@@ -1,4 +1,4 @@
-/** Writes once a minute, and newcomers at once, what this process has seen of devices and of the sizes of feeds (SPEC D16.9, D16.13). */
+/** Writes seen devices and feed sizes once a minute, new devices immediately (SPEC D16.9, D16.13). */
 import type { SeenDevice } from '../../account/device.ts';
 import { DAY, dayOf, within } from '../../clock.ts';
 import type { FeedSizes } from '../../feed/monitor/feed-sizes.ts';
@@ -10,11 +10,11 @@ import { soon } from '../../schedule/debounce.ts';
 import { everyMinute } from '../../schedule/interval.ts';
 import { oneByOne } from '../../serial.ts';
 
-/** How long the last write may take, ms. */
+/** Timeout of the last write, ms. */
 const LAST = 3_000;
-/** Devices that one transaction writes. */
+/** Devices per transaction. */
 const SLICE = 500;
-/** Lines of one kind that a minute writes; a last one sums up the others. */
+/** Log lines per kind and minute; one more sums up the rest. */
 const LINES = 20;
 
 export interface PastParts {
@@ -25,22 +25,20 @@ export interface PastParts {
   readonly devices: DeviceNotes;
   readonly sizes: Pick<FeedSizes, 'take'>;
   readonly log: Log;
-  /** ms since 1970. */
+  /** ms */
   readonly now: () => number;
 }
 
 export interface Past {
-  /** How many devices pull regularly, and how many have stopped within a day, when that was last looked at. */
+  /** As of the last check: devices that poll regularly, and those stopped within a day. */
   counts(): { readonly pulling: number; readonly stopped: number } | undefined;
-  /** How many keys are in use and end soon, when that was last looked at. */
+  /** As of the last check: used keys that end soon. */
   endingKeys(): number | undefined;
-  /** Writes before its time. */
   write(): Promise<void>;
-  /** Ends with a last write. */
   stop(): Promise<void>;
 }
 
-/** Begins to write. What cannot be written is lost, and logged once until it can be again. */
+/** Failed writes are lost, and logged once per outage. */
 export function startUsageWriter({ store, devices, sizes, log, now }: PastParts): Past {
   const startedAt = now();
   let counts: ReturnType<Past['counts']>;
@@ -55,19 +53,19 @@ export function startUsageWriter({ store, devices, sizes, log, now }: PastParts)
       const back: Device[] = [];
       for (const seen of inChunks(await withRefused(), SLICE)) back.push(...(await store.noteDevices(seen)));
       for (const line of backLines(await named(back), at)) log('info', line);
-      // What pulls meanwhile from a process that ends is told by another.
+      // Another process reports devices that poll it during this shutdown.
       if (isLast) return;
       for (const line of stoppedLines(await named(await store.markStopped({ now: at, running: at - startedAt })))) log('warn', line);
       counts = await store.deviceCounts(at - DAY);
       ending = await store.endingKeys(at);
       failed = false;
     } catch (error) {
-      if (!failed) log('warn', `what devices have pulled could not be written: ${(error as Error).message}`);
+      if (!failed) log('warn', `device activity could not be written: ${(error as Error).message}`);
       failed = true;
     }
   }
 
-  /** Those that have a line with the names of their keys and workspaces; what is gone, and a key without a name, by its id. */
+  /** Adds names for the log; an id if deleted or unnamed. */
   const named = (devices: readonly Device[]): Promise<Device[]> =>
     Promise.all(
       devices.map(async (device, i) => {
@@ -77,24 +75,24 @@ export function startUsageWriter({ store, devices, sizes, log, now }: PastParts)
       }),
     );
 
-  /** Newcomers are there for whoever asks who uses a key or a feed. */
+  /** New devices appear immediately. */
   async function writeNew(): Promise<void> {
     const seen = devices.takeNew();
     if (seen.length === 0) return;
     try {
       for (const line of backLines(await named(await store.noteDevices(seen)), now())) log('info', line);
     } catch {
-      // They are lost, as those of a minute are; the next regular write says so.
+      // Lost like others; the next regular write logs it.
     }
   }
 
-  /** What was seen, with the devices of those invalid keys that the store knows. */
+  /** Adds the devices of invalid keys that the store knows. */
   async function withRefused(): Promise<Iterable<SeenDevice>> {
-    const taken = devices.take();
-    if (taken.refused.length === 0) return taken.devices;
-    const keys = await store.keysByHash(taken.refused.map(({ hash }) => hash));
-    const refused = [...keys].map(([place, key]) => ({ ...taken.refused[place]!.seen, ...key }));
-    return joined(taken.devices, refused);
+    const seen = devices.take();
+    if (seen.refused.length === 0) return seen.devices;
+    const keys = await store.keysByHash(seen.refused.map(({ hash }) => hash));
+    const refused = [...keys].map(([place, key]) => ({ ...seen.refused[place]!.seen, ...key }));
+    return joined(seen.devices, refused);
   }
 
   const early = soon(() => inTurn(writeNew));
@@ -130,7 +128,6 @@ function* joined<T>(...parts: readonly Iterable<T>[]): Generator<T> {
   for (const part of parts) yield* part;
 }
 
-/** What is said of devices that have stopped pulling. */
 export const stoppedLines = (stopped: readonly Device[]): string[] =>
   limited(
     stopped.map(
@@ -139,7 +136,7 @@ export const stoppedLines = (stopped: readonly Device[]): string[] =>
     (others) => `${others} other devices stopped pulling`,
   );
 
-/** What is said of devices that are back, as they were before; `now` in ms since 1970. */
+/** `back`: previous states; `now` in ms. */
 export const backLines = (back: readonly Device[], now: number): string[] =>
   limited(
     back.map((device) => `device pulls again: ${nameOf(device)}, after ${spell(now - device.lastPull)}`),
@@ -154,7 +151,7 @@ const nameOf = ({ userAgent, address, keyId, workspaceId }: Device) =>
 const quoted = (name: string | null | undefined) => name && JSON.stringify(name);
 const iso = (ms: number) => new Date(ms).toISOString();
 
-/** A duration in ms, in the largest unit of which it has two. */
+/** In the largest unit with at least two. */
 function spell(ms: number): string {
   const [minutes, hours, days] = [60_000, 3_600_000, DAY].map((unit) => Math.round(ms / unit)) as [number, number, number];
   if (days >= 2) return `${days} days`;

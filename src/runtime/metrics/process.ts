@@ -1,35 +1,32 @@
-/** What the process itself uses: CPU by thread, memory, and how long its event loop keeps others waiting. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Worker } from 'node:worker_threads';
 import { within } from '../../clock.ts';
 
-/** How often the delay of the event loop is measured, ms. */
+/** Sampling interval of the event loop delay, ms. */
 const RESOLUTION = 20;
-/** How long a thread may take to answer, ms: it may be deep in work. */
+/** Timeout of a busy thread, ms. */
 const PATIENCE = 500;
 const QUANTILES = [0.5, 0.99, 1] as const;
 
-/** One reading. */
 export interface ProcessReading {
-  /** CPU seconds of each thread that runs, by name. */
+  /** CPU seconds per running thread. */
   readonly threads: readonly { readonly name: string; readonly seconds: number }[];
-  /** CPU seconds of the whole process. */
+  /** Of the process. */
   readonly cpuSeconds: number;
   /** Bytes. */
   readonly residentMemory: number;
   /** Seconds since 1970. */
   readonly startedAt: number;
-  /** How much later than due the event loop of the main thread came to its work since the last reading, seconds. */
+  /** Delay of the main thread since the last reading, seconds. */
   readonly loopDelay: readonly { readonly quantile: number; readonly seconds: number }[];
 }
 
-/** Watches the process from now on. */
 export interface ProcessWatch {
   read(): Promise<ProcessReading>;
   close(): void;
 }
 
-/** Begins to watch; threads that are started before are not seen, nor those that threads start. */
+/** Misses threads started before, and threads of threads. */
 export function watchProcess(): ProcessWatch {
   const workers = new Set<Worker>();
   const onWorker = (worker: Worker) => {

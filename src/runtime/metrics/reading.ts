@@ -1,4 +1,4 @@
-/** What the metrics of a process are read from: asked for once a page (SPEC D12.3). */
+/** Inputs of the metrics, read once per page (SPEC D12.3). */
 import { within } from '../../clock.ts';
 import type { CachedFeed } from '../../feed/serve/cache.ts';
 import type { GeoData } from '../../geo/data.ts';
@@ -9,55 +9,54 @@ import { labelsOf, type RememberedLabels } from './exposition.ts';
 import type { ProcessReading, ProcessWatch } from './process.ts';
 import type { MeasuredSource } from './sources.ts';
 
-/** Where the metrics are read. What this process does not do is undefined, and its metrics are left out. */
+/** Undefined: not used by this process; its metrics are omitted. */
 export interface MetricSources {
   readonly http: HttpCounts;
-  /** What `/readyz` shows. */
+  /** The checks of `/readyz`. */
   readonly readiness: Readiness;
-  /** How many messages this process has landed. */
+  /** Messages landed by this process. */
   readonly landed: (() => Promise<number>) | undefined;
-  /** The dead letters in the store, counted up to a limit. */
+  /** Counted up to a limit. */
   readonly deadLetters: (() => Promise<number>) | undefined;
   readonly builds: BuildCounts | undefined;
   readonly feeds: { held(): Iterable<CachedFeed>; bodyBytes(): number } | undefined;
-  /** How many keys are in use and end within 14 days. */
+  /** Used keys that end within 14 days. */
   readonly endingKeys: (() => number | undefined) | undefined;
-  /** How many devices pull regularly, and how many have stopped within a day. */
+  /** Devices that poll regularly, and those stopped within a day. */
   readonly devices: (() => { readonly pulling: number; readonly stopped: number } | undefined) | undefined;
-  /** The sources that this process refreshes. */
+  /** Sources refreshed by this process. */
   readonly sources: (() => readonly MeasuredSource[]) | undefined;
   readonly geo: () => GeoData;
-  /** When the certificate of the service ends, ms since 1970. */
+  /** ms */
   readonly certificateExpiry: (() => number) | undefined;
   readonly process: Pick<ProcessWatch, 'read'>;
-  /** ms since 1970. */
+  /** ms */
   readonly now: () => number;
 }
 
-/** What is asked for before the page is written: a source that did not answer is undefined. */
+/** Undefined: did not answer in time. */
 export interface Reading extends Omit<MetricSources, 'readiness' | 'landed' | 'deadLetters' | 'process' | 'feeds' | 'sources'> {
   readonly checks: Readonly<Record<string, Check>>;
   readonly landed: number | undefined;
   readonly deadLetters: number | undefined;
   readonly feeds: readonly CachedFeed[] | undefined;
-  /** The labels of those that have series of their own, by their place. */
   readonly feedLabels: readonly string[];
   readonly bodyBytes: number | undefined;
   readonly process: ProcessReading;
   readonly sources: readonly MeasuredSource[];
   readonly sourceLabels: RememberedLabels;
-  /** By UUID: there may be thousands on a page, and they never change. */
+  /** By UUID: constant, up to thousands per page. */
   readonly listLabels: RememberedLabels;
 }
 
-/** Lists and feeds that have series of their own in each metric; further ones are summed in one more. */
+/** Lists and feeds with own series per metric; one more sums up the rest. */
 export const MOST_SERIES = 1000;
 export const OTHER = 'other';
-/** Labels that are remembered: those of a page, and of some that it had before. */
+/** Cached labels, for a page and earlier ones. */
 export const LABELS_REMEMBERED = 2 * MOST_SERIES;
-/** How long a source may take, ms; the page does without what takes longer. */
+/** Timeout per input, ms. */
 const PATIENCE = 500;
-/** What stands for the feed of a whole workspace in the label of a feed. */
+/** Label value of the workspace's feed. */
 const WORKSPACE_FEED = 'workspace';
 
 export async function readAll(

@@ -1,22 +1,18 @@
-/** What of sources is measured, by the process that refreshes them. */
 import type { Source, SourceState } from '../../account/source.ts';
-import { LOG_STATES, stateOf } from '../../account/source-state.ts';
+import { alertStateOf, LOG_STATES } from '../../account/source-state.ts';
 import { labelsOf, type RememberedLabels, type Sample } from './exposition.ts';
 
-/** A source as metrics tell it. */
 export interface MeasuredSource {
   readonly source: Source;
   readonly state: SourceState;
 }
 
-/** How many sources are in each state; nothing where this process refreshes none. */
 export function* statesOf(sources: readonly MeasuredSource[], now: number): Generator<Sample> {
   if (sources.length === 0) return;
-  const counts = Map.groupBy(sources, ({ source, state }) => stateOf(source, state, now));
+  const counts = Map.groupBy(sources, ({ source, state }) => alertStateOf(source, state, now));
   for (const state of LOG_STATES) yield { labels: labelsOf({ state }), value: counts.get(state)?.length ?? 0 };
 }
 
-/** A sample for each of these sources of which `pick` tells a number. */
 export function* perSource(
   sources: readonly MeasuredSource[],
   labels: RememberedLabels,
@@ -29,6 +25,6 @@ export function* perSource(
   }
 }
 
-/** Seconds since its content was confirmed; undefined before the first time, and of one that waits for its operator. */
+/** Seconds since the last confirmation; undefined: never, or paused. */
 export const contentAge = ({ source, state: { confirmedAt } }: MeasuredSource, now: number): number | undefined =>
   confirmedAt === null || source.isPaused ? undefined : Math.max(0, (now - confirmedAt) / 1000);

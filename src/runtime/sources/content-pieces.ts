@@ -1,4 +1,4 @@
-/** The bytes of a file in pieces so small that between two of them others get on. */
+/** Reads a file in small chunks and yields in between. */
 import { createReadStream } from 'node:fs';
 
 const PIECE = 16 * 1024;

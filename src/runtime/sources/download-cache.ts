@@ -1,4 +1,4 @@
-/** Shares one download of an address of the catalogue with everybody who asks within the interval of its host (SPEC D43.8). */
+/** Shares catalogue downloads within the interval of their host (SPEC D43.8). */
 import { existsSync } from 'node:fs';
 import { hasCode } from '../../errors.ts';
 import type { FetchedContent, SourceAnswer, SourceFetch, SourceRequest } from '../../fetch/content-file.ts';
@@ -9,25 +9,25 @@ type Address = Pick<SourceRequest, 'url' | 'credentials' | 'taxii'>;
 
 export interface DownloadCache {
   readonly fetch: SourceFetch;
-  /** Whether the cache may have the content of an address. */
+  /** Whether the URL is cacheable. */
   caches(address: Address): boolean;
-  /** Whether the cache has the content of an address, so that its server need not be asked. */
+  /** Whether it is cached. */
   has(address: Address): boolean;
 }
 
 interface Cached {
   readonly content: FetchedContent;
-  /** The end of its use, ms of the monotonic clock. */
+  /** Expiry, monotonic ms. */
   until: number;
   readers: number;
 }
 
-/** Bounds the cache: one file for each. */
+/** Limits the cache: one file each. */
 const ADDRESSES: ReadonlySet<string> = new Set(CATALOGUE.map(({ url }) => url));
 
 const isSame = (a: Validators, b: Validators | undefined) => a.etag === b?.etag && a.lastModified === b?.lastModified;
 
-/** `least`: the interval of a host, ms. */
+/** `least`: interval of a host, ms. */
 export function downloadCache(fetch: SourceFetch, least: (url: URL) => number, monotonic: () => number): DownloadCache {
   const cached = new Map<string, Cached>();
   const caches = ({ url, credentials, taxii }: Address) =>
@@ -36,7 +36,7 @@ export function downloadCache(fetch: SourceFetch, least: (url: URL) => number, m
     const one = cached.get(url);
     return one !== undefined && one.until > monotonic() && existsSync(one.content.file) ? one : undefined;
   };
-  /** Removes the file of a replaced content behind its last reader. */
+  /** Deletes a replaced file after its last reader. */
   const drop = async (url: string, one: Cached) => {
     if (one.readers === 0 && cached.get(url) !== one) await one.content[Symbol.asyncDispose]();
   };
@@ -64,7 +64,7 @@ export function downloadCache(fetch: SourceFetch, least: (url: URL) => number, m
       try {
         answer = await fetch(request);
       } catch (error) {
-        // Another download may have ended while this one waited for its turn.
+        // Another download may have ended during the wait.
         const other = hasCode(error, 'LIMITED') ? fresh(url) : undefined;
         if (other === undefined) throw error;
         return shared(url, other);

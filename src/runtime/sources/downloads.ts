@@ -1,10 +1,11 @@
-/** Chooses the addresses to ask now (SPEC D23.12 to D23.14, D43.4): sources share a download, and a host has one at a time. */
+/** Selects the next downloads (SPEC D23.12 to D23.14, D43.4): sources share downloads, one per host at a time. */
 import { collectionOf } from '../../account/source.ts';
 import { hasCode } from '../../errors.ts';
 import type { SourceAnswer } from '../../fetch/content-file.ts';
 import { hostOf } from '../../source/host.ts';
 import { knownContent, type Outcome } from '../../source/refresh/outcome.ts';
 import { goesAlong, isDueAt, stops } from '../../source/refresh/schedule.ts';
+import type { Refused } from '../../source/taxii/ask.ts';
 import { durationText } from '../../text/duration.ts';
 import type { Candidate } from './host-queue.ts';
 import { type Known, type KnownSources, noteWait } from './known.ts';
@@ -13,24 +14,23 @@ import type { RefresherPorts } from './ports.ts';
 import type { SourceSteps } from './steps.ts';
 import { credentialKey, type Postponed, recall, type Visit } from './visits.ts';
 
-/** Downloads that are under way in all. */
+/** In all. */
 const AT_ONCE = 16;
-/** Of them for one workspace, whose servers may all be slow. */
+/** Per workspace, whose servers may all be slow. */
 const AT_ONCE_OF_ONE = 2;
-/** Collections of TAXII, which are read in memory: in all, and for one workspace. */
+/** TAXII collections, which are read in memory: in all and per workspace. */
 const COLLECTIONS = 2;
 const COLLECTIONS_OF_ONE = 1;
-/** The delay before a postponed download is considered again, ms. */
+/** Retry of a postponed download, ms. */
 const AGAIN = 5000;
 
-/** A source that may begin so soon keeps its turn against downloads that arrive at its host, ms: longer than the time between two looks. */
+/** A source that may start within this time, ms, keeps its turn; longer than the polling interval. */
 const SOON = 3000;
 
-/** For whom a download is under way. */
 interface Served {
   readonly workspaceId: string;
   readonly isCollection: boolean;
-  /** It waits for its turn at a further host, and does not count meanwhile. */
+  /** Waits for a further host; not counted. */
   isWaiting: boolean;
 }
 
@@ -44,9 +44,9 @@ export interface DownloadPorts extends RefresherPorts {
 type Credentials = Readonly<Record<string, string>>;
 
 export interface Downloads {
-  /** Takes over the last requests of sources that were read from the store. */
+  /** Restores the last requests from stored sources. */
   recall(sources: Iterable<Known>): void;
-  /** Begins downloads. Returns the sources whose wait is to be written now. */
+  /** Returns the sources whose wait must be stored now. */
   begin(): readonly Known[];
 }
 
@@ -57,45 +57,46 @@ export function downloads(ports: DownloadPorts): Downloads {
   const clocks = { now, monotonic };
   const served = new Set<Served>();
   const isFree = () => [...served].filter(({ isWaiting }) => !isWaiting).length < AT_ONCE;
-  const hasRoom = ({ workspaceId, isCollection }: Omit<Served, 'isWaiting'>): boolean => {
+  const hasCapacity = ({ workspaceId, isCollection }: Omit<Served, 'isWaiting'>): boolean => {
     const own = [...served].filter((each) => each.workspaceId === workspaceId);
     const collections = (of: Iterable<Served>) => [...of].filter((each) => each.isCollection).length;
-    const fits = !isCollection || (collections(served) < COLLECTIONS && collections(own) < COLLECTIONS_OF_ONE);
-    return isFree() && fits && own.length < AT_ONCE_OF_ONE;
+    const isAllowed = !isCollection || (collections(served) < COLLECTIONS && collections(own) < COLLECTIONS_OF_ONE);
+    return isFree() && isAllowed && own.length < AT_ONCE_OF_ONE;
   };
-  /** The host of a source, and its least interval, ms. */
+  /** Host, and its least interval, ms. */
   const placeOf = memoized(({ source }: Known['record']) => {
     const url = new URL(source.url);
     return { url, host: hostOf(url), least: leastInterval(source.url) * 1000 };
   });
-  /** The headers of a source's secret (undefined: it cannot be read), and their key. */
+  /** Headers (undefined: the secret is unreadable) and their key. */
   const credentialsOf = memoized((record: Known['record']) => {
     const credentials = ports.credentials(record);
     const { id, reading } = record.source;
     return { credentials, key: credentials === undefined ? id : credentialKey(credentials, collectionOf(reading) !== undefined) };
   });
 
-  /** Sources with the same text share a download. */
+  /** Sources with equal text share a download. */
   const addressOf = (one: Known): string => {
     const { url, reading } = one.record.source;
     return `${url} ${JSON.stringify(collectionOf(reading) ?? null)} ${credentialsOf(one.record).key}`;
   };
 
   const isAsked = ({ record: { asked } }: Known) => asked?.what === 'refresh';
-  const mayBeFetched = ({ record: { source }, state, isBusy, heldOffUntil }: Known): boolean =>
-    !isBusy && !source.isPaused && state.applying === null && heldOffUntil <= monotonic();
+  const mayBeFetched = ({ record: { source }, state, isBusy, delayedUntil }: Known): boolean =>
+    !isBusy && !source.isPaused && state.applying === null && delayedUntil <= monotonic();
   const isDue = (one: Known) => {
     const { record, state } = one;
     const interval = { every: record.source.every * 1000, least: placeOf(record).least };
     return mayBeFetched(one) && (isAsked(one) || (state.stop === null && isDueAt(state, interval, now())));
   };
 
-  /** Why a source that is due may not be fetched yet; undefined: it may. */
+  /** undefined: a due source may start. */
   function waitOf(one: Known): Wait | undefined {
     const { url, reading, workspaceId } = one.record.source;
     const { credentials, key } = credentialsOf(one.record);
     const own = one.askedAt + floor;
-    if (own > monotonic()) return { for: `the least time between two fetches of a source, ${durationText(floor / 1000)}`, until: own };
+    if (own > monotonic())
+      return { for: `the minimum interval between two fetches of a source, ${durationText(floor / 1000)}`, until: own };
     const isThere = cache.has({ url, credentials: credentials ?? {}, taxii: collectionOf(reading) });
     if (isThere) return undefined;
     const further = one.via && politeness.wait(one.via.url, { workspaceId, key: one.via.key }, monotonic());
@@ -109,7 +110,7 @@ export function downloads(ports: DownloadPorts): Downloads {
 
   return {
     recall(sources) {
-      // A key is needed for answers alone: secrets are not opened for nothing.
+      // Only answers need the key: avoids decrypting secrets.
       for (const { record } of sources) recall(politeness, record, record.state.until === null ? '' : credentialsOf(record).key, clocks);
     },
     begin() {
@@ -128,7 +129,7 @@ export function downloads(ports: DownloadPorts): Downloads {
     },
   };
 
-  /** The host whose turn a source waits for: its first one, or the further one that postponed it. */
+  /** Its first host, or the one that postponed it. */
   function hostFor({ record, via }: Known): string {
     return via === undefined ? placeOf(record).host : hostOf(via.url);
   }
@@ -137,12 +138,11 @@ export function downloads(ports: DownloadPorts): Downloads {
     const { workspaceId } = one.record.source;
     return {
       ...{ host: hostFor(one), workspaceId, order: one.askedAt },
-      mayBegin: () => isDue(one) && hasRoom(servingOf(one)) && waitOf(one) === undefined && !signal.aborted,
+      mayBegin: () => isDue(one) && hasCapacity(servingOf(one)) && waitOf(one) === undefined && !signal.aborted,
       begin: (turn) => start(one, turn),
     };
   }
 
-  /** Begins a download for a source and for all that share it. */
   function start(one: Known, turn: Disposable): void {
     const { source } = one.record;
     const address = addressOf(one);
@@ -175,7 +175,7 @@ export function downloads(ports: DownloadPorts): Downloads {
   async function download(sources: readonly Known[], credentials: Credentials, visit: Visit): Promise<void> {
     const began = monotonic();
     const [{ record }] = sources as readonly [Known];
-    // What is asked for from here on is another refresh.
+    // Later requests need another refresh.
     const asked = new Map(sources.map((one) => [one, isAsked(one) ? one.record.asked!.at : undefined]));
     let answer: SourceAnswer;
     try {
@@ -191,9 +191,10 @@ export function downloads(ports: DownloadPorts): Downloads {
       if (signal.aborted) throw error;
       if (hasCode(error, 'LIMITED')) return await postpone(sources, error);
       if (!hasCode(error, 'FETCH')) throw error;
-      return await each(asked, async () => ({ kind: 'failed', text: error.message }), began, 0);
+      const retryAfter = refusedBy(error, visit);
+      return await each(asked, async () => ({ kind: 'failed', text: error.message, retryAfter }), began, 0);
     } finally {
-      // The host is free while the content is compared.
+      // Frees the host during the comparison.
       visit[Symbol.dispose]();
     }
     const alone = answer.kind === 'refused' ? visit.refused(answer.status, answer.retryAfter) : 0;
@@ -204,17 +205,17 @@ export function downloads(ports: DownloadPorts): Downloads {
     }
   }
 
-  /** Has sources wait for a further host. Nothing has failed. */
+  /** Waits for a further host; not a failure. */
   async function postpone(sources: readonly Known[], { cause }: Error): Promise<void> {
     const { wait = ITS_TURN, url, key = '' } = cause as Partial<Postponed>;
     for (const one of sources) {
       one.via = url === undefined ? undefined : { url: new URL(url), key };
-      one.heldOffUntil = monotonic() + AGAIN;
+      one.delayedUntil = monotonic() + AGAIN;
     }
     await steps.wait(sources, wait);
   }
 
-  /** One after the other: what goes wrong with one is no matter of the others. */
+  /** Sequential; errors stay separate. */
   async function each(
     sources: ReadonlyMap<Known, number | undefined>,
     became: (one: Known) => Promise<Outcome>,
@@ -226,7 +227,7 @@ export function downloads(ports: DownloadPorts): Downloads {
       const { revision } = one.record.source;
       try {
         const outcome = await became(one).catch((error: unknown): Outcome => {
-          // What cannot be read is the content's fault; everything else is ours.
+          // Unreadable content is the source's fault; other errors are ours.
           if (!hasCode(error, 'USAGE')) throw error;
           return { kind: 'failed', text: error.message };
         });
@@ -243,12 +244,23 @@ export function downloads(ports: DownloadPorts): Downloads {
     if (answer.kind === 'unchanged') return await steps.takeUnchanged(one);
     const text = `the server answers ${answer.status}`;
     return stops(answer.status)
-      ? { kind: 'stopped', stop: 'refused', text: `${text}: it is not asked again until somebody resumes the source`, retryAfter: alone }
+      ? {
+          kind: 'stopped',
+          stop: 'refused',
+          text: `${text}: weir sends no more requests until somebody resumes the source`,
+          retryAfter: alone,
+        }
       : { kind: 'failed', text, retryAfter: alone };
   }
 }
 
-/** Computes a value once for each record. */
+/** Records the response of a server that made the download fail: one event of a MISP feed. */
+function refusedBy({ cause }: Error, visit: Visit): number {
+  const { status, retryAfter } = (cause ?? {}) as Partial<Refused>;
+  return status === undefined ? 0 : visit.refused(status, retryAfter);
+}
+
+/** Once per record. */
 function memoized<T>(find: (record: Known['record']) => T): (record: Known['record']) => T {
   const found = new WeakMap<Known['record'], T>();
   return (record) => {
@@ -257,15 +269,15 @@ function memoized<T>(find: (record: Known['record']) => T): (record: Known['reco
   };
 }
 
-/** The wait of a source that only others keep back. */
+/** Blocked only by other downloads. */
 const ITS_TURN: Wait = {
-  for: 'its turn: a host is asked by one download at a time, and two of a workspace are under way',
+  for: 'its turn: weir runs one download per host, and two per workspace',
   until: Number.POSITIVE_INFINITY,
 };
 
 const noSecret: Outcome = { kind: 'stopped', stop: 'secret', text: 'its secret cannot be read: set it again' };
 
-/** What the server said of its last answer, where all know the same, and what to do about it. */
+/** Common validators, and how to use them. */
 function validatorsOf(sources: readonly Known[]) {
   const [{ state }] = sources as readonly [Known];
   const { etag, lastModified, seen } = state;

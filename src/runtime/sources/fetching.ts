@@ -1,4 +1,3 @@
-/** What fetches sources as the settings say. */
 import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
 import type { Clocks } from '../../clock.ts';
@@ -11,10 +10,9 @@ import { type DownloadCache, downloadCache } from './download-cache.ts';
 import { type Visits, visits } from './visits.ts';
 
 const MEBIBYTE = 1024 * 1024;
-/** Without a byte, ms. */
+/** Timeout without data, ms. */
 const IDLE = 30_000;
 
-/** The settings that say how sources are fetched. */
 export type FetchSettings = Pick<
   Config,
   | 'sourceNetworks'
@@ -28,15 +26,14 @@ export type FetchSettings = Pick<
   | 'sourceSeconds'
 >;
 
-/** Fetches sources, and tries them, for one process. */
 export interface PoliteFetching {
   readonly cache: DownloadCache;
   readonly visits: Visits;
-  /** The least interval of the host of a URL, seconds; 0: unknown. */
+  /** Seconds; 0: unknown. */
   readonly leastInterval: (url: string) => number;
 }
 
-/** Throws as `fetchOf` does. `least`: the interval of a host, seconds. */
+/** `least`: interval of a host, seconds. Throws like `fetchOf`. */
 export function politeFetching(
   settings: FetchSettings & Pick<Config, 'sourceRefreshSeconds'>,
   folder: string,
@@ -51,7 +48,7 @@ export function politeFetching(
   };
 }
 
-/** What fetches into a folder. Throws USAGE where a file of the settings cannot be read. */
+/** Throws USAGE if a file of the settings is unreadable. */
 export function fetchOf(settings: FetchSettings, folder: string, now: () => number): SourceFetch {
   const { sourceNetworks, nat64Prefixes, sourceProxy, noProxy, sourceContact, baseUrl, sourceMaxMb, sourceSeconds } = settings;
   return sourceFetch({
@@ -65,7 +62,7 @@ export function fetchOf(settings: FetchSettings, folder: string, now: () => numb
   });
 }
 
-/** The authorities that servers are trusted by; undefined: the well-known ones. Throws USAGE where the file cannot be read. */
+/** Trusted CAs; undefined: the defaults. Throws USAGE. */
 export function authorities({ sourceCaFile }: Pick<Config, 'sourceCaFile'>): string[] | undefined {
   if (sourceCaFile === undefined) return undefined;
   try {

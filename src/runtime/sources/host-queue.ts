@@ -1,31 +1,29 @@
 /**
- * The order in which downloads ask a host (SPEC D23.14, D43.4). One download asks a host at a time. The next is the workspace whose last turn at
- * that host is longest ago, and of its sources the one that was fetched longest ago, so that neither the age nor the number of sources counts.
+ * Order of downloads per host (SPEC D23.14, D43.4), one at a time: first the workspace that had its turn longest ago, then its source
+ * fetched longest ago: neither age nor number of sources matters.
  */
 
-/** A download that waits for a host. */
 export interface Candidate {
   readonly host: string;
   readonly workspaceId: string;
-  /** The lowest of a workspace is first. */
+  /** Lowest first within a workspace. */
   readonly order: number;
-  /** Whether it may begin, apart from its turn. */
+  /** Ignores the turn. */
   mayBegin(): boolean;
-  /** Called at its turn, which ends when `turn` is disposed. */
+  /** The turn ends when `turn` is disposed. */
   begin(turn: Disposable): void;
 }
 
 export interface HostQueue {
-  /** Begins what may begin; the candidates replace those of the last call. */
   offer(candidates: readonly Candidate[]): void;
-  /** Resolves at the turn of a download that has begun already. Rejects when `signal` aborts. */
+  /** Resolves at the turn of a running download. Rejects when `signal` aborts. */
   enter(candidate: Omit<Candidate, 'begin'>, signal: AbortSignal): Promise<Disposable>;
   isBusy(host: string): boolean;
 }
 
-/** The number of last turns that the queue remembers; a forgotten workspace comes first again. */
+/** Remembered turns; a forgotten workspace comes first. */
 const MOST = 10_000;
-/** Stands for any host. */
+/** Any host. */
 const ANY = '';
 
 export function hostQueue(): HostQueue {
@@ -65,7 +63,7 @@ export function hostQueue(): HostQueue {
         if (isOver) return;
         isOver = true;
         busy.delete(host);
-        // A download that is under way must not wait for the next offer.
+        // A running download does not wait for the next offer.
         if ([...entering].some((each) => each.host === host)) beginAt([host]);
       },
     });

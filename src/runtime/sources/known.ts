@@ -1,5 +1,3 @@
-/** The sources of all workspaces as the process that refreshes them knows them. */
-
 import type { SourceState, Undone } from '../../account/source.ts';
 import type { SourceRun } from '../../account/source-run.ts';
 import type { Clocks } from '../../clock.ts';
@@ -9,25 +7,24 @@ import type { Wait } from './politeness.ts';
 
 export interface Known {
   record: SourceWithSecret;
-  /** How it is now: what is in the store may be a minute older. */
+  /** May be a minute newer than the store's. */
   state: SourceState;
-  /** Something is done with it. */
   isBusy: boolean;
-  /** Not before this instant of the monotonic clock, ms: what failed was not its own fault. */
-  heldOffUntil: number;
-  /** The known end of a wait for its host, of the same clock: the source is not considered before. */
+  /** Monotonic ms; delay after an internal failure. */
+  delayedUntil: number;
+  /** Known end of a host's wait, monotonic ms. */
   politeUntil: number;
-  /** The further place that postponed its last download, with the key of that request. */
+  /** The further URL that postponed the last download, with the request's key. */
   via: { readonly url: URL; readonly key: string } | undefined;
-  /** The instant of its last download, whatever its address was then, ms of the monotonic clock. */
+  /** Last download of any URL, monotonic ms. */
   askedAt: number;
-  /** What is to be written of it. */
+  /** Pending write. */
   unwritten: SourceUpdate | undefined;
 }
 
 export type KnownSources = Map<string, Known>;
 
-/** Reads all of them. What is known of one that was not set since is newer than what the store has. Returns the new ones and those that were set. */
+/** Keeps newer states of unchanged sources. Returns new and changed ones. */
 export async function readSources(store: Pick<SourceReads, 'allSources'>, known: KnownSources, clocks: Clocks): Promise<Known[]> {
   const there = new Set<string>();
   const read: Known[] = [];
@@ -35,7 +32,7 @@ export async function readSources(store: Pick<SourceReads, 'allSources'>, known:
     const { id, revision, createdAt } = record.source;
     there.add(id);
     const before = known.get(id);
-    // One that was deleted and brought back is another one.
+    // A restored source has another createdAt.
     if (before?.record.source.revision === revision && before.record.source.createdAt === createdAt) {
       before.record = record;
       noteUndone(before, record.state.undone);
@@ -44,7 +41,7 @@ export async function readSources(store: Pick<SourceReads, 'allSources'>, known:
     const { state } = record;
     const ago = state.askedAt === null ? Number.POSITIVE_INFINITY : clocks.now() - state.askedAt;
     const askedAt = before?.askedAt ?? clocks.monotonic() - Math.max(0, ago);
-    const one = { record, state, isBusy: false, heldOffUntil: 0, politeUntil: 0, via: undefined, askedAt, unwritten: undefined };
+    const one = { record, state, isBusy: false, delayedUntil: 0, politeUntil: 0, via: undefined, askedAt, unwritten: undefined };
     known.set(id, one);
     read.push(one);
   }
@@ -52,7 +49,7 @@ export async function readSources(store: Pick<SourceReads, 'allSources'>, known:
   return read;
 }
 
-/** Notes what a source waits for. Returns whether to write it soon: it has changed, and somebody asked for a refresh, or its end is known. */
+/** Whether to store it soon: it changed, and somebody requested a refresh or its end is known. */
 export function noteWait(one: Known, { for: what, until }: Wait, { monotonic, now }: Clocks): boolean {
   const at = until === Number.POSITIVE_INFINITY ? null : Math.round(now() + until - monotonic());
   const { waits } = one.state;
@@ -61,10 +58,10 @@ export function noteWait(one: Known, { for: what, until }: Wait, { monotonic, no
   return one.record.asked !== null || at !== null;
 }
 
-/** The tolerance of instants that are converted from another clock, ms. */
+/** Tolerance of converted clock values, ms. */
 const SAME = 2000;
 
-/** Takes the next state of one over; it is to be written. */
+/** Sets the next state, to be stored. */
 export function moveTo(one: Known, state: SourceState, run?: SourceRun, answered?: number): void {
   const { id, revision } = one.record.source;
   one.state = state;
@@ -78,7 +75,7 @@ export function moveTo(one: Known, state: SourceState, run?: SourceRun, answered
   };
 }
 
-/** Takes over what the store says of undos. The content is fetched as a whole again then: the list may be just that. */
+/** Forces a complete fetch: the list may equal the old content. */
 export function noteUndone(one: Known, found: Undone | null): void {
   const { undone, equalSeq } = one.state;
   const stands = found !== null && found.seq > equalSeq ? found : null;

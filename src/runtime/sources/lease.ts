@@ -1,18 +1,18 @@
-/** What one process of many does: who holds its lease (SPEC D23.9, D23.14, D27.7). */
+/** Leases for tasks of one process (SPEC D23.9, D23.14, D27.7). */
 import type { Lease, SourceWrites } from '../../ports/stored/source-store.ts';
 
-/** How long it is held without a word, ms; it is held for longer at a third of that. */
+/** Lease time, ms; renewed after a third. */
 const HELD = 30_000;
 
 export interface OwnedLease {
-  /** The lease, claimed or held for longer where that is due; undefined: another process has it. */
+  /** Claims or renews; undefined: another process has it. */
   claim(): Promise<Lease | undefined>;
-  /** Somebody else has it. */
+  /** Another process has it. */
   lost(): void;
   release(): Promise<void>;
 }
 
-/** `name`: of what is done; `holder`: of this process, which no other has. */
+/** `name`: the task; `holder`: unique per process. */
 export function holdLease(
   store: Pick<SourceWrites, 'claimLease' | 'releaseLease'>,
   name: string,
@@ -25,11 +25,11 @@ export function holdLease(
     async claim() {
       const at = monotonic();
       if (at - claimedAt < HELD / 3) return lease;
-      // A store that does not answer leaves the lease to whoever is first when it does again.
+      // Without an answer from the store the lease ends.
       if (at - claimedAt >= HELD) lease = undefined;
       const fence = await store.claimLease(name, holder, HELD);
       claimedAt = at;
-      // An answer that took as long as the lease is held tells of nothing any more.
+      // A response slower than the lease time is worthless.
       lease = fence === undefined || monotonic() - at >= HELD ? undefined : { name, fence };
       return lease;
     },

@@ -1,12 +1,12 @@
 /**
- * When an address may be asked again (SPEC D23.12, D23.13, D43.1, D43.5). The rules outlive the sources that asked. Instants are of the monotonic
- * clock, ms, so that setting the wall clock delays nothing.
+ * When a URL may be requested again (SPEC D23.12, D23.13, D43.1, D43.5). Survives the sources. Monotonic ms, so clock changes delay
+ * nothing.
  */
 
 import { hostOf, placeOf } from '../../source/host.ts';
 import { durationText } from '../../text/duration.ts';
 
-/** Why something has to wait, a noun phrase, and until when; `Number.POSITIVE_INFINITY`: the end is unknown. */
+/** A reason (noun phrase) and its end; Infinity: unknown. */
 export interface Wait {
   readonly for: string;
   readonly until: number;
@@ -14,39 +14,38 @@ export interface Wait {
 
 export interface Client {
   readonly workspaceId: string;
-  /** A server may answer clients with different keys differently (`credentialKey`). */
+  /** Servers may answer different keys differently (`credentialKey`). */
   readonly key: string;
-  /** Trials obey the host and its server, and not the intervals of this service. */
+  /** Trials obey hosts and servers, but not own intervals. */
   readonly isTrial?: boolean | undefined;
 }
 
 export interface Politeness {
-  /** The longest wait of an address; undefined: it may be asked. */
+  /** The longest wait; undefined: none. */
   wait(url: URL, client: Client, now: number): Wait | undefined;
-  /** Notes a request. */
   asked(url: URL, client: Client, at: number): void;
-  /** Notes that a server wants no request with the same key for `ms`. */
+  /** No requests with this key for `ms`. */
   backOff(url: URL, client: Client, now: number, ms: number): void;
-  /** The name of an address: URLs with the same name are one address. */
+  /** Identifies a URL; equal names are one place. */
   place(url: URL): string;
 }
 
 export interface PolitenessParts {
-  /** The least interval of a host between two downloads of an address, ms; 0: unknown. */
+  /** ms between downloads of one URL; 0: unknown. */
   readonly least: (url: URL) => number;
-  /** The least interval of an address for one workspace, ms: it bounds refreshes by hand. */
+  /** ms per URL and workspace; limits manual refreshes. */
   readonly floor: number;
 }
 
-/** The least interval of any address, ms. */
+/** Of any URL, ms. */
 const LEAST = 1000;
-/** The number of remembered waits; beyond it those that are over go first, then the oldest. */
+/** Remembered waits; ended ones go first, then the oldest. */
 const MOST = 10_000;
 
 export function politeness({ least, floor }: PolitenessParts): Politeness {
   const waits = new Map<string, Wait>();
   const place = (url: URL) => placeOf(url, least(url) > 0);
-  /** The names of the three waits of a request: of its host, of this service, and of its server. */
+  /** The three waits of a request: host, own, server. */
   const names = (url: URL, { workspaceId, key }: Client) => ({
     host: place(url),
     floor: `${place(url)} of ${workspaceId}`,
@@ -74,10 +73,14 @@ export function politeness({ least, floor }: PolitenessParts): Politeness {
       const text = `the least interval of ${hostOf(url)}: ${durationText(interval / 1000)} for an address`;
       if (interval > 0) note(name.host, { for: text, until: at + interval }, at);
       if (floor > interval && !client.isTrial)
-        note(name.floor, { for: `the least time between two fetches of an address, ${durationText(floor / 1000)}`, until: at + floor }, at);
+        note(
+          name.floor,
+          { for: `the minimum interval between two fetches of an address, ${durationText(floor / 1000)}`, until: at + floor },
+          at,
+        );
     },
     backOff(url, client, now, ms) {
-      note(names(url, client).answer, { for: `the server of ${hostOf(url)}, which has asked to be left alone`, until: now + ms }, now);
+      note(names(url, client).answer, { for: `the server of ${hostOf(url)}, which requested a pause`, until: now + ms }, now);
     },
   };
 }

@@ -6,16 +6,15 @@ import type { SourceReads, SourceWithSecret, SourceWrites } from '../../ports/st
 import type { PoliteFetching } from './fetching.ts';
 import type { OwnedLease } from './lease.ts';
 
-/** What refreshing works with. */
 export interface RefresherPorts extends PoliteFetching {
   readonly apply: ApplyPorts;
   readonly store: SourceReads & SourceWrites;
   readonly lease: OwnedLease;
-  /** Called before anything is fetched, by whoever has come to hold the lease. */
+  /** Called with the new lease, before any fetch. */
   begin(): void;
-  /** The headers that show who asks; undefined: its secret cannot be read. */
+  /** Authentication headers; undefined: the secret is unreadable. */
   readonly credentials: (source: SourceWithSecret) => Readonly<Record<string, string>> | undefined;
-  /** Who a source is when its entries are judged; undefined: its workspace is gone. */
+  /** The caller for guard rails; undefined: the workspace is deleted. */
   readonly callerOf: (source: Source) => Promise<Caller | undefined>;
   readonly random: () => number;
   readonly monotonic: () => number;

@@ -1,6 +1,5 @@
 /**
- * Keeps the lists of sources as their origins have them (SPEC D23.10 to D23.21): one process of many does, each list by itself, one download
- * for all who ask for the same address. What goes wrong leaves a list as it is.
+ * Refreshes lists from their sources (SPEC D23.10 to D23.21), in one process, with shared downloads. A failure leaves the list unchanged.
  */
 import { isCounted, isExpiring } from '../../account/source-state.ts';
 import { hasCode } from '../../errors.ts';
@@ -12,27 +11,26 @@ import type { RefresherPorts } from './ports.ts';
 import { sourceSteps } from './steps.ts';
 
 export interface Refresher {
-  /** Begins what is due. `isFresh`: what was asked in this process is looked at now. */
+  /** Starts due work. `isFresh`: includes requests just made in this process. */
   tick(isFresh?: boolean): Promise<void>;
-  /** Resolves when nothing is under way. */
   idle(): Promise<void>;
-  /** What is known, where this process refreshes. */
+  /** Empty unless this process refreshes. */
   readonly known: ReadonlyMap<string, Readonly<Known>>;
-  /** Ends it: what is under way is broken off, and the lease given back. */
+  /** Aborts running work and releases the lease. */
   stop(): Promise<void>;
 }
 
-/** How often the store is asked whether something was set or asked, and how often what does not change a list is written, ms. */
+/** Polling interval of the store, and write interval of minor changes, ms. */
 const LOOK = 2000;
 const WRITTEN = 60_000;
-/** A source whose refresh failed for reasons of ours is left alone for so long, ms. */
+/** Delay after an internal failure, ms. */
 const HOLD_OFF = 15_000;
 
-/** Lists that are compared at a time, each of another workspace. */
+/** Concurrent comparisons, each of another workspace. */
 const COMPARED = 2;
 
 export function refresher(ports: RefresherPorts): Refresher {
-  const { store, lease: held, apply, log, monotonic } = ports;
+  const { store, lease: election, apply, log, monotonic } = ports;
   const { now } = apply;
   const known: KnownSources = new Map();
   const stopping = new AbortController();
@@ -43,7 +41,6 @@ export function refresher(ports: RefresherPorts): Refresher {
   let revision = -1;
   let [lookedAt, writtenAt] = [Number.NEGATIVE_INFINITY, now()];
 
-  /** Does something with a source, or several; nothing else is done with them meanwhile. */
   function work(sources: readonly Known[], what: () => Promise<void>): void {
     for (const each of sources) each.isBusy = true;
     const done = what()
@@ -57,26 +54,25 @@ export function refresher(ports: RefresherPorts): Refresher {
 
   async function holdOff(sources: readonly Known[], error: unknown): Promise<void> {
     if (stopping.signal.aborted) return;
-    for (const each of sources) each.heldOffUntil = monotonic() + HOLD_OFF;
-    // The source was set, or another process is at work: what is known is read again.
+    for (const each of sources) each.delayedUntil = monotonic() + HOLD_OFF;
+    // Changed source or other process: reads again.
     if (hasCode(error, 'CHANGED')) {
       revision = -1;
       return;
     }
     const isBusy = hasCode(error, 'REFUSED') || hasCode(error, 'LIMITED');
-    const wait = { for: isBusy ? `its list: ${error.message}` : 'the service, which could not do it', until: Number.POSITIVE_INFINITY };
+    const wait = { for: isBusy ? `its list: ${error.message}` : 'the service, which failed', until: Number.POSITIVE_INFINITY };
     await steps.wait(sources, wait);
     if (!isBusy) log('warn', `the source ${sources[0]!.record.source.name} could not be refreshed: ${(error as Error).message}`);
   }
 
-  /** Writes what is to be written of these; whether it was, of all of them. */
   async function write(sources: readonly Known[]): Promise<boolean> {
     const updates = sources.flatMap(({ unwritten }) => unwritten ?? []);
     if (updates.length === 0) return true;
     if (lease === undefined) return false;
     const written = await store.writeSources(lease, updates);
     if (written === undefined) {
-      held.lost();
+      election.lost();
       lease = undefined;
       known.clear();
       return false;
@@ -97,12 +93,12 @@ export function refresher(ports: RefresherPorts): Refresher {
     revision = found;
   }
 
-  /** That sources cannot be looked at has been said. */
+  /** Whether the current failure is logged. */
   let isSilent = false;
 
   async function begin(isFresh: boolean): Promise<void> {
     if (stopping.signal.aborted) return;
-    const claimed = await held.claim();
+    const claimed = await election.claim();
     if (claimed?.fence !== lease?.fence) {
       known.clear();
       revision = -1;
@@ -112,7 +108,7 @@ export function refresher(ports: RefresherPorts): Refresher {
     if (lease === undefined) return;
     await read(isFresh);
     for (const one of known.values()) {
-      const step = one.isBusy || one.heldOffUntil > monotonic() ? undefined : stepOf(one);
+      const step = one.isBusy || one.delayedUntil > monotonic() ? undefined : stepOf(one);
       if (step !== undefined) work([one], () => step(one));
     }
     const waiting = fetching.begin();
@@ -122,7 +118,7 @@ export function refresher(ports: RefresherPorts): Refresher {
     await write([...known.values()].filter(({ isBusy, unwritten }) => !isBusy && unwritten !== undefined));
   }
 
-  /** What is to be done with a source besides fetching it. */
+  /** Work other than fetching. */
   function stepOf({ record: { source, asked }, state }: Known): ((one: Known) => Promise<void>) | undefined {
     if (state.applying !== null) return steps.goOn;
     if (asked?.what === 'accept') return steps.accept;
@@ -139,7 +135,7 @@ export function refresher(ports: RefresherPorts): Refresher {
           isSilent = false;
         },
         (error: unknown) => {
-          if (!stopping.signal.aborted && !isSilent) log('warn', `sources could not be looked at: ${(error as Error).message}`);
+          if (!stopping.signal.aborted && !isSilent) log('warn', `sources could not be checked: ${(error as Error).message}`);
           isSilent = true;
         },
       ),
@@ -150,7 +146,7 @@ export function refresher(ports: RefresherPorts): Refresher {
       stopping.abort();
       await Promise.all(running);
       await write([...known.values()].filter(({ unwritten }) => unwritten !== undefined)).catch(() => undefined);
-      await held.release().catch(() => undefined);
+      await election.release().catch(() => undefined);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** What is done with one source at a time, each with its outcome and its run (SPEC D23.15 to D23.19). */
+/** Steps of one source, with outcome and run (SPEC D23.15 to D23.19). */
 import type { SourceState } from '../../account/source.ts';
 import { askedAfter } from '../../account/source-run.ts';
 import { WeirError } from '../../errors.ts';
@@ -22,9 +22,8 @@ import type { Wait } from './politeness.ts';
 import type { RefresherPorts } from './ports.ts';
 
 export interface StepPorts extends RefresherPorts {
-  /** Writes what is to be written of these; whether it was. */
   readonly write: (sources: readonly Known[]) => Promise<boolean>;
-  /** Few lists are compared at a time, of a workspace one: that takes the processor. */
+  /** Limits concurrent comparisons, one per workspace: they use CPU. */
   readonly inTurn: ReturnType<typeof inTurns>;
   readonly signal: AbortSignal;
 }
@@ -38,13 +37,13 @@ export function sourceSteps(ports: StepPorts) {
   const taskOf = async (one: Known): Promise<ApplyTask> => {
     const { source } = one.record;
     const caller = await ports.callerOf(source);
-    if (caller === undefined) throw new WeirError('REFUSED', 'its workspace is gone');
+    if (caller === undefined) throw new WeirError('REFUSED', 'its workspace was deleted');
     return {
       source,
       state: await withUndone(one),
       caller,
       checkpoint: async (applying) => {
-        // A process that ends here has asked: the next one does not ask at once.
+        // After a crash here the next process does not request again immediately.
         const nextAt = applying.isAccepted ? one.state.nextAt : now() + source.every * 1000;
         moveTo(one, { ...one.state, applying, nextAt });
         return await write([one]);
@@ -52,14 +51,14 @@ export function sourceSteps(ports: StepPorts) {
     };
   };
 
-  /** Compares the list of a source in the turn of its workspace. Others have that turn while its entries wait for a limit. */
+  /** Compares in the workspace's turn, which is free while entries wait for a limit. */
   const comparing = (one: Known, work: (ports: ApplyPorts, task: ApplyTask) => Promise<Applied>): Promise<Applied> =>
     inTurn(
       async (aside) => work({ ...apply, sleep: (seconds) => aside(() => apply.sleep(seconds)) }, await taskOf(one)),
       one.record.source.workspaceId,
     );
 
-  /** Takes over what became of a refresh. What does not change the list is written with the next minute's writes. */
+  /** Unchanged lists are stored with the next regular write. */
   async function finish(one: Known, outcome: Outcome, effort: Effort, answers?: number): Promise<void> {
     const { source } = one.record;
     const { failures, held, waits } = one.state;
@@ -80,27 +79,25 @@ export function sourceSteps(ports: StepPorts) {
   const outcomeOf = ({ applying, plan, held }: Applied, state: SourceState, answered?: Answered): Outcome =>
     held === undefined
       ? { kind: 'applied', applying, plan, ...(answered && { answered }) }
-      : { kind: 'held', held: heldOf({ applying, plan, held }), plan, answered: answered ?? lastAnswer(state) };
+      : { kind: 'held', held: holdOf({ applying, plan, held }), plan, answered: answered ?? lastAnswer(state) };
 
   return {
     finish,
     effort,
 
-    /** Notes what sources wait for. */
     async wait(sources: readonly Known[], wait: Wait): Promise<void> {
       await write(sources.filter((each) => noteWait(each, wait, { now, monotonic })));
     },
 
-    /** What a content makes of a source. */
     async take(one: Known, content: FetchedContent): Promise<Outcome> {
       const state = await withUndone(one);
       const { digest, validators, endsWithLineFeed, bytes, file } = content;
       const answered = { digest, validators, endsWithLineFeed };
       const known = knownContent(state, digest);
-      // Since an undo the list may be just that content.
+      // After an undo the list may equal this content.
       if (known !== undefined && state.undone === null) return { ...known, answered } as Outcome;
       if (state.endsWithLineFeed && !endsWithLineFeed && bytes > 0)
-        return { kind: 'failed', text: 'it does not end with a whole line, as it did before: it is cut' };
+        return { kind: 'failed', text: 'it is truncated: its last line is incomplete, unlike before' };
       const open = () => readPieces(file);
       const stays = known && new WeirError('REFUSED', known.text);
       try {
@@ -112,37 +109,36 @@ export function sourceSteps(ports: StepPorts) {
       }
     },
 
-    /** What it makes of a source that its server has nothing new. */
     async takeUnchanged(one: Known): Promise<Outcome> {
       const state = await withUndone(one);
       if (state.seen === null) return { kind: 'known', text: 'a refresh was undone meanwhile: the content is fetched again' };
       return (
         (knownContent(state, state.seen) as Outcome | undefined) ?? {
           kind: 'failed',
-          text: 'the server says that nothing has changed, and what it had is not known',
+          text: 'the server reports no change, but its previous content is unknown',
         }
       );
     },
 
-    /** Goes on with what was being applied when a process ended. */
+    /** Resumes an interrupted application. */
     async goOn(one: Known): Promise<void> {
       const { source } = one.record;
       const applying = one.state.applying!;
       const done = await resumedApply(apply, source.workspaceId, applying);
-      // Whoever goes on with it gets it done.
+      // Another process completes it.
       if (done === undefined) throw new WeirError('REFUSED', 'it is being applied');
       const begun = { ...one.state, applying: null };
-      if (done === null) moveTo(one, applying.isAccepted && applying.digest !== null ? withoutHeld(begun) : { ...begun, nextAt: now() });
+      if (done === null) moveTo(one, applying.isAccepted && applying.digest !== null ? withoutHold(begun) : { ...begun, nextAt: now() });
       else {
         const outcome = outcomeOf(done, begun);
-        const next = outcome.kind === 'applied' ? applied(begun, applying, done.plan) : settledHeld(begun, outcome);
-        // What was read for the source as it was set before says nothing of what it is to be now.
+        const next = outcome.kind === 'applied' ? applied(begun, applying, done.plan) : withHold(begun, outcome);
+        // Content read with old settings is obsolete.
         const isOther = applying.revision !== source.revision;
-        const anew = { ...next, digest: null, seen: null, etag: null, lastModified: null, nextAt: now() };
-        // A refresh that was asked for since is another one.
+        const reset = { ...next, digest: null, seen: null, etag: null, lastModified: null, nextAt: now() };
+        // Later requests need another refresh.
         const { asked } = one.record;
         const answers = asked?.replacement === applying.replacement ? asked.at : undefined;
-        moveTo(one, isOther ? anew : next, runOf(outcome, { at: applying.at, ms: 0, bytes: 0 }), answers);
+        moveTo(one, isOther ? reset : next, runOf(outcome, { at: applying.at, ms: 0, bytes: 0 }), answers);
         forget(one, answers);
       }
       await write([one]);
@@ -156,8 +152,8 @@ export function sourceSteps(ports: StepPorts) {
         const done = await comparing(one, (to, task) => applyHeld(to, task, held.replacement, { digest: held.digest, at }));
         await finish(one, outcomeOf(done, one.state), effort(began), asked!.at);
       } catch (error) {
-        if (!isGone(error)) throw error;
-        moveTo(one, { ...withoutHeld(one.state), fault: (error as Error).message });
+        if (!isObsolete(error)) throw error;
+        moveTo(one, { ...withoutHold(one.state), fault: (error as Error).message });
         await answer(one);
       }
     },
@@ -169,7 +165,7 @@ export function sourceSteps(ports: StepPorts) {
       await finish(one, { kind: 'discarded' }, effort(began), asked!.at);
     },
 
-    /** Counts the entries of a list that something else than a refresh has changed. */
+    /** Counts after changes by others. */
     async recount(one: Known): Promise<void> {
       const { workspaceId, listId } = one.record.source;
       await apply.untilLanded();
@@ -181,7 +177,7 @@ export function sourceSteps(ports: StepPorts) {
       if (isOther) await write([one]);
     },
 
-    /** Empties the list of a source whose content was not confirmed for too long. */
+    /** Empties a list without confirmation for too long. */
     async expire(one: Known): Promise<void> {
       const began = monotonic();
       const { applying, plan } = await comparing(one, applyExpiry);
@@ -191,7 +187,6 @@ export function sourceSteps(ports: StepPorts) {
     },
   };
 
-  /** What was asked is done, whatever came of it. */
   async function answer(one: Known): Promise<void> {
     const at = answeredBy(one);
     moveTo(one, one.state, undefined, at);
@@ -209,15 +204,14 @@ export function sourceSteps(ports: StepPorts) {
 
 const answeredBy = ({ record: { asked } }: Known): number | undefined => asked?.at;
 
-/** What was asked at an instant is asked no more. */
 function forget(one: Known, at: number | undefined): void {
   if (at !== undefined) one.record = { ...one.record, asked: askedAfter(one.record.asked, at) };
 }
 
-const isGone = (error: unknown) => error instanceof WeirError && (error.code === 'REFUSED' || error.code === 'USAGE');
+const isObsolete = (error: unknown) => error instanceof WeirError && (error.code === 'REFUSED' || error.code === 'USAGE');
 
-/** The state of one whose held content is there no more: it is fetched again. */
-const withoutHeld = (state: SourceState): SourceState => ({ ...state, held: null, seen: null, etag: null, lastModified: null });
+/** Without its content on hold; fetched again. */
+const withoutHold = (state: SourceState): SourceState => ({ ...state, held: null, seen: null, etag: null, lastModified: null });
 
 const lastAnswer = ({ seen, etag, lastModified, endsWithLineFeed }: SourceState): Answered => ({
   digest: seen ?? '',
@@ -225,10 +219,10 @@ const lastAnswer = ({ seen, etag, lastModified, endsWithLineFeed }: SourceState)
   endsWithLineFeed,
 });
 
-const settledHeld = (state: SourceState, outcome: Outcome): SourceState =>
+const withHold = (state: SourceState, outcome: Outcome): SourceState =>
   outcome.kind === 'held' ? { ...state, held: outcome.held } : state;
 
-const heldOf = ({ applying, plan, held }: Applied & { readonly held: string }) => ({
+const holdOf = ({ applying, plan, held }: Applied & { readonly held: string }) => ({
   replacement: applying.replacement,
   since: applying.at,
   reason: held,

@@ -1,4 +1,4 @@
-/** Where the download of a trial is while it lasts: a folder of the process, which goes with the trial however that ends (SPEC D47.3). */
+/** Temporary folders of trials, removed in any case (SPEC D47.3). */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const FOLDER = /^weir-try-(\d+)-\w+$/;
 
-/** Does work with a new folder. The caller's thread removes it: one that works on the trial may be terminated. */
+/** The calling thread removes it, because the working thread may be terminated. */
 export async function inTrialFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), `weir-try-${process.pid}-`));
   try {
@@ -16,7 +16,7 @@ export async function inTrialFolder<T>(work: (folder: string) => Promise<T>): Pr
   }
 }
 
-/** Removes the folders of processes that have ended. At a start also those of its own id: a container gives every start the same one. */
+/** Removes folders of ended processes, at the start also of this process id: containers reuse it. */
 export function removeTrialFolders(): void {
   let names: string[] = [];
   attempt(() => {
@@ -24,14 +24,13 @@ export function removeTrialFolders(): void {
   });
   for (const name of names) {
     const pid = Number(FOLDER.exec(name)?.[1]);
-    // One of another user is theirs to remove.
+    // Folders of other users stay.
     if (pid > 0 && (pid === process.pid || hasEnded(pid))) attempt(() => rmSync(join(tmpdir(), name), { recursive: true, force: true }));
   }
 }
 
 const hasEnded = (pid: number): boolean => attempt(() => process.kill(pid, 0)) === 'ESRCH';
 
-/** Does it; the code of its failure. */
 function attempt(work: () => void): string | undefined {
   try {
     work();

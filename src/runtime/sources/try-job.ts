@@ -1,4 +1,4 @@
-/** Runs one trial of a source: fetched as sources are, compared with what the store has (SPEC D23.41). */
+/** Runs one trial of a source against the store (SPEC D23.41). */
 import { blockGuards, type ServiceGuardRails } from '../../account/guard-rails.ts';
 import { collectionOf } from '../../account/source.ts';
 import { systemClock } from '../../clock.ts';
@@ -12,28 +12,27 @@ import { readPieces } from './content-pieces.ts';
 import { type FetchSettings, fetchOf } from './fetching.ts';
 import type { Visits } from './visits.ts';
 
-/** How long fetching may take, s, and comparing with lists and feeds, ms. */
+/** Limits: fetching, s; comparison, ms. */
 const FETCH_SECONDS = 30;
 const COMPARE = 20_000;
 
-/** The request of a trial. */
 export const trialRequest = ({ content, credentials }: TryJob): Omit<SourceRequest, 'signal'> => ({
   ...{ url: content.url, credentials, known: undefined, taxii: collectionOf(content.reading) },
 });
 
-/** Begins the visit of a trial, which comes before the sources of its workspace. */
+/** Precedes the sources of its workspace. */
 export const trialVisit = (visits: Visits, { workspaceId, content }: TryJob) =>
   visits.begin(content.url, {
     ...{ workspaceId, order: Number.NEGATIVE_INFINITY, isCollection: collectionOf(content.reading) !== undefined },
     ...{ isTrial: true, mayBegin: () => true },
   });
 
-/** An answer that can be sent to another thread. */
+/** Transferable to another thread. */
 export type TriedAnswer =
   | Omit<Extract<SourceAnswer, { kind: 'fetched' }>, keyof AsyncDisposable>
   | Exclude<SourceAnswer, { kind: 'fetched' }>;
 
-/** Fetches into a folder. Rejects with FETCH and LIMITED. */
+/** Rejects with FETCH and LIMITED. */
 export const fetchTried = (job: TryJob, settings: FetchSettings, folder: string, before: Before): Promise<SourceAnswer> =>
   fetchOf(
     { ...settings, sourceSeconds: Math.min(FETCH_SECONDS, settings.sourceSeconds) },
@@ -44,7 +43,7 @@ export const fetchTried = (job: TryJob, settings: FetchSettings, folder: string,
   });
 
 export interface TryParts {
-  /** Bytes of a content at most, unpacked, MiB. */
+  /** Unpacked limit, MiB. */
   readonly settings: Pick<FetchSettings, 'sourceMaxMb'>;
   readonly store: Pick<StoreReads, 'workspace' | 'snapshot' | 'directory' | 'feeds'>;
   readonly geo: GeoDatabase;
@@ -54,13 +53,13 @@ export interface TryParts {
   readonly fetch: () => Promise<TriedAnswer>;
 }
 
-/** Tries a source. Rejects with NOT_FOUND where the workspace is gone, with LIMITED where a host may not be asked yet, and when the store does not answer. */
+/** Rejects with NOT_FOUND (workspace deleted), LIMITED (host not free), and on store failures. */
 export async function runTrial(
   { workspaceId, content, listId }: TryJob,
   { settings, store, geo, guardRails, onStep, fetch }: TryParts,
 ): Promise<TryReport> {
   const workspace = await store.workspace(workspaceId);
-  if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
+  if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace was deleted');
   return await trySource(
     { workspace, content, listId },
     {

@@ -1,4 +1,4 @@
-/** Downloads of sources on their way across hosts (SPEC D43.3): redirects, and API roots and pages of TAXII. */
+/** Downloads across hosts (SPEC D43.3): redirects, and TAXII API roots and pages. */
 import { hash } from 'node:crypto';
 import { collectionOf } from '../../account/source.ts';
 import type { Clocks } from '../../clock.ts';
@@ -17,24 +17,22 @@ interface Turn {
   readonly turn: Disposable;
 }
 
-/** A download that begins. */
 export interface Visitor extends Pick<Candidate, 'workspaceId' | 'order' | 'mayBegin'> {
   readonly isCollection: boolean;
   readonly isTrial?: boolean;
-  /** A turn that it has: at its first host, or at a further one, which is reserved for `RESERVED`. */
+  /** Its turn at the first or a further host, reserved for `RESERVED`. */
   readonly turn?: Turn;
-  /** Called when it begins and ends to wait for a turn. */
   onWait?(isWaiting: boolean): void;
 }
 
-/** A download under way. It has the turn of one host at a time, until it is disposed. */
+/** Has the turn of one host at a time, until disposed. */
 export interface Visit extends Disposable {
   readonly before: Before;
-  /** Notes that the server asked last has refused. Returns for how long it wants no request, ms. */
+  /** Records a refusal; returns the requested pause, ms. */
   refused(status: number, retryAfter: number | undefined): number;
 }
 
-/** The cause of the LIMITED error of a place that may not be asked yet. */
+/** Cause of LIMITED for a place that is not free yet. */
 export interface Postponed {
   /** s */
   readonly retryAfter: number;
@@ -54,10 +52,10 @@ export interface VisitsParts extends PolitenessParts {
   readonly monotonic: () => number;
 }
 
-/** How long a download that is on its way to a host has the turn there without asking it, ms. */
+/** How long a turn is reserved before its request, ms. */
 const RESERVED = 10_000;
 
-/** The key of requests that a server may answer differently: by their credentials, and whether they ask for a collection. */
+/** Identifies requests that servers may answer differently: credentials and collection. */
 export const credentialKey = (credentials: Readonly<Record<string, string>>, isCollection: boolean): string =>
   (isCollection ? 'taxii ' : '') + (Object.keys(credentials).length === 0 ? '' : hash('sha256', JSON.stringify(credentials)));
 
@@ -67,16 +65,16 @@ function postponed(url: URL, key: string, wait: Wait, now: number): WeirError {
   return new WeirError('LIMITED', text, { cause: { retryAfter, wait, url: url.href, key } satisfies Postponed });
 }
 
-/** Notes the last request of a source and its answer, from the store: another process may have sent it. */
+/** Restores the last request from the store: another process may have sent it. */
 export function recall(polite: Politeness, { source, state }: SourceRecord, key: string, { now, monotonic }: Clocks): void {
   const [url, client] = [new URL(source.url), { workspaceId: source.workspaceId, key }];
-  // An impossible instant comes from a wall clock that was wrong.
+  // A future value comes from a wrong clock.
   if (state.askedAt !== null && state.askedAt <= now()) polite.asked(url, client, monotonic() - (now() - state.askedAt));
   const left = (state.until ?? 0) - now();
   if (left > 0 && left <= LONGEST_ALONE) polite.backOff(url, client, monotonic(), left);
 }
 
-/** Does that for all sources. Answers to credentials are left out: only the process that refreshes opens them. */
+/** For all sources, without answers to credentials, which only the refreshing process decrypts. */
 export async function recallAll(polite: Politeness, store: Pick<SourceReads, 'allSources'>, clocks: Clocks): Promise<void> {
   for await (const each of everyItem((page) => store.allSources(page))) {
     const { id, credential, reading } = each.source;
@@ -94,7 +92,7 @@ export function visits({ monotonic, ...parts }: VisitsParts): Visits {
       const { workspaceId } = visitor;
       const ending = new AbortController();
       const seen = new Set<string>();
-      /** The first request and the last one. */
+      /** First and last request. */
       const asked: (readonly [url: URL, key: string])[] = [];
       const isFirst = turn?.host === hostOf(new URL(first));
       let [current, reserved] = isFirst ? [turn, undefined] : [undefined, turn];
@@ -104,7 +102,7 @@ export function visits({ monotonic, ...parts }: VisitsParts): Visits {
         reserved = undefined;
       };
       const timer = reserved && setTimeout(giveUp, RESERVED).unref();
-      /** Throws LIMITED for a place that may not be asked yet, unless this download has asked it before. */
+      /** Throws LIMITED unless this download asked there before. */
       const requireLeave = (url: URL, key: string) => {
         const wait = seen.has(polite.place(url)) ? undefined : polite.wait(url, { workspaceId, key, isTrial }, monotonic());
         if (wait !== undefined) throw postponed(url, key, wait, monotonic());
@@ -139,7 +137,7 @@ export function visits({ monotonic, ...parts }: VisitsParts): Visits {
         },
         refused(status, retryAfter) {
           const ms = leftAlone(status, retryAfter);
-          // The first place counts, too: it may lead to a place with another query each time.
+          // Includes the first place, which may redirect with another query each time.
           if (ms > 0) for (const [url, key] of asked) polite.backOff(url, { workspaceId, key }, monotonic(), ms);
           return ms;
         },

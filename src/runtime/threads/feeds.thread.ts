@@ -1,7 +1,4 @@
-/**
- * The feed thread: reads snapshots, expands countries and ASNs, coalesces and renders, so that no request waits for a rebuild of
- * another feed.
- */
+/** Reads snapshots, expands geo targets, merges and renders, off the main thread. */
 import { parentPort } from 'node:worker_threads';
 import { blockGuards } from '../../account/guard-rails.ts';
 import { instantOf, systemClock } from '../../clock.ts';
@@ -21,7 +18,7 @@ import { serveCalls, shutdownBy } from './rpc.ts';
 import { openThreadStore } from './thread-store.ts';
 import { beginning } from './waiting-thread.ts';
 
-/** Connections to PostgreSQL. */
+/** PostgreSQL connections. */
 const CONNECTIONS = { reads: 3, changes: 1 };
 
 const { source, geo, rules } = await beginning<FeedThreadData>();
@@ -34,13 +31,13 @@ const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails
 const counter = shareCounter(shared);
 const onDropped = (dropped: DroppedDecisions) => port.postMessage({ dropped } satisfies FeedNews);
 const { decisions, contents } = decisionBuilder({ ...shared, recordLog: store.recordLog, onDropped });
-// Loaded with the first preview: it reads messages, for which much would have to be loaded.
+// Lazy: loads much code for messages.
 let previewer: Promise<FeedPreviewer> | undefined;
 const explaining = async () => {
   const { EXPLAIN_RULES: mostRules } = await import('../../feed/whatif/explain/explain.ts');
   return { store, geo: database, guard: shared.guard, now: instantOf(clock), mostRules, pause: pauses() };
 };
-/** How long one explanation works before others get on, ms. */
+/** Time slice of an explanation, ms. */
 const EXPLAIN_TURN = 5;
 function pauses(): () => Promise<void> | undefined {
   const begun = performance.now();
@@ -67,7 +64,7 @@ const methods: FeedThreadMethods = {
   },
   async explain(asked) {
     const { EXPLAIN_TOLD, EXPLAIN_UNTOUCHED, explain } = await import('../../feed/whatif/explain/explain.ts');
-    const most = { mostTold: EXPLAIN_TOLD, mostUntouched: EXPLAIN_UNTOUCHED };
+    const most = { mostReturned: EXPLAIN_TOLD, mostUntouched: EXPLAIN_UNTOUCHED };
     return inTurn(asked.workspace.id, async () => explain(asked, { ...(await explaining()), ...most }));
   },
   async remainingBlocks(asked) {

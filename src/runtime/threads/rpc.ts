@@ -15,8 +15,8 @@ interface Reply {
 }
 
 /**
- * Answers the calls that arrive on a port with the methods of `target`. A method that throws rejects the call on the other side,
- * with its message and code, and with its cause unless that is an error. What `transfers` names of a value is handed over instead of copied.
+ * Serves the methods of `target`. Errors reject the remote call with message, code, and a cause that is no error. `transfers`: values to
+ * transfer instead of copying.
  */
 export function serveCalls(port: MessagePort, target: object, transfers: (value: unknown) => readonly Transferable[] = () => []): void {
   port.on('message', (call: Call) => {
@@ -24,14 +24,14 @@ export function serveCalls(port: MessagePort, target: object, transfers: (value:
       try {
         port.postMessage(reply, transfers(reply.value));
       } catch (error) {
-        // A value that cannot be handed over is the call's failure, not the thread's end.
+        // A value that cannot be cloned fails the call only.
         port.postMessage(failure(call.id, error));
       }
     });
   });
 }
 
-/** The method that ends a thread: closes what it has open, and the port once it has answered. */
+/** Closes resources, then the port after the reply. */
 export const shutdownBy = (port: MessagePort, close: () => Promise<void>) => async (): Promise<void> => {
   await close();
   setImmediate(() => port.close());
@@ -46,20 +46,20 @@ async function answer(target: Methods, call: Call): Promise<Reply> {
 }
 
 function failure(id: number, cause: unknown): Reply {
-  // Anything can be thrown, also undefined.
+  // Anything may be thrown, even undefined.
   const error = Object(cause) as Partial<Error> & { code?: unknown };
   const data = codeOf(error) !== undefined && !(error.cause instanceof Error) ? error.cause : undefined;
   return { id, error: { message: error.message ?? String(cause), code: error.code, cause: data } };
 }
 
-/** An object with every method of T, whose calls `call` makes, but for those that `own` has itself. Nobody lists them: the type does. */
+/** A proxy with all methods of T: `own` ones, else `call`. */
 export function methodsOf<T extends object, O extends object = object>(
   call: (method: keyof T & string, args: unknown[]) => unknown,
   own: O = {} as O,
 ): T & O {
   return new Proxy(own as Record<PropertyKey, unknown>, {
     get(known, method) {
-      // What is awaited is asked for its `then`.
+      // `await` reads `then`.
       if (typeof method === 'symbol' || method === 'then') return undefined;
       known[method] ??= (...args: unknown[]) => call(method as keyof T & string, args);
       return known[method];
@@ -67,10 +67,7 @@ export function methodsOf<T extends object, O extends object = object>(
   }) as T & O;
 }
 
-/**
- * The caller's side of `serveCalls`: a call of any method of T is posted, and resolves with the reply. A port among the arguments is
- * handed over. When the thread behind the port dies, open and later calls reject.
- */
+/** Calls a `serveCalls` port. Port arguments are transferred. When the thread dies, pending and later calls reject. */
 export function remoteCalls<T extends object>(port: MessagePort | Worker): T {
   const open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   let next = 0;
@@ -100,12 +97,20 @@ export function remoteCalls<T extends object>(port: MessagePort | Worker): T {
   );
 }
 
-/** A thread by its methods: `thread` starts it when it is asked for, and again when it has ended. `end` lets it close what it has open. */
-export function reviving<T extends { shutdown(): Promise<void> }>(start: () => Worker) {
+/** The methods of a thread with the one that ends it. */
+export type Served<T> = T & { shutdown(): Promise<void> };
+
+/** `thread` starts the thread on demand, again after its end. `end` closes it gracefully, `kill` does not. */
+export function reviving<T extends Served<object>>(start: () => Worker) {
   let running: { readonly worker: Worker; readonly methods: T } | undefined;
+  const leaving = () => {
+    const ending = running;
+    running = undefined;
+    return ending;
+  };
   return {
     thread() {
-      if (running !== undefined) return running.methods;
+      if (running !== undefined) return running;
       const worker = start();
       const started = { worker, methods: remoteCalls<T>(worker) };
       const ended = () => {
@@ -113,13 +118,15 @@ export function reviving<T extends { shutdown(): Promise<void> }>(start: () => W
       };
       worker.on('error', ended).on('exit', ended);
       running = started;
-      return started.methods;
+      return started;
     },
     async end() {
-      const ending = running;
-      running = undefined;
+      const ending = leaving();
       await ending?.methods.shutdown();
       await ending?.worker.terminate();
+    },
+    async kill() {
+      await leaving()?.worker.terminate();
     },
   };
 }

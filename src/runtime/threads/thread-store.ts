@@ -1,10 +1,9 @@
-/** The store in a thread that is not the main one. */
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import { openSqliteReads } from '../../store/sqlite/store.ts';
 import type { FeedSource } from '../engines.ts';
 import { methodsOf, remoteCalls } from './rpc.ts';
 
-/** Opens the store of a server for this thread: its file, with the writes in the thread that has them, or `connections` to PostgreSQL. */
+/** The file with writes in the writer thread, or `connections` to PostgreSQL. */
 export async function openThreadStore(
   from: FeedSource,
   connections: { readonly reads: number; readonly changes: number },

@@ -1,6 +1,6 @@
 /**
- * The writer thread: the one place that writes the embedded store while a server runs, and the consumer, whatever the engines are. So
- * messages go from stream to store without crossing a thread, and no poll waits for them.
+ * The only writer of the embedded store, and the consumer for all engines: messages go from stream to store within one thread and delay no
+ * poll.
  */
 import { parentPort } from 'node:worker_threads';
 import type { Log } from '../../ports/log.ts';
@@ -13,10 +13,9 @@ import type { WriterControl, WriterData, WriterNews } from './writer.ts';
 const { config, appended } = await beginning<WriterData>();
 const MEBIBYTE = 1024 * 1024;
 const port = parentPort!;
-const tell = (news: WriterNews) => port.postMessage(news);
-const log: Log = (level, message) => tell({ log: { level, message } });
+const push = (news: WriterNews) => port.postMessage(news);
+const log: Log = (level, message) => push({ log: { level, message } });
 const store = await openStore(config, { onMigrate: (sentence) => log('info', sentence) });
-/** The consumer role with its stream, once it is started. */
 let landing: Awaited<ReturnType<typeof startLanding>> | undefined;
 
 async function startLanding() {
@@ -24,7 +23,7 @@ async function startLanding() {
   const { streamRetentionHours: streamHours, streamRetentionMb, maxAuditMb, logLevel } = config;
   const keeping = { streamHours, streamBytes: streamRetentionMb * MEBIBYTE, auditBytes: maxAuditMb * MEBIBYTE };
   const debug = logLevel === 'debug' || logLevel === 'trace';
-  return { stream, role: startConsumerRole({ stream, store, keeping, log, debug, onTraced: (traced) => tell({ traced }) }) };
+  return { stream, role: startConsumerRole({ stream, store, keeping, log, debug, onTraced: (traced) => push({ traced }) }) };
 }
 
 const control: WriterControl = {

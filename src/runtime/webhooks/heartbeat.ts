@@ -1,4 +1,4 @@
-/** What a process knows and no store does, for whoever sends webhooks: it may be another one, on another machine (SPEC D27.8). */
+/** Reports a process's state to the process that sends webhooks (SPEC D27.8). */
 import type { WatchedFeed } from '../../feed/monitor/feed-watch.ts';
 import { feedKey } from '../../manage/alerts.ts';
 import type { ProcessStatus } from '../../manage/status.ts';
@@ -7,14 +7,14 @@ import type { Store } from '../../ports/store.ts';
 import { shared } from '../../serial.ts';
 import { subscribedWorkspaces } from './subscribers.ts';
 
-/** How often a process looks whether it has something to report, and says that it is still there, ms. */
+/** Check interval and heartbeat, ms. */
 const [LOOK, STILL] = [5_000, 20_000];
-/** A process that has said nothing for so long is not there, ms. */
+/** A process silent for this time has ended, ms. */
 export const GONE = 60_000;
-/** Feeds of a report: those with events, and those that are known to have none. */
+/** Feeds per report: with events, and without. */
 const [MOST_OPEN, MOST_KNOWN] = [500, 5_000];
 
-/** The status of a process, its feeds being those with events, and the variants of feeds that it knows. */
+/** The status with only the feeds that have events, and the variants it knows. */
 export interface Report {
   readonly status: ProcessStatus;
   readonly known: readonly string[];
@@ -22,7 +22,7 @@ export interface Report {
 
 type Ports = Pick<Store, 'webhookRevision' | 'subscribedWorkspaces' | 'reportProcess'>;
 
-/** Begins to report as long as anybody has a webhook. `hasOwn`: the service has one. Returns what ends it. */
+/** Reports while any webhook exists. `hasOwn`: the service has one. Returns a stop function. */
 export function startReports(
   store: Ports,
   process: string,
@@ -43,7 +43,7 @@ export function startReports(
     [written, writtenAt] = [text, performance.now()];
   }
   const look = () =>
-    // A store that is away is told of by others.
+    // Others report store failures.
     looking(write).catch((error: unknown) => log('debug', `nothing could be reported for webhooks: ${(error as Error).message}`));
   const timer = setInterval(() => void look(), LOOK).unref();
   return {
@@ -57,7 +57,6 @@ export function startReports(
   };
 }
 
-/** What of a process's status is reported. */
 function reportOf(status: ProcessStatus, workspaces: ReadonlySet<string>): Report {
   const feeds = status.feeds.filter(({ workspaceId }) => workspaces.has(workspaceId));
   return {

@@ -1,10 +1,9 @@
-/** Tells the webhook of the settings that the store is away, which cannot be told from the store (SPEC D27.9). */
+/** Notifies the webhook of the settings of a store outage, which the store cannot store (SPEC D27.9). */
 import { randomUUID } from 'node:crypto';
 import { SERVICE_WEBHOOK, type Told, type WebhookMessage, type WebhookStyle } from '../../account/webhook.ts';
 import { GATHER, nextTry } from '../../webhook/schedule.ts';
 import { type SendPorts, sendMessage } from '../../webhook/send.ts';
 
-/** The webhook that the settings name. */
 export interface OwnWebhook {
   readonly url: string;
   readonly style: WebhookStyle;
@@ -12,26 +11,26 @@ export interface OwnWebhook {
 }
 
 export interface Outage {
-  /** The store has not answered. Resolves when what is due was tried. */
+  /** Resolves after any due attempt. */
   failed(error: Error): Promise<void>;
-  /** The store answers. What was told of it while it was away: that is over now. */
+  /** The outage is over; returns what was sent about it. */
   answered(): Told['items'];
 }
 
 const KEY = 'engine/store';
 
-/** Tells it after a minute, by one message until it is taken or the store is back. */
+/** After a minute, one message until it is delivered or the store is back. */
 export function reportOutage(own: OwnWebhook, send: SendPorts, signal: AbortSignal): Outage {
   let since: number | undefined;
   let waiting: { readonly message: WebhookMessage; readonly nextAt: number } | undefined;
-  let told: Told['items'] = {};
+  let sent: Told['items'] = {};
 
-  async function tell(message: WebhookMessage): Promise<void> {
+  async function deliver(message: WebhookMessage): Promise<void> {
     const now = send.now();
     waiting = { message, nextAt: Number.POSITIVE_INFINITY };
     const tried = await sendMessage(send, { ...own, id: SERVICE_WEBHOOK }, message, { webhook: SERVICE_WEBHOOK, workspace: null }, signal);
     const again = { ...message, tries: message.tries + 1 };
-    if (tried.isDelivered) told = Object.fromEntries(message.changes.map(({ key, state, text, urgent }) => [key, { state, text, urgent }]));
+    if (tried.isDelivered) sent = Object.fromEntries(message.changes.map(({ key, state, text, urgent }) => [key, { state, text, urgent }]));
     else waiting = { message: again, nextAt: nextTry(again, now, tried.retryAfter) ?? Number.POSITIVE_INFINITY };
   }
 
@@ -42,12 +41,12 @@ export function reportOutage(own: OwnWebhook, send: SendPorts, signal: AbortSign
       if (waiting === undefined && now - since >= GATHER) {
         const text = `the store does not answer: ${reason} (since ${new Date(since).toISOString()})`;
         const change = { key: KEY, is: 'began', state: 'away', text, urgent: true, at: since } as const;
-        await tell({ id: randomUUID(), at: now, changes: [change], attention: 1, urgent: 1, tries: 0 });
-      } else if (waiting !== undefined && now >= waiting.nextAt) await tell(waiting.message);
+        await deliver({ id: randomUUID(), at: now, changes: [change], attention: 1, urgent: 1, tries: 0 });
+      } else if (waiting !== undefined && now >= waiting.nextAt) await deliver(waiting.message);
     },
     answered() {
-      const over = told;
-      [since, waiting, told] = [undefined, undefined, {}];
+      const over = sent;
+      [since, waiting, sent] = [undefined, undefined, {}];
       return over;
     },
   };

@@ -1,4 +1,4 @@
-/** Looks what has changed for the webhooks of a workspace, or that of the service, and makes their messages (SPEC D27.2, D27.3). */
+/** Finds changes for the webhooks of a workspace or the service, and creates messages (SPEC D27.2, D27.3). */
 import { randomUUID } from 'node:crypto';
 import type { Author } from '../../account/caller.ts';
 import { areOff, type ServiceGuardRails } from '../../account/guard-rails.ts';
@@ -15,21 +15,20 @@ import { isToldIn } from '../../webhook/message.ts';
 import { GATHER } from '../../webhook/schedule.ts';
 import { GONE, type Report } from './heartbeat.ts';
 
-/** Rows of the audit log, and undos, that one look reads; from half of that on the place is written though nothing is told. */
+/** Audit rows and undos per poll; from half of it the position is stored even without a message. */
 const ROWS = 1000;
-/** Dead letters that are counted. */
+/** Counted dead letters. */
 const MOST_LETTERS = 1000;
 
 export interface LookPorts {
   readonly store: Store;
   readonly guardRails: ServiceGuardRails;
   readonly service: Pick<ServiceStatus, 'engines' | 'geo'>;
-  /** How messages of the service are written; undefined: it has no webhook. */
+  /** undefined: the service has no webhook. */
   readonly ownStyle: WebhookStyle | undefined;
   readonly now: () => number;
 }
 
-/** What processes have reported. */
 export interface Reported {
   readonly processes: readonly ProcessStatus[];
   readonly known: ReadonlySet<string>;
@@ -40,15 +39,12 @@ export async function readReports(store: Pick<Store, 'ping' | 'processReports'>)
   return { processes: reports.map(({ status }) => status), known: new Set(reports.flatMap(({ known }) => known)) };
 }
 
-/**
- * What is to be written of the webhooks of one workspace (null: the service). Nothing where none may be told something now. `toldElsewhere`:
- * what the service was told besides, while the store was away.
- */
+/** The updates of a workspace's webhooks (null: the service's). `sentElsewhere`: sent during an outage. */
 export async function lookAt(
   ports: LookPorts,
   workspaceId: string | null,
   reported: Reported,
-  toldElsewhere: Told['items'] = {},
+  sentElsewhere: Told['items'] = {},
 ): Promise<LogUpdate[]> {
   const { store, now, ownStyle } = ports;
   const states = await store.webhookStates(workspaceId);
@@ -58,16 +54,16 @@ export async function lookAt(
   const parts = await (workspaceId === null
     ? serviceParts(ports, reported.processes)
     : workspaceParts({ ...ports, workspaceId }, ports.service, reported.processes));
-  // Whoever looks has started himself: others have not reported yet, where nobody has.
+  // After a start other processes may not have reported yet.
   const items = alertsOf(factsOf(parts)).filter(({ key }) => key !== 'processes');
-  const gone = workspaceId === null ? new Set<string>() : await feedsGone(store, workspaceId, ready);
-  const isKnown = isKnownBy(reported.known, gone);
+  const deleted = workspaceId === null ? new Set<string>() : await deletedFeeds(store, workspaceId, ready);
+  const isKnown = isKnownBy(reported.known, deleted);
   const webhooks = workspaceId === null ? [] : await store.webhooks(workspaceId);
   const updates: LogUpdate[] = [];
   for (const state of ready) {
     const style = workspaceId === null ? ownStyle : webhooks.find(({ id }) => id === state.id)?.style;
-    const told = { ...state.told, items: { ...state.told.items, ...toldElsewhere } };
-    // A webhook is not told of itself: it would fail once more, or say what is over by then.
+    const told = { ...state.told, items: { ...state.told.items, ...sentElsewhere } };
+    // Not about itself: it would fail again or be outdated.
     const found = { items: items.filter(({ key }) => key !== `webhook/${state.id}`), isKnown };
     if (style !== undefined) updates.push(...(await updateOf(ports, workspaceId, { ...state, told }, { style, found })));
   }
@@ -101,31 +97,30 @@ function messageOf(changes: WebhookMessage['changes'], items: readonly Alert[], 
   return { id: randomUUID(), at, changes, attention: there.length, urgent: there.filter(({ urgent }) => urgent).length, tries: 0 };
 }
 
-/** What nobody reports of a feed nobody knows, unless that is gone; of all else is known what was asked. */
+/** A feed without reports is unknown unless deleted; anything else is known if it was requested. */
 const isKnownBy =
-  (known: ReadonlySet<string>, gone: ReadonlySet<string>): Found['isKnown'] =>
+  (known: ReadonlySet<string>, deleted: ReadonlySet<string>): Found['isKnown'] =>
   (key) =>
-    !key.startsWith('feed/') || known.has(key.slice(0, key.lastIndexOf('/'))) || gone.has(feedIn(key));
+    !key.startsWith('feed/') || known.has(key.slice(0, key.lastIndexOf('/'))) || deleted.has(feedIn(key));
 
-/** The UUID of the list or feed in the key of an event, or `workspace`. */
+/** UUID in an event key, or `workspace`. */
 const feedIn = (key: string) => key.split('/')[2]!;
 
-/** Feeds that webhooks were told of and that are deleted; of so many it is asked at once. */
-async function feedsGone(store: Pick<Store, 'findNamed'>, workspaceId: string, states: readonly WebhookState[]): Promise<Set<string>> {
+/** Deleted feeds among those in messages, up to a limit. */
+async function deletedFeeds(store: Pick<Store, 'findNamed'>, workspaceId: string, states: readonly WebhookState[]): Promise<Set<string>> {
   const told = states.flatMap(({ told: { items } }) => Object.keys(items).filter((key) => key.startsWith('feed/')));
-  const gone = new Set<string>();
+  const deleted = new Set<string>();
   for (const id of [...new Set(told.map(feedIn))].filter((each) => each !== 'workspace').slice(0, 100)) {
     const named = await store.findNamed(workspaceId, id);
-    if (named === undefined || named.lists.length + named.feeds.length === 0) gone.add(id);
+    if (named === undefined || named.lists.length + named.feeds.length === 0) deleted.add(id);
   }
-  return gone;
+  return deleted;
 }
 
-/** What the keys and people are called who did something. */
 async function namesIn(store: Pick<Store, 'key'>, workspaceId: string | null, { audit, undone }: Happened) {
   const names = new Map<string, string>();
   const keys = new Set([...audit, ...undone].flatMap(({ by: { keyId } }) => keyId ?? []));
-  // Keys of a workspace are few that change something within a minute.
+  // Few keys change something within a minute.
   for (const key of [...keys].slice(0, 50)) {
     const found = workspaceId === null ? undefined : await store.key(workspaceId, key);
     if (found !== undefined) names.set(key, `the key ${JSON.stringify(found.name ?? found.prefix)}`);
@@ -136,7 +131,6 @@ async function namesIn(store: Pick<Store, 'key'>, workspaceId: string | null, { 
     ) || 'a command';
 }
 
-/** The parts of the status that concern the service as a whole. */
 async function serviceParts({ store, service, guardRails }: LookPorts, processes: readonly ProcessStatus[]): Promise<StatusParts> {
   const { country, asn } = service.geo();
   const stream = processes.map(({ checks }) => checks.stream).find((check) => check !== undefined && !check.ok);

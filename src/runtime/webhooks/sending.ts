@@ -1,5 +1,3 @@
-/** What sends the messages of webhooks as the settings say. */
-
 import { ownAddresses } from '../../fetch/content-file.ts';
 import { post } from '../../fetch/post.ts';
 import { ANYWHERE, sourceReach } from '../../fetch/reach.ts';
@@ -7,13 +5,12 @@ import type { Config } from '../../settings/settings.ts';
 import type { SendPorts } from '../../webhook/send.ts';
 import { authorities } from '../sources/fetching.ts';
 
-/** How long a receiver may take, ms. */
+/** Timeout of a receiver, ms. */
 const LIMIT = 10_000;
 
-/** The settings that say how messages are sent. */
 export type SendSettings = Pick<Config, 'webhookNetworks' | 'nat64Prefixes' | 'sourceProxy' | 'noProxy' | 'sourceCaFile' | 'secretsKey'>;
 
-/** What sends. Throws USAGE where a file of the settings cannot be read. */
+/** Throws USAGE if a file of the settings is unreadable. */
 export function sendPortsOf(settings: SendSettings, clock: Pick<SendPorts, 'now' | 'monotonic'>): SendPorts {
   const { webhookNetworks, nat64Prefixes, sourceProxy, noProxy, secretsKey } = settings;
   const via = { proxy: sourceProxy === undefined ? undefined : new URL(sourceProxy), noProxy };

@@ -1,8 +1,7 @@
-/** Which workspaces have a webhook, read again when that may have changed. */
 import { everyItem } from '../../ports/stored/paginate.ts';
 import type { WebhookReads } from '../../ports/stored/webhook-store.ts';
 
-/** Tells their ids, oldest first. Where nothing was changed it asks for one number. */
+/** Ids, oldest first; unchanged, it costs one number. */
 export function subscribedWorkspaces(
   store: Pick<WebhookReads, 'webhookRevision' | 'subscribedWorkspaces'>,
 ): () => Promise<ReadonlySet<string>> {

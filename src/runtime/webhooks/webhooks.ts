@@ -1,4 +1,4 @@
-/** Tells webhooks what has changed: one process of many looks and sends, each message until it is taken, a day at most (SPEC D27). */
+/** Sends webhooks: one process polls and sends each message until delivery, for up to a day (SPEC D27). */
 import { FAILING_TRIES, SERVICE_WEBHOOK, type Told } from '../../account/webhook.ts';
 import { DAY } from '../../clock.ts';
 import { hasCode } from '../../errors.ts';
@@ -13,12 +13,12 @@ import { type Outage, type OwnWebhook, reportOutage } from './outage.ts';
 import { type LookPorts, lookAt, readReports } from './poller.ts';
 import { subscribedWorkspaces } from './subscribers.ts';
 
-/** How often it is looked what has changed, ms, and the workspaces of one look: the others come with the next ones, in turn. */
+/** Poll interval, ms, and workspaces per poll, in rotation. */
 const [LOOK, WORKSPACES] = [5_000, 200];
-/** Messages that are sent at once, and those of one workspace. */
+/** Concurrent messages, in all and per workspace. */
 const [AT_ONCE, OF_WORKSPACE] = [32, 2];
 
-/** What becomes of a message of the service that nobody is to be sent to any more. */
+/** A service message without a receiver. */
 const NO_RECEIVER: Tried = { isDelivered: false, status: null, retryAfter: undefined, ms: 0, text: 'WEBHOOK_URL is not set' };
 
 export interface WebhookPorts extends LookPorts {
@@ -30,65 +30,63 @@ export interface WebhookPorts extends LookPorts {
 }
 
 export interface Webhooks {
-  /** Does what is due: looks, and begins to send. `isNow`: looks though it has just looked. */
+  /** Polls and starts sending. `isNow`: ignores the interval. */
   tick(isNow?: boolean): Promise<void>;
-  /** Resolves when nothing is being sent. */
   idle(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export function webhooks(ports: WebhookPorts): Webhooks {
-  const { store, lease: held, own, send, now, monotonic, log } = ports;
+  const { store, lease: election, own, send, now, monotonic, log } = ports;
   const hooked = subscribedWorkspaces(store);
   const ticking = shared<void>();
   const stopping = new AbortController();
   const sending = new Map<string, { readonly workspace: string; readonly done: Promise<void> }>();
   let lookedAt = Number.NEGATIVE_INFINITY;
-  /** Whether anybody has a webhook. */
+  /** Whether any webhook exists. */
   let isWanted = own !== undefined;
   let place = 0;
   let lease: Lease | undefined;
   let isSilent = false;
   let lastFault: string | undefined;
-  /** Whether this process was the one that tells when the store was last asked. */
+  /** Whether this process had the lease at the last poll. */
   let wasTelling = false;
   const away: Outage | undefined = own && reportOutage(own, send, stopping.signal);
-  let toldElsewhere: Told['items'] = {};
+  let sentElsewhere: Told['items'] = {};
 
   function lost(): void {
-    held.lost();
+    election.lost();
     lease = undefined;
   }
 
   async function look(): Promise<void> {
     const all = [...(await hooked())];
     isWanted = own !== undefined || all.length > 0;
-    lease = isWanted ? await held.claim() : undefined;
+    lease = isWanted ? await election.claim() : undefined;
     wasTelling &&= lease !== undefined;
     if (lease === undefined) return;
     if (place >= all.length) place = 0;
     const some = all.slice(place, place + WORKSPACES);
     place += WORKSPACES;
     const reported = await readReports(store);
-    toldElsewhere = { ...toldElsewhere, ...away?.answered() };
+    sentElsewhere = { ...sentElsewhere, ...away?.answered() };
     wasTelling = true;
     let fault: string | undefined;
     for (const workspace of [...(own === undefined ? [] : [null]), ...some]) {
-      const updates = await lookAt(ports, workspace, reported, workspace === null ? toldElsewhere : {}).catch((error: Error) => {
-        // What is wrong with one workspace is no matter of the others.
+      const updates = await lookAt(ports, workspace, reported, workspace === null ? sentElsewhere : {}).catch((error: Error) => {
+        // Errors of one workspace do not affect others.
         if (hasCode(error, 'STORE_UNAVAILABLE')) throw error;
-        fault ??= `what is to be told of the workspace ${workspace ?? SERVICE_WEBHOOK} is not known: ${error.message}`;
+        fault ??= `the events of the workspace ${workspace ?? SERVICE_WEBHOOK} could not be read: ${error.message}`;
         return [];
       });
       if (updates.length > 0 && !(await store.writeLog(lease, updates))) return lost();
-      if (workspace === null && updates.length > 0) toldElsewhere = {};
+      if (workspace === null && updates.length > 0) sentElsewhere = {};
       if (stopping.signal.aborted) return;
     }
     if (fault !== undefined && fault !== lastFault) log('error', fault);
     lastFault = fault;
   }
 
-  /** Begins to send what is due. */
   async function begin(): Promise<void> {
     if (lease === undefined || sending.size >= AT_ONCE) return;
     for (const due of await store.dueMessages(now(), 4 * AT_ONCE)) {
@@ -96,7 +94,7 @@ export function webhooks(ports: WebhookPorts): Webhooks {
       const ofIt = [...sending.values()].filter((each) => each.workspace === workspace).length;
       if (sending.size >= AT_ONCE || ofIt >= OF_WORKSPACE || sending.has(due.id)) continue;
       const done = deliver(due)
-        .catch((error: unknown) => log('warn', `a webhook could not be told: ${(error as Error).message}`))
+        .catch((error: unknown) => log('warn', `a webhook could not be sent: ${(error as Error).message}`))
         .finally(() => sending.delete(due.id));
       sending.set(due.id, { workspace, done });
     }
@@ -104,7 +102,7 @@ export function webhooks(ports: WebhookPorts): Webhooks {
 
   async function deliver({ id, webhook, message }: DueMessage): Promise<void> {
     const receiver = webhook ?? (own && { ...own, id: SERVICE_WEBHOOK });
-    // The settings of this process name none: another's may, until the day of its message is over.
+    // Another process may have a receiver, until the message expires.
     if (receiver === undefined && now() < message.at + DAY) return;
     const workspace =
       webhook === undefined ? null : { id: webhook.workspaceId, name: (await store.workspace(webhook.workspaceId))?.name ?? '' };
@@ -129,12 +127,9 @@ export function webhooks(ports: WebhookPorts): Webhooks {
       },
     };
     if (update.delivery.outcome === 'failed' && again.tries === FAILING_TRIES)
-      log(
-        'warn',
-        `the webhook ${id} has not taken ${FAILING_TRIES} tries of a message: ${tried.text || tried.status}; weir webhook show tells more`,
-      );
+      log('warn', `the webhook ${id} failed ${FAILING_TRIES} times in a row: ${tried.text || tried.status}; see weir webhook show`);
     if (update.delivery.outcome === 'given up')
-      log('warn', `a message of the webhook ${id} was given up after a day: ${tried.text || tried.status}`);
+      log('warn', `a message of the webhook ${id} was dropped after a day: ${tried.text || tried.status}`);
     if (lease !== undefined && !(await store.writeDeliveries(lease, [update]))) lost();
   }
 
@@ -155,7 +150,7 @@ export function webhooks(ports: WebhookPorts): Webhooks {
         },
         async (error: unknown) => {
           if (wasTelling && !stopping.signal.aborted) await away?.failed(error as Error);
-          if (!stopping.signal.aborted && !isSilent) log('warn', `webhooks could not be looked at: ${(error as Error).message}`);
+          if (!stopping.signal.aborted && !isSilent) log('warn', `webhooks could not be checked: ${(error as Error).message}`);
           isSilent = true;
         },
       ),
@@ -166,7 +161,7 @@ export function webhooks(ports: WebhookPorts): Webhooks {
       stopping.abort();
       await Promise.all([...sending.values()].map(({ done }) => done));
       await ticking(async () => undefined).catch(() => undefined);
-      await held.release().catch(() => undefined);
+      await election.release().catch(() => undefined);
     },
   };
 }

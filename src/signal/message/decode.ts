@@ -1,5 +1,3 @@
-/** What a record of the stream does, or why it can never land. */
-
 import { validate as isUuid } from 'uuid';
 import { parsedJson } from '../../json/json.ts';
 import { nullable, Type } from '../../json/schema.ts';
@@ -29,16 +27,14 @@ import { batchReader } from './signal-id.ts';
 
 type Landed = Omit<LandingItem, 'record'>;
 interface Poison {
-  /** Why the record can never land. */
   readonly poison: string;
-  /** What was thrown, where weir itself is at fault. */
+  /** The exception, if it is a defect of weir. */
   readonly defect?: unknown;
 }
 
 /**
- * What a record of the stream does, or why it can never land. Checks the shape only: what was accepted is not judged again,
- * because geo data, limits and schemes may differ by then. Another producer may leave out every header but the workspace.
- * Never throws: one record must not stop those behind it. Who decodes many gives one reader of headers.
+ * Decodes a stream record. Checks only its shape: geo data, limits and schemes may have changed since acceptance. Other producers may omit
+ * all headers except the workspace. Never throws: later records must land. Share one header reader for many records.
  */
 export function decodeSignalRecord(record: StreamRecord, headers = headerReader()): Landed | Poison {
   try {
@@ -77,15 +73,13 @@ function decodeRecord(record: StreamRecord, { instantOf, keyOf, batchOf }: Heade
   };
 }
 
-/** A header that names somebody. */
 const isShort = (text: string | undefined): text is string => text !== undefined && text.length <= LONGEST_NAME && isStorableText(text);
-/** Characters of such a header. */
 const LONGEST_NAME = 320;
 
 type Decoder = (value: Record<string, unknown>, receivedAt: number) => RuleChange | RuleOperation | string;
 const DECODERS: Record<string, Decoder> = { '1': decodeEvent, '2': decodeEnvelope };
 
-/** Deeper JSON than this was never accepted, and would be a danger to whoever writes it out again. */
+/** Never accepted, and dangerous to serialize. */
 const MAX_DEPTH = 64;
 
 const text = Type.String({ format: 'text' });
@@ -253,7 +247,7 @@ const level = (value: unknown) => LEVELS.find((known) => known === value) ?? nul
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
-/** Reads the headers of one record after the other: those of one batch repeat each other, and are read once. */
+/** Caches parsed headers: consecutive records repeat them. */
 export const headerReader = () => ({
   instantOf: remembered((text: string) => (INSTANT.test(text) ? Date.parse(text) : Number.NaN)),
   keyOf: remembered((text: string | null) => (isUuid(text) ? text : null)),
@@ -261,7 +255,6 @@ export const headerReader = () => ({
 });
 type HeaderReader = ReturnType<typeof headerReader>;
 
-/** The same function, with the result for its last argument at hand. */
 function remembered<A, R>(make: (argument: A) => R): (argument: A) => R {
   let last: { readonly argument: A; readonly result: R } | undefined;
   return (argument) => {

@@ -3,23 +3,22 @@ import type { Message } from '../../ports/stream.ts';
 import type { RuleOperation } from '../../rule.ts';
 import type { Signal } from '../schema.ts';
 
-/** Where an accepted signal comes from and goes to; the headers of its message (spec 6). */
+/** Origin and destination of a signal: the headers of its message (spec 6). */
 interface SignalContext extends Sender {
   readonly organizationId: string;
   readonly workspaceId: string;
-  /** Left out when it is not known: the workspace's default list. */
+  /** Omitted if unknown: the workspace's default list. */
   readonly listId: string | undefined;
-  /** When the signal was accepted, ms since 1970: expiry counts from here. */
+  /** Time of acceptance, ms since 1970: base of the expiry. */
   readonly receivedAt: number;
-  /** A UUIDv7 (signal-id.ts). */
   readonly signalId: string;
-  /** The source whose refresh it is: it lands in the list of that source, or nowhere. */
+  /** The refreshing source: lands only in its list. */
   readonly sourceId?: string | undefined;
-  /** The step of a trace that it was sent in (SPEC D16.4). */
+  /** W3C trace context (SPEC D16.4). */
   readonly traceparent?: string | undefined;
 }
 
-/** Writes the messages of a batch, which differ in their value and in one header. */
+/** Encodes a batch's messages, sharing all headers except the signal id. */
 export function messageEncoder(version: 1 | 2, of: Omit<SignalContext, 'signalId'>): (value: object, signalId: string) => Message {
   const headers = {
     ...(version === 2 && { schema_version: '2' }),
@@ -37,10 +36,9 @@ export function messageEncoder(version: 1 | 2, of: Omit<SignalContext, 'signalId
   return (value, signalId) => ({ key: of.workspaceId, headers: { ...headers, signal_id: signalId }, value: JSON.stringify(value) });
 }
 
-/** What the message of an accepted signal holds. A v1 message has no `schema_version`, as it always was (spec 9). */
+/** v1 messages have no `schema_version` (spec 9). */
 export const wireValue = (signal: Signal): object => (signal.version === 1 ? signal.event : signal.envelope);
 
-/** What of it decides what feeds hold: neither texts nor labels. */
 export function feedValue(signal: Signal): object {
   if (signal.version === 1) return { ...signal.event, description: undefined, name: undefined };
   const { rule, ...envelope } = signal.envelope;
@@ -48,11 +46,10 @@ export function feedValue(signal: Signal): object {
   return { ...envelope, reason: undefined, labels: undefined, ...(rule && { rule: { ...rule, config: { confidence, severity } } }) };
 }
 
-/** The message of one accepted signal. */
 export const encodeMessage = (signal: Signal, context: SignalContext): Message =>
   messageEncoder(signal.version, context)(wireValue(signal), context.signalId);
 
-/** The message of an operation, which no signal can ask for. */
+/** Operations cannot be sent as signals. */
 export function encodeOperation(operation: RuleOperation, context: SignalContext): Message {
   return messageEncoder(2, context)({ schema_version: 2, ...operationValue(operation) }, context.signalId);
 }
@@ -63,5 +60,5 @@ function operationValue(operation: RuleOperation): object {
   return { kind, op, rule_ids: ids, ...(op === 'set_rules' && { expires_at: operation.expiresAt, reason: operation.reason }) };
 }
 
-/** Rules that one operation deletes or sets at most. */
+/** Maximum rules deleted or set by an operation. */
 export const OPERATION_RULES = 1000;

@@ -1,7 +1,6 @@
 /**
- * Judges the bytes of a JSON array before anything is built from them: whether they are JSON in UTF-8, where each entry begins and
- * ends, and how large and how deep it is. The bytes may come in pieces of any size; the time is linear in their number. A scanner
- * keeps one bit for each level that is open, and nothing else of what it has seen.
+ * Scans a JSON array before parsing: validity as UTF-8 JSON, and each entry's position, size and depth. Accepts pieces of any size. Linear
+ * time; memory of one bit per open level.
  */
 import {
   BYTE_ORDER_MARK,
@@ -19,73 +18,69 @@ import {
   WORDS,
 } from './tokens.ts';
 
-/** Where an entry stands and what it would cost to parse. */
 export interface EntrySpan {
-  /** Bytes of the text before the entry. */
+  /** Byte offset, inclusive. */
   readonly start: number;
-  /** Bytes of the text up to the end of the entry. */
+  /** Byte offset, exclusive. */
   readonly end: number;
-  /** Bytes of its JSON, without white space between tokens; an escape such as `\u00e9` counts as the character it stands for. */
+  /** Bytes of JSON without white space; an escape such as `\u00e9` counts as its character. */
   readonly size: number;
   /** Levels of objects and arrays: 0 for a scalar, 1 for a flat object. */
   readonly depth: number;
   readonly isObject: boolean;
 }
 
-/** Looks at one text. A class, because V8 compiles the methods of a class once for all scanners, and closures for each anew. */
+/** Scans one text. A class, because V8 compiles its methods once for all scanners (closures: once each). */
 export class EntryScanner {
   readonly #maxEntries: number;
   #state: number = State.start;
   #fault: string | undefined;
-  /** Bytes of the pieces before this one. */
   #before = 0;
   #isArray = false;
   #count = 0;
-  /** Levels that are open, and one bit for each that says whether it is an object. */
+  /** Open levels, with one bit each: is it an object? */
   #depth = 0;
   #inObject = false;
   #levels = new Uint8Array(8);
-  /** Where the open entry begins, -1 when none is open; the bytes of it that do not count; its deepest level. */
+  /** Start of the open entry (-1: none), its ignored bytes, its depth. */
   #start = -1;
   #uncounted = 0;
   #deepest = 0;
   #isObject = false;
   #isKey = false;
-  /** Progress within a word, an escape or a number. */
+  /** Progress within a word, escape or number. */
   #at = 0;
   #word: readonly number[] = [];
   #codeUnit = 0;
-  /** Bytes of a character that are still to come, and the range of the next one. */
+  /** Missing bytes of a character, and the range of the next one. */
   #continuations = 0;
   #lowest = 0;
   #highest = 0;
 
-  /** Begins a text. Entries behind the first `maxEntries` are counted, but not returned. */
+  /** Entries beyond `maxEntries` are only counted. */
   constructor(maxEntries = Number.POSITIVE_INFINITY) {
     this.#maxEntries = maxEntries;
   }
 
-  /** Why the text is not JSON in UTF-8, as `must be …`; undefined while there is nothing wrong with it. */
+  /** Why the text is not UTF-8 JSON, as `must be …`. */
   get fault(): string | undefined {
     return this.#fault;
   }
 
-  /** Whether the text is an array. Any other value is the only entry itself. */
+  /** Any other value is itself the only entry. */
   get isArray(): boolean {
     return this.#isArray;
   }
 
-  /** Entries that have ended. */
   get count(): number {
     return this.#count;
   }
 
-  /** The entry that has begun but not ended: where it begins, and its size so far. */
   get open(): { readonly start: number; readonly size: number } | undefined {
     return this.#start < 0 ? undefined : { start: this.#start, size: this.#before - this.#start - this.#uncounted };
   }
 
-  /** Takes the next piece of the text. Returns the entries that end in it; none once there is a fault. */
+  /** Scans the next piece. Returns the entries ending in it; none after a fault. */
   push(piece: Uint8Array): EntrySpan[] {
     const spans: EntrySpan[] = [];
     this.#take(piece, spans);
@@ -93,7 +88,7 @@ export class EntryScanner {
     return spans;
   }
 
-  /** Takes note that the text ends here; then `fault` is known. Returns an entry that only the end of the text ends: a bare number. */
+  /** Finishes the scan. Returns a final entry without delimiter: a bare number. */
   end(): EntrySpan[] {
     const spans: EntrySpan[] = [];
     if (this.#state === State.number && this.#depth === 0 && MAY_END[this.#at]) this.#endValue(this.#before, spans);
@@ -136,7 +131,7 @@ export class EntryScanner {
     this.#start = -1;
   }
 
-  /** A byte with which a value begins; false when it is none. */
+  /** False: no value begins with this byte. */
   #beginValue(byte: number, offset: number): boolean {
     if (this.#state === State.start && byte === 0x5b /* [ */) {
       this.#isArray = true;
@@ -167,7 +162,7 @@ export class EntryScanner {
     return true;
   }
 
-  /** The first byte of a character beyond ASCII; false when no character begins with it. */
+  /** Starts a non-ASCII character; false: invalid byte. */
   #beginCharacter(byte: number): boolean {
     if (byte < 0xc2 || byte > 0xf4) return false;
     this.#state = State.continuation;
@@ -177,7 +172,7 @@ export class EntryScanner {
     return true;
   }
 
-  /** Takes one byte outside of plain text in strings; false when it does not fit. */
+  /** Scans a byte outside of plain string text; false: invalid byte. */
   #step(byte: number, offset: number, spans: EntrySpan[]): boolean {
     if (this.#state === State.number) {
       const next = numberStep(byte, this.#at);
@@ -267,10 +262,7 @@ export class EntryScanner {
     }
   }
 
-  /**
-   * Takes the bytes of a piece. A function of its own that ends with its loop: V8 compiles a loop while it runs, and gives the result up
-   * again at the first line behind it that has never run.
-   */
+  /** A separate function ending with its loop: V8 optimizes a running loop, but deoptimizes at unexecuted code behind it. */
   #take(piece: Uint8Array, spans: EntrySpan[]): void {
     for (let i = 0; this.#fault === undefined && i < piece.length; i += 1) {
       let byte = piece[i]!;

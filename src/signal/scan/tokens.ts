@@ -1,6 +1,5 @@
-/** The states of a JSON scanner, and its steps within numbers, words and escapes (RFC 8259). */
+/** States and transitions of the JSON scanner (RFC 8259). */
 
-/** What the next byte may be. */
 export const State = {
   start: 0,
   byteOrderMark: 1,
@@ -19,10 +18,9 @@ export const State = {
   end: 14,
 } as const;
 
-/** Where in a number the next byte stands: behind the minus, a leading zero, digits, the point and so on. */
+/** The state within a number: after the minus, a leading zero, digits, the point etc. */
 export const Place = { minus: 0, zero: 1, integer: 2, point: 3, fraction: 4, e: 5, sign: 6, exponent: 7 } as const;
 export const NOWHERE = -1;
-/** Where each kind of byte leads from each place in a number. */
 export const AFTER_DIGIT = [2, NOWHERE, 2, 4, 4, 7, 7, 7];
 export const AFTER_POINT = [NOWHERE, 3, 3, NOWHERE, NOWHERE, NOWHERE, NOWHERE, NOWHERE];
 export const AFTER_E = [NOWHERE, 5, 5, NOWHERE, 5, NOWHERE, NOWHERE, NOWHERE];
@@ -37,7 +35,6 @@ export const SIMPLE_ESCAPES = new Set(bytesOf('"\\/bfnrt'));
 export const NOT_UTF8 = 'must be JSON in UTF-8';
 export const TOO_SHORT = 'must be valid JSON: it ends too early';
 
-/** Where a byte leads from a place in a number. */
 export function numberStep(byte: number, place: number): number {
   if (byte === 0x30 && place === Place.minus) return Place.zero;
   if (byte >= 0x30 && byte <= 0x39) return AFTER_DIGIT[place]!;
@@ -46,14 +43,14 @@ export function numberStep(byte: number, place: number): number {
   return byte === 0x2b /* + */ || byte === 0x2d /* - */ ? AFTER_SIGN[place]! : NOWHERE;
 }
 
-/** The value of a hexadecimal digit, or -1. */
+/** -1: invalid. */
 export function hexDigit(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const letter = byte | 0x20;
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }
 
-/** Bytes of a UTF-16 code unit in JSON; half of a pair is half of its character, a control character stays escaped. */
+/** JSON bytes of a UTF-16 code unit: half a surrogate pair counts half its character; control characters stay escaped. */
 export function bytesOfUnit(unit: number): number {
   if (unit < 0x80) return unit < 0x20 ? 6 : 1;
   return unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3;

@@ -1,4 +1,4 @@
-/** Pulls a feed of MISP and says what list it is (SPEC D41.16): its manifest, and the events that are new or changed since the last pull. */
+/** Fetches a MISP feed as a list (SPEC D41.16): the manifest, and events new or changed since the last fetch. */
 import { formatNetwork } from '@weir/network/format.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import { isObject } from '../../signal/normalize.ts';
@@ -9,16 +9,15 @@ import type { KnownObject } from '../taxii/indicator.ts';
 import { type KnownCollection, listOf, objectKeeper } from '../taxii/known.ts';
 import { digestOf, pulledOf, type TaxiiPulled } from '../taxii/pull.ts';
 
-/** Events of a feed at most, and those that one pull fetches: the next one goes on. */
+/** Maximum events in a feed, and per fetch (the next one continues). */
 const MOST_EVENTS = 10_000;
 const MOST_FETCHED = 500;
-/** Attributes that are read before other work gets its turn. */
 const TURN = 1000;
 const MOST_NAME = 200;
 
 const BLOCK: ListDefaults = { action: 'block', expiresIn: undefined, reason: undefined, labels: {} };
 
-/** Pulls. Rejects with FETCH and a sentence where an answer cannot be read: what was known stays as it was. */
+/** Rejects with FETCH and a sentence for an unreadable response; the known events are then unchanged. */
 export async function pullMisp({
   server,
   known,
@@ -40,11 +39,14 @@ export async function pullMisp({
   const keeper = objectKeeper(before.values().filter(({ id, modified }) => versions.get(id) === modified));
   const wanted = [...versions].filter(([id]) => !keeper.objects.has(id));
   let fault: string | undefined;
+  let refused: Refused | undefined;
   for (const [id, modified] of wanted.slice(0, MOST_FETCHED)) {
-    const event = await readEvent(ask, new URL(`${id}.json`, manifestUrl), server.pause);
-    if (typeof event !== 'string') keeper.take({ id, modified, ...event });
+    const url = new URL(`${id}.json`, manifestUrl);
+    const event = await readEvent(ask, url, server.pause);
+    if (typeof event !== 'string' && !isRefused(event)) keeper.take({ id, modified, ...event });
     else {
-      fault = event;
+      fault = typeof event === 'string' ? event : `the server answers ${event.status} for ${url.pathname}`;
+      refused = typeof event === 'string' ? undefined : event;
       break;
     }
   }
@@ -58,12 +60,13 @@ export async function pullMisp({
     bytes: bytes(),
     note: undefined,
     ...(!isComplete && {
-      partial: `${keeper.objects.size} of ${versions.size} events are read, and the next fetch goes on${fault ? `: ${fault}` : ''}`,
+      partial: `${keeper.objects.size} of ${versions.size} events are read; the next fetch continues${fault ? `: ${fault}` : ''}`,
+      refused,
     }),
   };
 }
 
-/** The events of a manifest, newest first, and what tells one version of each from another. */
+/** Event → version, newest first. */
 function versionsOf(manifest: unknown, { origin, pathname }: URL): Map<string, string> {
   const rows = isObject(manifest) ? Object.entries(manifest) : [];
   const versions = rows.map(([id, event]) => [id.toLowerCase(), isObject(event) ? String(event.timestamp ?? '') : ''] as const);
@@ -76,14 +79,13 @@ function versionsOf(manifest: unknown, { origin, pathname }: URL): Map<string, s
   return new Map(versions.sort(([, one], [, other]) => Number(other) - Number(one)));
 }
 
-/** The networks of an event: those of its attributes, and of its objects'; or why it cannot be read. */
 async function readEvent(
   ask: Ask,
   url: URL,
   pause: () => Promise<void>,
-): Promise<Pick<KnownObject, 'networks' | 'passed' | 'name'> | string> {
+): Promise<Pick<KnownObject, 'networks' | 'passed' | 'name'> | Refused | string> {
   const answer = await answerOf(ask, url);
-  if (typeof answer === 'string') return answer;
+  if (typeof answer === 'string' || isRefused(answer)) return answer;
   const event = isObject(answer.json) ? answer.json.Event : undefined;
   if (!isObject(event)) return `${url.pathname} is no event of MISP`;
   const networks = new Set<string>();
@@ -101,10 +103,9 @@ async function readEvent(
   return { networks: [...networks], passed: [...passed], ...name };
 }
 
-async function answerOf(ask: Ask, url: URL): Promise<TaxiiAnswer | string> {
+async function answerOf(ask: Ask, url: URL): Promise<TaxiiAnswer | Refused | string> {
   try {
-    const answer = await ask(url);
-    return isRefused(answer) ? `the server answers ${answer.status} for ${url.pathname}` : answer;
+    return await ask(url);
   } catch (error) {
     if (hasCode(error, 'FETCH')) return error.message;
     throw error;

@@ -1,4 +1,4 @@
-/** What of a source's content becomes rules (SPEC D23.11): its entries, with what is seen of them on the way. */
+/** Reads a source's content as rules (SPEC D23.11), with statistics. */
 import type { Network } from '@weir/network/network.ts';
 import type { Source } from '../../account/source.ts';
 import { WeirError } from '../../errors.ts';
@@ -11,37 +11,30 @@ import type { LineFault } from '../readers/items.ts';
 import { readCondition, readPath } from '../readers/paths.ts';
 import { taxiiEntries } from '../taxii/list.ts';
 
-/** A block of a source has no end of its own: its list expires as a whole. An instant, and no lifetime, stays the same in every refresh. */
+/** Blocks of a source expire with the list. An instant, unlike a lifetime, is equal in every refresh. */
 export const FOR_GOOD = Date.UTC(2120, 0, 1);
 
-/** What is seen of a content while it is read. */
 export interface Seen {
-  /** Entries, rows that say nothing left out. */
   entries: number;
-  /** Networks wider than the source may bring, of those that no guard rail refuses. */
   wider: number;
   firstWider: string;
-  /** How many entries the content says that it has; null where it says nothing of that. */
+  /** The content's own count of entries, if any. */
   said: number | null;
-  /** Whether an entry has an end of its own. */
   hasEnds: boolean;
-  /** Entries for countries and ASNs. */
   readonly wide: Pick<ListEntry, 'target' | 'action'>[];
 }
 
 export const nothingSeen = (): Seen => ({ entries: 0, wider: 0, firstWider: '', said: null, hasEnds: false, wide: [] });
 
 export interface ContentOf extends Pick<Source, 'name' | 'purpose' | 'reading' | 'guards'> {
-  /** Where it comes from: the end of the name may tell its form. */
   readonly url: string;
 }
 
-/** Rows of one block that are read before other work gets its turn: a slow reader costs nobody a poll. */
 type Entries = AsyncGenerator<PlacedEntry | LineFault | PassedRow>;
 
 /**
- * The entries of a content, what it says beyond the purpose of the source left out; `seen` is filled on the way. Rejects with USAGE at what is
- * no list, is cut by its own word, or has more entries than allowed. `mostBytes`: unpacked.
+ * Drops fields beyond the source's purpose; fills `seen`. Rejects with USAGE for content in no known form, truncated by its own count, or
+ * with too many entries. `mostBytes`: unpacked.
  */
 export async function* readSource(
   bytes: AsyncIterable<Buffer>,
@@ -59,8 +52,8 @@ export async function* readSource(
     column: column ?? undefined,
     skip,
     mostBytes,
-    onWhole: (said: number) => {
-      seen.said = said;
+    onCount: (count: number) => {
+      seen.said = count;
     },
   };
   const content =
@@ -68,7 +61,7 @@ export async function* readSource(
       ? { entries: taxiiEntries(bytes, defaults) }
       : await readContent(bytes, { ...given, format: format ?? undefined }, defaults);
   if ('signals' in content) {
-    for await (const _ of content.signals) throw new WeirError('USAGE', 'it is neither a list nor JSON whose entries can be found');
+    for await (const _ of content.signals) throw new WeirError('USAGE', 'it is neither a list nor JSON with recognizable entries');
     return;
   }
   for await (const each of content.entries) {
@@ -84,7 +77,7 @@ export async function* readSource(
     else {
       see(each.entry.target, each.entry);
       seen.hasEnds ||= each.entry.expiry !== undefined;
-      yield { ...each, entry: kept(each.entry) };
+      yield { ...each, entry: asRule(each.entry) };
     }
   }
 
@@ -99,8 +92,8 @@ export async function* readSource(
   }
 }
 
-/** An entry as a rule of the source: known by its value alone, and without an end that the content does not name. */
-const kept = (entry: ListEntry): ListEntry => ({
+/** A rule identified by its value, permanent unless the content gives an expiry. */
+const asRule = (entry: ListEntry): ListEntry => ({
   ...entry,
   ruleRef: undefined,
   expiry: entry.expiry ?? (entry.action === 'block' ? { at: FOR_GOOD } : undefined),

@@ -1,26 +1,22 @@
-/** What a refresh makes of the state of a source (SPEC D23.12 to D23.20), and how it is told. Times in ms. */
+/** Effects of a refresh on the source's state (SPEC D23.12 to D23.20), and reports. Times in ms. */
 import type { Applying, RefreshOnHold, Source, SourceState } from '../../account/source.ts';
 import type { SourceRun } from '../../account/source-run.ts';
 import { UNCOUNTED } from '../../account/source-state.ts';
 import type { SyncPlan } from '../sync.ts';
 import { waitAfter } from './schedule.ts';
 
-/** A whole answer: its content, and what its server says of it. */
 export interface Answered {
   readonly digest: string;
   readonly validators: { readonly etag?: string; readonly lastModified?: string };
   readonly endsWithLineFeed: boolean;
 }
 
-/** What became of a refresh. */
 export type Outcome =
-  /** The content is the one that was applied. */
   | { readonly kind: 'unchanged'; readonly answered?: Answered }
-  /** The content is one that is held, or that somebody did not want: the list stays as it is. */
   | { readonly kind: 'known'; readonly text: string; readonly answered?: Answered }
   | { readonly kind: 'applied'; readonly applying: Applying; readonly plan: SyncPlan; readonly answered?: Answered }
   | { readonly kind: 'held'; readonly held: RefreshOnHold; readonly plan: SyncPlan; readonly answered?: Answered }
-  /** `retryAfter`: how long the server wants to be left alone, ms. */
+  /** `retryAfter`: the server's requested pause, ms. */
   | { readonly kind: 'failed'; readonly text: string; readonly retryAfter?: number | undefined; readonly answered?: undefined }
   | {
       readonly kind: 'stopped';
@@ -31,7 +27,6 @@ export type Outcome =
     }
   | { readonly kind: 'discarded'; readonly answered?: undefined };
 
-/** How long a refresh took, and what came. */
 export interface Effort {
   readonly at: number;
   readonly ms: number;
@@ -46,7 +41,6 @@ const seenOf = ({ digest, validators: { etag, lastModified } }: Answered) => ({
   lastModified: lastModified ?? null,
 });
 
-/** The state behind a refresh. `least`: the least interval of its host, seconds. */
 export function settled(state: SourceState, outcome: Outcome, { every, least, random }: Timed, now: number): SourceState {
   const next = (failures: number, retryAfter?: number) =>
     now + waitAfter({ every: every * 1000, least: least * 1000 }, failures, retryAfter, random);
@@ -66,14 +60,14 @@ export function settled(state: SourceState, outcome: Outcome, { every, least, ra
   const alone = (retryAfter = 0) => ({ applying: null, waits: null, until: retryAfter > 0 ? now + retryAfter : null });
   switch (outcome.kind) {
     case 'unchanged':
-      // What was held is needless where its origin has what the list has.
+      // Origin and list are equal: nothing to hold.
       return { ...good, held: null, confirmedAt: now, ...(state.hasEnds && { countedFor: UNCOUNTED }) };
     case 'known':
       return good;
     case 'held':
       return { ...good, held: outcome.held };
     case 'applied':
-      // What was accepted was fetched before.
+      // Accepted content was fetched earlier.
       return applied(answered === undefined ? { ...state, fault: null } : good, outcome.applying, outcome.plan, answered);
     case 'failed':
       return {
@@ -90,7 +84,7 @@ export function settled(state: SourceState, outcome: Outcome, { every, least, ra
   }
 }
 
-/** What of a state follows from a replacement that was applied, also by a process that has ended. */
+/** Applies a finished replacement, possibly one of an earlier process. */
 export function applied(
   state: SourceState,
   { replacement, at, digest, hasBroad, hasEnds = false, equalSeq = state.equalSeq }: Applying,
@@ -99,10 +93,10 @@ export function applied(
 ): SourceState {
   const isChanged = plan.added + plan.changed + plan.removed > 0;
   const changedAt = isChanged ? at : state.changedAt;
-  // What was undone since the list was compared still counts.
+  // An undo after the comparison still counts.
   const undone = state.undone !== null && state.undone.seq > equalSeq ? state.undone : null;
   const now = { ...state, applying: null, entries: plan.listed, countedFor: null, changedAt, undone, equalSeq };
-  // What has expired comes back with its next content, whatever that is.
+  // Expired content returns with any next content.
   if (digest === null) return { ...now, expired: true, digest: null, seen: null, replacement: null };
   return {
     ...now,
@@ -117,19 +111,17 @@ export function applied(
   };
 }
 
-/** Why the content of an answer needs no comparing; undefined where it does. */
 export function knownContent(
   { digest, held, discarded, undone }: SourceState,
   content: string,
 ): (Pick<Outcome, 'kind'> & { readonly text: string }) | undefined {
-  if (content === held?.digest) return { kind: 'known', text: 'the content is still the one that is held' };
+  if (content === held?.digest) return { kind: 'known', text: 'the content is still the one on hold' };
   if (content === discarded) return { kind: 'known', text: 'the content is still the one that was discarded' };
   if (content !== digest) return undefined;
   if (undone !== null) return { kind: 'known', text: `the content is still the one that was undone by batch ${undone.batch}` };
   return { kind: 'unchanged', text: '' };
 }
 
-/** A refresh as it is told afterwards. */
 export function runOf(outcome: Outcome, { at, ms, bytes }: Effort): SourceRun {
   const plan = 'plan' in outcome ? outcome.plan : undefined;
   const { added = 0, changed = 0, removed = 0, unchanged = 0, refused = 0, failed = 0 } = plan ?? {};

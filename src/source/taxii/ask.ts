@@ -1,7 +1,6 @@
-/** One question to a TAXII 2.1 server. */
 import { WeirError } from '../../errors.ts';
 
-/** What answers are asked for, bytes of one (it is parsed in one go, and others wait for that), and what they are called. */
+/** Expected media type, name, and maximum bytes of a response: parsing blocks the thread. */
 export interface Answers {
   readonly accept: string;
   readonly most: number;
@@ -10,20 +9,17 @@ export interface Answers {
 const TAXII_ANSWERS: Answers = { accept: 'application/taxii+json;version=2.1', most: 2 * 1024 * 1024, name: 'TAXII 2.1' };
 export const MISP_ANSWERS: Answers = { accept: 'application/json', most: 8 * 1024 * 1024, name: 'a feed of MISP' };
 
-/** What of a pull is left to one of its answers. */
 export interface AskLimits {
   readonly totalMs: number;
   readonly bytes: number;
 }
 
-/** How a pull is fetched (`fetch/taxii.ts`). Its limits are those of all its answers together. */
+/** HTTP access to a server (`fetch/taxii.ts`); limits apply to all responses together. */
 export interface TaxiiServer {
-  /** The address that was named. */
   readonly url: string;
   readonly limits: AskLimits;
-  /** Gives other work its turn. */
   pause(): Promise<void>;
-  /** Fetches as `fetchInto` does; credentials go along only where `isOwn`. */
+  /** Like `fetchInto`; sends credentials only if `isOwn`. */
   fetch(
     url: URL,
     asked: { readonly accept: string; readonly isOwn: boolean; readonly limits: AskLimits },
@@ -33,11 +29,10 @@ export interface TaxiiServer {
 
 export interface TaxiiAnswer {
   readonly json: unknown;
-  /** When the last of its objects was added, as the server writes it: with microseconds, which a Date would lose. */
+  /** When the last object was added, in the server's text: a Date would lose microseconds. */
   readonly addedLast: string | undefined;
 }
 
-/** Any other status; `retryAfter` in ms. */
 export interface Refused {
   readonly status: number;
   readonly retryAfter: number | undefined;
@@ -45,12 +40,14 @@ export interface Refused {
 
 export const isRefused = (answer: object): answer is Refused => 'status' in answer;
 
-/** Asks. Rejects with FETCH where the answer is no JSON. */
 export type Ask = (url: URL) => Promise<TaxiiAnswer | Refused>;
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
 
-/** Asks within what is left of the limits. Credentials go to the origin of the address that was named, only. `now`: ms since 1970. */
+/**
+ * Requests within the remaining limits. Rejects with FETCH for invalid JSON. Credentials are sent only to the configured origin. `now`: ms
+ * since 1970.
+ */
 export function asker(
   { url: named, limits, fetch }: TaxiiServer,
   now: () => number,
@@ -67,10 +64,10 @@ export function asker(
       const asked = { accept, isOwn: url.origin === origin, limits: left };
       const answer = await fetch(url, asked, async (piece) => void pieces.push(piece));
       if (isRefused(answer)) return { status: answer.status, retryAfter: answer.retryAfter };
-      const whole = Buffer.concat(pieces);
-      bytes += whole.length;
+      const body = Buffer.concat(pieces);
+      bytes += body.length;
       const added = answer.headers['x-taxii-date-added-last'];
-      return { json: parsed(whole, url, name), addedLast: typeof added === 'string' && INSTANT.test(added) ? added : undefined };
+      return { json: parsed(body, url, name), addedLast: typeof added === 'string' && INSTANT.test(added) ? added : undefined };
     },
   };
 }

@@ -1,9 +1,9 @@
-/** Which collection an address means (SPEC D23.30): its own, or the one that a server, an API root or a list of collections has. */
+/** Finds the collection behind an address (SPEC D23.30): itself, or one of a server, API root or list of collections. */
 import { WeirError } from '../../errors.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { type Ask, isRefused, type Refused } from './ask.ts';
 
-/** API roots of a server that are looked at, and collections that are named. */
+/** Maximum API roots examined, and collections named. */
 const MOST_ROOTS = 10;
 const MOST_NAMED = 20;
 
@@ -16,7 +16,7 @@ interface Collection {
 
 const OBJECTS = /^(.*\/collections\/[^/]+)(\/(objects|manifest))?\/?$/;
 
-/** The address of the objects. `wanted`: the id, alias or title where there are several. Throws FETCH with those that there are. */
+/** The address of the objects. `wanted`: id, alias or title. Throws FETCH with the available ones. */
 export async function objectsUrl(ask: Ask, address: string, wanted: string | undefined): Promise<URL | Refused> {
   const url = new URL(address);
   const [, own] = OBJECTS.exec(url.pathname) ?? [];
@@ -31,14 +31,13 @@ export async function objectsUrl(ask: Ask, address: string, wanted: string | und
     if (!isRefused(answer)) found.push(...collectionsOf(answer.json, list));
     else if (lists!.length === 1) return answer;
   }
-  const meant = wanted === undefined ? found : found.filter(({ id, title, alias }) => [id, title, alias].includes(wanted));
-  if (meant.length === 1) return meant[0]!.url;
+  const matching = wanted === undefined ? found : found.filter(({ id, title, alias }) => [id, title, alias].includes(wanted));
+  if (matching.length === 1) return matching[0]!.url;
   const names = found.slice(0, MOST_NAMED).map(({ id, title }) => `${id} (${title})`);
-  const list = names.length === 0 ? 'none that may be read' : names.join(', ');
-  throw new WeirError('FETCH', `${address}: say which collection is meant; there is ${list}`);
+  const advice = names.length === 0 ? 'there is no readable collection' : `choose a collection: ${names.join(', ')}`;
+  throw new WeirError('FETCH', `${address}: ${advice}`);
 }
 
-/** Where the collections of a server or an API root are listed; undefined where the answer is such a list itself. */
 function listsOf(json: unknown, url: URL): URL[] | undefined {
   if (!isObject(json)) throw none(url);
   const { api_roots: roots, collections, versions } = json;

@@ -1,31 +1,27 @@
-/** What a STIX 2.1 indicator asks for: networks, for how long, and what is said of them (SPEC D23.32, D23.33). */
+/** Reads STIX 2.1 indicators: networks, period and description (SPEC D23.32, D23.33). */
 import { isObject } from '../../signal/normalize.ts';
 import { levelOf } from '../readers/describe.ts';
 import { networksOfPattern } from './pattern.ts';
 
-/** One version of an object of a collection, as it is kept between pulls. */
 export interface KnownObject {
   readonly id: string;
-  /** The text of `modified`, else `created`: microseconds count. */
+  /** `modified`, else `created`, as text with microseconds. */
   readonly modified: string;
-  /** Networks in canonical text; none for what is revoked or passed over. */
+  /** Canonical; empty if revoked or skipped. */
   readonly networks: readonly string[];
-  /** Why all or parts of it were passed over. */
+  /** Reasons for skipping it, or parts of it. */
   readonly passed: readonly string[];
-  /** Instants as the object has them; from when and until when it counts. */
   readonly from?: string;
   readonly until?: string;
-  /** The indicator's name, and how sure its author is, in our words. */
   readonly name?: string;
   readonly confidence?: 'low' | 'medium' | 'high';
 }
 
-/** Networks of one indicator at most. */
+/** Maximum per indicator. */
 const MOST_NETWORKS = 10_000;
 const MOST_NAME = 200;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-/** Reads an object of an envelope; undefined for what is none. */
 export function readObject(object: unknown): KnownObject | undefined {
   if (!isObject(object)) return undefined;
   const { id, type, modified, created, revoked, pattern, pattern_type: language, valid_from: from, valid_until: until } = object;
@@ -57,14 +53,14 @@ export function readObject(object: unknown): KnownObject | undefined {
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-/** Whether a version comes after another of the same object: instants are compared as text of one length, since a Date loses microseconds. */
+/** Compares instants as text of equal length: a Date would lose microseconds. */
 export const isLater = (one: string, other: string): boolean => padded(one) > padded(other);
 const padded = (instant: string): string => {
   const [whole = '', fraction = ''] = instant.replace(/Z$/, '').split('.');
   return `${whole}.${fraction.padEnd(9, '0')}`;
 };
 
-/** Why an object does not count at `now` (ms); undefined when it does. */
+/** Why an object is not active at `now` (ms); undefined if it is. */
 export function passedNow({ from, until }: KnownObject, now: number): string | undefined {
   if (from !== undefined && Date.parse(from) > now) return 'valid_from lies ahead';
   if (until !== undefined && Date.parse(until) <= now) return 'valid_until has passed';

@@ -1,28 +1,26 @@
-/** What is known of a collection between two pulls: its objects, and from where on the next pull asks (SPEC D23.33, D23.34). */
+/** The known objects of a collection between fetches, and the position of the next one (SPEC D23.33, D23.34). */
 import { WeirError } from '../../errors.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { isLater, type KnownObject, passedNow } from './indicator.ts';
 
-/** Objects of a collection at most, and characters of what is kept of them. */
+/** Maximum objects of a collection, and characters stored for them. */
 export const MOST_OBJECTS = 100_000;
 const MOST_KEPT = 64 * 1024 * 1024;
 
-/** What is known of a collection. */
 export interface KnownCollection {
-  /** Whose objects these are: the address and what of it is read. Others are forgotten. */
+  /** Identifies address and settings; a change discards the objects. */
   readonly of: string;
-  /** `added_after` of the next pull, as the server wrote it; undefined: all of it. */
+  /** `added_after` of the next fetch, in the server's text; undefined: fetch everything. */
   readonly cursor: string | undefined;
-  /** When all of it was pulled, ms since 1970. */
   readonly completeAt: number;
-  /** By their ids: the latest version of each. */
+  /** The latest version by id. */
   readonly objects: ReadonlyMap<string, KnownObject>;
 }
 
-/** Takes objects in; throws FETCH beyond the bounds. */
+/** Collects objects; throws FETCH above the maximum. */
 export function objectKeeper(before: Iterable<KnownObject> = []): {
   readonly objects: ReadonlyMap<string, KnownObject>;
-  /** Whether it was new, or later than what there was. */
+  /** False unless the object is new or later. */
   take(object: KnownObject): boolean;
 } {
   const objects = new Map<string, KnownObject>();
@@ -42,14 +40,12 @@ export function objectKeeper(before: Iterable<KnownObject> = []): {
   return { objects, take };
 }
 
-/** The list that a collection is at `now` (ms): a row for each network, in order, and what was passed over, by the reason. */
 export interface CollectionList {
-  /** Made as they are asked for: all of them at once would be as much memory again. */
   readonly rows: Iterable<ReturnType<typeof rowOf>>;
   readonly passed: Readonly<Record<string, number>>;
 }
 
-/** Of several indicators of a network that counts longest is told; of those the one whose id is first. */
+/** If several indicators name a network, the longest one wins, then the first id. */
 export function listOf(objects: Iterable<KnownObject>, now: number): CollectionList {
   const passed: Record<string, number> = Object.create(null);
   const byNetwork = new Map<string, KnownObject>();
@@ -71,7 +67,6 @@ const endOf = ({ until }: KnownObject): number => (until === undefined ? Number.
 const comesBefore = (one: KnownObject, other: KnownObject): boolean =>
   endOf(one) === endOf(other) ? one.id < other.id : endOf(one) > endOf(other);
 
-/** A network of a collection, as a plain list has it. */
 const rowOf = (value: string, { id, until, name, confidence }: KnownObject) => ({
   value,
   labels: { indicator: id },
@@ -80,13 +75,13 @@ const rowOf = (value: string, { id, until, name, confidence }: KnownObject) => (
   ...(confidence !== undefined && { confidence }),
 });
 
-/** The lines that keep it: what it is of, then its objects. */
+/** Serializes a header line, then the objects. */
 export function* linesOf({ objects, ...head }: KnownCollection): Generator<string> {
   yield `${JSON.stringify(head)}\n`;
   for (const object of objects.values()) yield `${JSON.stringify(object)}\n`;
 }
 
-/** Reads such lines; undefined where they are of something else, damaged, or too old (`isDue`): then all of it is pulled. */
+/** Parses these lines; undefined if they are foreign, damaged or outdated (`isDue`): everything is fetched again. */
 export async function knownFrom(
   lines: AsyncIterable<string>,
   of: string,

@@ -1,4 +1,4 @@
-/** A collection as a content that is kept and read again: a line for each network, then what was passed over (SPEC D23.33). */
+/** The stored form of a collection's list: a line per network, then skip reasons (SPEC D23.33). */
 import { parsedJson } from '../../json/json.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { type PassedRow, type PlacedEntry, placed } from '../readers/content.ts';
@@ -8,13 +8,11 @@ import { readLines, readUtf8 } from '../readers/lines.ts';
 import { rowOf } from '../readers/row.ts';
 import { type CollectionList, MOST_OBJECTS } from './known.ts';
 
-/** The lines of a list. */
 export function* listLines({ rows, passed }: CollectionList): Generator<string> {
   for (const row of rows) yield `${JSON.stringify(row)}\n`;
   for (const [reason, count] of Object.entries(passed)) yield `${JSON.stringify({ passed: reason, count })}\n`;
 }
 
-/** The entries of such lines, placed by the indicators that they are of. */
 export async function* taxiiEntries(
   bytes: AsyncIterable<Buffer>,
   defaults: ListDefaults,

@@ -1,20 +1,17 @@
-/** The pages of a TAXII 2.1 collection (SPEC D23.31): asked for one after the other, and never without end. */
+/** Fetches the pages of a TAXII 2.1 collection (SPEC D23.31), with a limit. */
 import { WeirError } from '../../errors.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { type Ask, isRefused, type Refused } from './ask.ts';
 
-/** Pages of one pull, and objects that are asked for at a time. */
+/** Maximum pages per fetch, and objects per page. */
 const MOST_PAGES = 2_000;
 const PAGE = 500;
-/** Objects that are read before other work gets its turn. */
 const TURN = 100;
 
-/** What came of the pages. */
 export interface Pages {
-  /** What the next pull asks for with `added_after`, as the server wrote it; undefined where it told nothing. */
   readonly cursor: string | undefined;
   readonly pages: number;
-  /** Whether the server says that there is more, but gives nothing new. */
+  /** The server announces more but sends nothing new. */
   readonly isStalled: boolean;
 }
 
@@ -24,7 +21,7 @@ interface Envelope {
   readonly next: string | undefined;
 }
 
-/** Hands every object of a collection that was added after `cursor` to `take`, which says whether it is new in this pull. */
+/** Passes all objects added after `cursor` to `take`, which returns whether the object is new in this fetch. */
 export async function readPages(
   ask: Ask,
   objects: URL,
@@ -50,11 +47,10 @@ export async function readPages(
     }
     if (page.objects.length > 0) last = answer.addedLast ?? last;
     if (!page.more) return { cursor: last, pages, isStalled: false };
-    // A server may give the same `next` for each page of one query, and pages on which its filter leaves nothing: both go on.
+    // A server may repeat `next` within one query, and send pages emptied by its filter: continue.
     if (!isNew && (isRepeated || page.next === undefined)) return { cursor: last, pages, isStalled: true };
     if (page.next === undefined && answer.addedLast === undefined)
-      throw new WeirError('FETCH', `${objects.href}: says that there is more, and neither what is next nor when the last was added`);
-    // What is next is asked for with the query that it came from.
+      throw new WeirError('FETCH', `${objects.href}: announces more objects, but neither next nor X-TAXII-Date-Added-Last`);
     next = page.next;
     if (next === undefined) after = answer.addedLast;
   }
@@ -74,6 +70,6 @@ function readEnvelope(json: unknown): Envelope {
   if (!isObject(json) || !(json.objects === undefined || Array.isArray(json.objects)))
     throw new WeirError('FETCH', 'the answer is no envelope of TAXII 2.1');
   const { objects = [], more, next } = json;
-  // Without objects the end is meant where nothing else is said.
+  // A missing `more` without objects is the end.
   return { objects: objects as readonly unknown[], more: more === true, next: typeof next === 'string' && next !== '' ? next : undefined };
 }

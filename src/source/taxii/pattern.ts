@@ -1,40 +1,39 @@
-/** The networks that a STIX 2.1 pattern means, of the part of the language that can mean nothing else (SPEC D23.32). */
+/** Extracts networks from the unambiguous part of STIX 2.1 patterns (SPEC D23.32). */
 import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 
-/** What a pattern means: networks in canonical text, and why parts of it, or all of it, are passed over. */
+/** Canonical networks, and reasons for skipping parts. */
 export interface PatternNetworks {
   readonly networks: readonly string[];
   readonly passed: readonly string[];
 }
 
-/** Characters of a pattern, and nested parentheses, at most. */
 const MOST_CHARACTERS = 100_000;
 const MOST_DEPTH = 32;
 
-/** Objects that hold the address of a host by the path before the property, and the family of that address; 0: either. */
+/** Object paths holding host addresses, and their family; 0: either. */
 const HOSTS: Readonly<Record<string, 0 | 4 | 6>> = {
   'ipv4-addr:': 4,
   'ipv6-addr:': 6,
   'network-traffic:src_ref.': 0,
   'network-traffic:dst_ref.': 0,
 };
-/** Types of what a `…_ref` refers to, and the family of such an address. */
+/** Object types behind a `…_ref`, and their family. */
 const TYPES = new Map<string, 4 | 6>([
   ['ipv4-addr', 4],
   ['ipv6-addr', 6],
 ]);
 const PROPERTY = /^(ipv[46]-addr:|network-traffic:(?:src|dst)_ref\.)(value)$|^(network-traffic:(?:src|dst)_ref\.)(type)$/;
 
-/** Alternatives of a pattern, at most: an AND of ORs has their product. */
+/** Maximum alternatives: an AND of ORs has their product. */
 const MOST_ALTERNATIVES = 10_000;
 
-/** What is never closed is one token to the end: each would be looked for again from behind it otherwise. */
+/** An unclosed quote is one token to the end: otherwise quadratic time. */
 const TOKEN =
   /\s+|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|('(?:[^'\\]|\\[\s\S]?)*(?:'|$)|[[\](),]|==?|!=|<>|[<>]=?|[\w-]+(?::[\w.\-'[\]*]+)?|[^\s])/gy;
 const PATH = /^[a-z][\w-]*:/i;
-/** Words that make more than one thing have to be there. */
+/** Words combining several conditions. */
 const TOGETHER: Readonly<Record<string, string>> = {
   AND: 'AND: an address together with something else',
   FOLLOWEDBY: 'FOLLOWEDBY: an address and then something else',
@@ -47,7 +46,6 @@ const TOGETHER: Readonly<Record<string, string>> = {
 const OTHER_OPERATORS = new Set(['!=', '<>', '<', '>', '<=', '>=', 'LIKE', 'MATCHES', 'ISSUPERSET']);
 const NO_PATTERN = 'a pattern that cannot be read';
 
-/** Why a whole pattern is passed over. */
 class Passed {
   readonly reason: string;
   constructor(reason: string) {
@@ -55,7 +53,7 @@ class Passed {
   }
 }
 
-/** What a comparison says: the value or the type of a host, or something of another object (`is`: its type). */
+/** A comparison: value or type of a host, or of another object (`is`: its type). */
 interface Fact {
   readonly of: string | undefined;
   readonly is?: string;
@@ -63,10 +61,9 @@ interface Fact {
   readonly type?: string;
 }
 
-/** There are many patterns of which nothing is passed over. */
 const NONE: readonly string[] = [];
 
-/** Reads a pattern. Alternatives (`OR`) count each by itself; where anything else is asked for, the whole pattern is passed over. */
+/** Each alternative of an `OR` counts separately. Any other combination skips the complete pattern. */
 export function networksOfPattern(pattern: string): PatternNetworks {
   const networks = new Set<string>();
   const passed = new Set<string>();
@@ -91,7 +88,6 @@ function readAll(tokens: readonly string[], networks: Set<string>, passed: Set<s
     throw new Passed(TOGETHER[tokens[at] ?? ''] ?? NO_PATTERN);
   };
 
-  /** `one OR one …`, each in parentheses where it may be. */
   function anyOf<T>(one: () => T[], depth: number): T[] {
     if (depth > MOST_DEPTH) throw new Passed('a pattern with too many parentheses');
     const found: T[] = [];
@@ -110,7 +106,6 @@ function readAll(tokens: readonly string[], networks: Set<string>, passed: Set<s
     }, depth);
   }
 
-  /** The alternatives of a comparison expression; what stands in one of them has to be so together. */
   function comparisons(depth: number): Fact[][] {
     return anyOf(() => {
       let all = factor(depth);
@@ -160,13 +155,13 @@ function readAll(tokens: readonly string[], networks: Set<string>, passed: Set<s
   const found = observations(0);
   if (at < tokens.length) throw new Passed(TOGETHER[tokens[at]!] ?? NO_PATTERN);
   for (const facts of found) {
-    const meant = networkOf(facts);
-    if (typeof meant === 'string') passed.add(meant);
-    else networks.add(formatNetwork(meant));
+    const network = networkOf(facts);
+    if (typeof network === 'string') passed.add(network);
+    else networks.add(formatNetwork(network));
   }
 }
 
-/** The network that facts mean together, or why they mean none. A type beside a value of the same reference says what the value is. */
+/** The network meant by the facts together, or the reason for none. A type with a value of the same reference qualifies the value. */
 function networkOf(facts: readonly Fact[]): Network | string {
   const [first, ...others] = facts;
   if (first === undefined) throw new Passed(NO_PATTERN);

@@ -1,4 +1,4 @@
-/** Pulls a collection of TAXII 2.1 and says what list it is (SPEC D23.30 to D23.34): what was added since the last pull, or all of it. */
+/** Fetches a TAXII 2.1 collection as a list (SPEC D23.30 to D23.34), incrementally or completely. */
 import { createHash } from 'node:crypto';
 import { asker, isRefused, type Refused, type TaxiiServer } from './ask.ts';
 import { objectsUrl } from './collection.ts';
@@ -6,55 +6,49 @@ import { isLater, readObject } from './indicator.ts';
 import { type CollectionList, type KnownCollection, listOf, objectKeeper } from './known.ts';
 import { type Pages, readPages } from './pages.ts';
 
-/** Nothing tells what was removed from a collection: it is pulled as a whole so often, ms. */
-const WHOLE_EVERY = 24 * 3_600_000;
-/** Whether what was known of all of it so long ago does not count any more. */
-export const isWholeDue = (completeAt: number, now: number): boolean => now - completeAt >= WHOLE_EVERY || now < completeAt;
-/** Rows that are hashed before other work gets its turn. */
+/** Interval of complete fetches, ms: servers do not report removals. */
+const COMPLETE_EVERY = 24 * 3_600_000;
+/** Also due if the last complete fetch is in the future. */
+export const isCompleteDue = (completeAt: number, now: number): boolean => now - completeAt >= COMPLETE_EVERY || now < completeAt;
 const TURN = 1000;
 
-/** What is pulled. */
 export interface TaxiiPull {
   readonly server: TaxiiServer;
-  /** The id, alias or title of the collection, where the address has several. */
+  /** Id, alias or title, if the address has several collections. */
   readonly collection: string | undefined;
-  /** What the last pull knew (`knownFrom`); undefined: nothing. */
+  /** From `knownFrom`; undefined: nothing known. */
   readonly known: KnownCollection | undefined;
-  /** ms since 1970 */
   readonly now: () => number;
-  /** 2,000 when absent. */
   readonly mostPages?: number;
 }
 
-/** A pull that came to its end. */
 export interface TaxiiPulled {
-  /** To be kept for the next pull. */
   readonly known: KnownCollection;
   readonly list: CollectionList;
-  /** SHA-256 of the list, hexadecimal. */
   readonly digest: string;
   readonly pages: number;
   readonly bytes: number;
-  /** What somebody should know of the server; undefined for nothing. */
   readonly note: string | undefined;
-  /** Why the list is not whole: what is known is kept, and the next pull goes on. Absent where it is. */
+  /** Why the list is incomplete: the next fetch continues. Absent for a complete list. */
   readonly partial?: string;
+  /** What the server answered where that is why. */
+  readonly refused?: Refused | undefined;
 }
 
-/** What `KnownCollection.of` is of such a pull: where anything of it changes, what was known is forgotten. */
+/** `KnownCollection.of`; a change discards the known objects. */
 export const pulledOf = (url: string, collection: string | undefined): string => JSON.stringify([url, collection ?? null]);
 
-/** Pulls. Rejects with FETCH and a sentence where the pull is not whole: what was known stays as it was. */
+/** Rejects with FETCH and a sentence after an incomplete fetch; the known objects are then unchanged. */
 export async function pullTaxii({ server, collection, known, now, mostPages }: TaxiiPull): Promise<TaxiiPulled | Refused> {
   const { ask, bytes } = asker(server, now);
   const of = pulledOf(server.url, collection);
   const objects = await objectsUrl(ask, server.url, collection);
   if (isRefused(objects)) return objects;
   const at = now();
-  const isComplete = known?.of !== of || known.cursor === undefined || isWholeDue(known.completeAt, at);
+  const isComplete = known?.of !== of || known.cursor === undefined || isCompleteDue(known.completeAt, at);
   let [before, read] = [isComplete ? undefined : known, await pages(isComplete ? undefined : known)];
   if (isRefused(read.pages) && read.pages.status === 400 && before !== undefined) {
-    // A server that does not take its own instant any more has all to be asked for again.
+    // The server rejects its own cursor: fetch everything.
     before = undefined;
     read = await pages(undefined);
   }
@@ -67,20 +61,20 @@ export async function pullTaxii({ server, collection, known, now, mostPages }: T
     digest: await digestOf(list, server.pause),
     pages: count,
     bytes: bytes(),
-    note: isStalled ? 'the server says that there is more, and gave nothing new: this was taken as the end' : undefined,
+    note: isStalled ? 'the server announces more objects but sends nothing new: treated as the end' : undefined,
   };
 
   async function pages(
     from: KnownCollection | undefined,
   ): Promise<{ readonly pages: Pages | Refused; readonly objects: KnownCollection['objects'] }> {
     const keeper = objectKeeper(from?.objects.values());
-    // In a pull of all what is kept is what was seen.
+    // A complete fetch retains only objects seen in it.
     const seen = from === undefined ? undefined : new Map<string, string>();
     const take = (value: unknown): boolean => {
       const object = readObject(value);
       if (object === undefined) return false;
-      const isKept = keeper.take(object);
-      if (seen === undefined) return isKept;
+      const isUpdate = keeper.take(object);
+      if (seen === undefined) return isUpdate;
       const other = seen.get(object.id);
       const isNew = other === undefined || isLater(object.modified, other);
       if (isNew) seen.set(object.id, object.modified);
@@ -90,7 +84,6 @@ export async function pullTaxii({ server, collection, known, now, mostPages }: T
   }
 }
 
-/** SHA-256 of a list, hexadecimal. */
 export async function digestOf({ rows }: CollectionList, pause: () => Promise<void>): Promise<string> {
   const hash = createHash('sha256');
   let hashed = 0;

@@ -1,27 +1,25 @@
-/** Statements that changes of accounts are made of, the same in both dialects. */
-
 import type { Author } from '../../account/caller.ts';
 import { type AccessList, LIST_SETTINGS, type ListSetting } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
 import { WeirError } from '../../errors.ts';
 import type { Row } from '../rows.ts';
-import { all, one, tell, type Value, type Work } from '../work.ts';
+import { all, notify, one, type Value, type Work } from '../work.ts';
 import { audit } from './audit.ts';
 
 /**
- * Moves both revisions of a workspace, of which landing moves the first alone, and holds its row until the commit: landings and other
- * changes of its lists wait. Returns its pk.
+ * Increments both revisions of a workspace and locks its row until the commit: landings and other changes of its lists wait. Returns its
+ * pk.
  */
 export function* changeWorkspace(id: string): Work<number> {
   const moved = 'revision = revision + 1, settings_revision = settings_revision + 1';
-  const row = yield* tell(`UPDATE workspaces SET ${moved} WHERE id = $1 RETURNING pk`, id);
+  const row = yield* notify(`UPDATE workspaces SET ${moved} WHERE id = $1 RETURNING pk`, id);
   if (row === undefined) throw noSuch('workspace', id);
   return Number(row.pk);
 }
 
-/** Holds a workspace's row until the commit, so that no list or feed of it is deleted, and nothing counted anew, meanwhile. Returns its pk. */
+/** Locks a workspace's row until the commit: its lists, feeds and counts cannot change. Returns its pk. */
 export function* holdWorkspace(id: string): Work<number> {
-  const row = yield* tell('UPDATE workspaces SET revision = revision WHERE id = $1 RETURNING pk', id);
+  const row = yield* notify('UPDATE workspaces SET revision = revision WHERE id = $1 RETURNING pk', id);
   if (row === undefined) throw noSuch('workspace', id);
   return Number(row.pk);
 }
@@ -38,21 +36,21 @@ export function* feedRow(workspacePk: number, id: string): Work<Row> {
   return row;
 }
 
-/** Throws CHANGED unless the state is one of those that the caller expects. */
+/** Throws CHANGED unless `ifMatch` contains the state. */
 export function requireState(state: object, ifMatch: readonly string[] | undefined): void {
   if (ifMatch !== undefined && !ifMatch.includes(stateTag(state))) {
-    throw new WeirError('CHANGED', 'it has been changed since: read it again, and change what it is now');
+    throw new WeirError('CHANGED', 'it has changed since you read it: read it again');
   }
 }
 
-/** Tells every process, within a second, that keys, permissions or subscriptions have changed. */
+/** Every process notices within a second. */
 export function* moveKeyRevision(): Work<void> {
-  yield* tell("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
+  yield* notify("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
 }
 
 /**
- * Revokes the keys with an id, or those that are bound to a list or feed; those that were not revoked before have an audit row each. A key
- * that was revoked with its list or feed comes back with it, unless it is revoked by itself meanwhile.
+ * Revokes the keys with an id, or bound to a list or feed, with an audit row each. A key revoked with its list or feed returns with it,
+ * unless it is revoked separately meanwhile.
  */
 export function* revokeKeys(
   now: string,
@@ -70,7 +68,6 @@ export function* revokeKeys(
   for (const { id } of revoked) yield* audit(now, 'key revoked', String(id), of);
 }
 
-/** Writes a row that is made now, and returns it. */
 export function* create(now: string, table: string, row: Readonly<Record<string, Value>>): Work<Row> {
   const columns = Object.keys(row);
   const values = columns.map((_, i) => `$${i + 1}`);
@@ -78,7 +75,6 @@ export function* create(now: string, table: string, row: Readonly<Record<string,
   return (yield* one(text, ...Object.values(row)))!;
 }
 
-/** The columns of a list that can be set, with their values. */
 export const listColumns = (list: Omit<AccessList, 'workspaceId' | 'revision' | 'isDefault' | 'sourceId'>): Record<string, Value> => ({
   id: list.id,
   name: list.name,
@@ -90,7 +86,6 @@ export function insertList(now: string, workspacePk: number, list: Omit<AccessLi
   return create(now, 'lists', row);
 }
 
-/** The columns that a change of a list or a composed feed sets, with their values. */
 export const patchColumns = <K extends string>(
   patch: { readonly [name in K]?: string | number | null | undefined },
   settings: Readonly<Record<K, ListSetting>>,
@@ -101,7 +96,7 @@ export const patchColumns = <K extends string>(
   });
 
 export const tooMany = (most: number, what: string, setting: string, remedy = 'delete one') =>
-  new WeirError('REFUSED', `the workspace has ${most} ${what}, as many as it may have: ${remedy}, or raise ${setting}`);
+  new WeirError('REFUSED', `the workspace has ${most} ${what}, its limit: ${remedy}, or raise ${setting}`);
 
 export const tooManyLists = (most: number) => tooMany(most, 'lists', 'MAX_LISTS');
 

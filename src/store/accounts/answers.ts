@@ -1,11 +1,10 @@
-/** Answers to requests that are to be done once (SPEC D15.11), the same in both dialects. */
+/** Answers to idempotent requests (SPEC D15.11). */
 import { WeirError } from '../../errors.ts';
 import { ANSWER_KEPT, type EarlierAnswer, type OnceOnly } from '../../ports/stored/account-store.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { all, one, run, type Work } from '../work.ts';
-import { bytesOf, giveBack, take } from './storage-usage.ts';
+import { addUsage, bytesOf, releaseUsage } from './storage-usage.ts';
 
-/** `earlierAnswer` of the port. */
 export function* earlierAnswer(
   workspaceId: string,
   { keyId, token }: Omit<OnceOnly, 'fingerprint'>,
@@ -22,7 +21,7 @@ export function* earlierAnswer(
   return row && { fingerprint: String(row.fingerprint), answer: String(row.answer) };
 }
 
-/** Remembers an answer, unless one is known; says whether it did. */
+/** False if an answer is stored already. */
 export function* remember(now: string, workspacePk: number, { keyId, token, fingerprint }: OnceOnly, answer: string): Work<boolean> {
   const old = yield* all(
     `DELETE FROM answers WHERE workspace_pk = $1 AND key_id = $2 AND token = $3 AND at <= ${now} - ${ANSWER_KEPT} RETURNING workspace_pk, bytes`,
@@ -40,12 +39,12 @@ export function* remember(now: string, workspacePk: number, { keyId, token, fing
     answer,
     bytes,
   );
-  yield* giveBack('answers', old);
-  if (count > 0) yield* take('answers', workspacePk, bytes);
+  yield* releaseUsage('answers', old);
+  if (count > 0) yield* addUsage('answers', workspacePk, bytes);
   return count > 0;
 }
 
-/** Remembers what the transaction made. Throws ANSWERED_BEFORE, and so undoes it, when the request was done before. */
+/** Stores the result. Throws ANSWERED_BEFORE, and so rolls back, if the request was done before. */
 export function* doneOnce(now: string, workspacePk: number, once: OnceOnly | undefined, made: object): Work<void> {
   if (once === undefined || (yield* remember(now, workspacePk, once, JSON.stringify(made)))) return;
   throw new WeirError('ANSWERED_BEFORE', 'a request with this Idempotency-Key was done before');

@@ -1,4 +1,4 @@
-/** The audit log: a row for each change, in the change's own transaction; the same in both dialects. */
+/** The audit log: a row per change, in the change's own transaction. */
 import type { Author } from '../../account/caller.ts';
 import type { AuditedChange, AuditRow, Page, PageRequest } from '../../ports/stored/account-store.ts';
 import type { AuditEvent } from '../../ports/stored/audit.ts';
@@ -6,23 +6,21 @@ import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { type Row, textOrNull } from '../rows.ts';
 import { all, run, type Work } from '../work.ts';
-import { bytesOf, take } from './storage-usage.ts';
+import { addUsage, bytesOf } from './storage-usage.ts';
 
-/** What a row says besides the event and its object. */
 interface Audited {
-  /** null: no workspace's. */
+  /** null: no workspace. */
   readonly workspacePk?: number | null;
   readonly by?: Author | undefined;
   readonly change?: AuditedChange | undefined;
 }
 
-/** A longer change is not kept, characters of its JSON. */
+/** A longer change is not stored, characters of its JSON. */
 const LONGEST = 4096;
 
-/** Writes a row. */
 export function* audit(now: string, event: string, object: string, { workspacePk = null, by, change }: Audited = {}): Work<void> {
-  const whole = change === undefined ? null : JSON.stringify(change);
-  const text = whole !== null && whole.length > LONGEST ? null : whole;
+  const json = change === undefined ? null : JSON.stringify(change);
+  const text = json !== null && json.length > LONGEST ? null : json;
   const bytes = bytesOf(text, by?.actor ?? null);
   yield* run(
     `INSERT INTO audit (at, event, object, workspace_pk, key_id, actor, person, change, bytes, act)
@@ -37,19 +35,18 @@ export function* audit(now: string, event: string, object: string, { workspacePk
     bytes,
     by?.act ?? null,
   );
-  if (workspacePk !== null) yield* take('audit', workspacePk, bytes);
+  if (workspacePk !== null) yield* addUsage('audit', workspacePk, bytes);
 }
 
 type State = Readonly<Record<string, unknown>>;
 
-/** What differs between two states. */
 export function changed(before: State, after: State): AuditedChange {
   const names = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
   const those = (state: State) => Object.fromEntries(names.map((name) => [name, state[name] ?? null]));
   return { before: those(before), after: those(after) };
 }
 
-/** Writes the row of a change from one state to another; none where nothing differs. */
+/** Writes no row if nothing differs. */
 export function* auditChange(
   now: string,
   event: string,
@@ -65,14 +62,12 @@ const PAGE = `SELECT a.* FROM audit a WHERE a.workspace_pk = ${WORKSPACE_PK} AND
   ORDER BY a.id DESC LIMIT $3`;
 const PAGE_OF_NONE = 'SELECT a.* FROM audit a WHERE a.workspace_pk IS NULL AND a.id < $1 ORDER BY a.id DESC LIMIT $2';
 
-/** `auditPage` of the port. */
 export function* auditPage(workspaceId: string | null, { after, limit }: PageRequest): Work<Page<AuditRow>> {
   const from = after === null ? Number.MAX_SAFE_INTEGER : Number(after);
   const rows = yield* workspaceId === null ? all(PAGE_OF_NONE, from, limit + 1) : all(PAGE, workspaceId, from, limit + 1);
   return pageOf(rows.map(auditRowOf), limit, ({ id }) => String(id));
 }
 
-/** The rows of a workspace behind one, oldest first. */
 export function* auditBehind(workspaceId: string, id: number, limit: number): Work<AuditRow[]> {
   const rows = yield* all(
     `SELECT a.* FROM audit a WHERE a.workspace_pk = ${WORKSPACE_PK} AND a.id > $2 ORDER BY a.id LIMIT $3`,
@@ -83,7 +78,6 @@ export function* auditBehind(workspaceId: string, id: number, limit: number): Wo
   return rows.map(auditRowOf);
 }
 
-/** Who did it, from the columns of a row. */
 const byOf = ({ key_id: keyId, actor, person, act }: Row): Author => ({
   keyId: textOrNull(keyId),
   actor: textOrNull(actor),
@@ -91,7 +85,6 @@ const byOf = ({ key_id: keyId, actor, person, act }: Row): Author => ({
   ...(act != null && { act: String(act) }),
 });
 
-/** A row as the port has it. */
 export const auditRowOf = (row: Row): AuditRow => ({
   id: Number(row.id),
   at: Number(row.at),
@@ -101,7 +94,6 @@ export const auditRowOf = (row: Row): AuditRow => ({
   change: row.change === null ? null : (JSON.parse(String(row.change)) as AuditedChange),
 });
 
-/** `auditSince` of the port. */
 export function* auditSince(id: number, limit: number): Work<AuditEvent[]> {
   const rows = yield* all('SELECT id, event, object, key_id, actor, person FROM audit WHERE id > $1 ORDER BY id LIMIT $2', id, limit);
   return rows.map((row) => ({

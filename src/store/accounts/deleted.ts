@@ -1,18 +1,15 @@
-/** Lists and composed feeds that were deleted are kept for a while as they were, and then given up (SPEC D15.50 to D15.52). */
+/** Deleted lists and composed feeds are stored until they can no longer be restored (SPEC D15.50 to D15.52). */
 import { DELETED_KEPT, MOST_DELETED } from '../../ports/stored/account-store.ts';
 import type { Row } from '../rows.ts';
 import { one, run, type Work } from '../work.ts';
 
-/** What is deleted: a row of `lists`, or of `feeds`. */
 export type Table = 'lists' | 'feeds';
 
-/** The columns of what belongs together, there and deleted. */
 export const MEMBER = 'feed_pk, list_pk, position, is_always';
 
-/** The number under which what was deleted of a table is kept. */
 const numberOf = (table: Table, pk: number) => (table === 'lists' ? pk : -pk);
 
-/** Notes a list or feed as deleted, beside the transaction that deletes its row; of a workspace only the newest can be brought back. */
+/** Stores a deleted list or feed; the caller's transaction deletes its row. A workspace can restore only the newest ones. */
 export function* keepDeleted(now: string, workspacePk: number, table: Table, row: Row, isForGood: boolean): Work<void> {
   const pk = Number(row.pk);
   yield* run(
@@ -33,13 +30,12 @@ export function* keepDeleted(now: string, workspacePk: number, table: Table, row
   );
 }
 
-/** The next list or feed (by its number, a feed's negative) that cannot be brought back any more. */
+/** The next list or feed (its number, negative for a feed) that can no longer be restored. */
 export function* nextGivenUp(now: number): Work<number | undefined> {
   const row = yield* one('SELECT list_pk FROM deleted_lists WHERE until <= $1 ORDER BY until, list_pk LIMIT 1', now);
   return row && Number(row.list_pk);
 }
 
-/** Forgets what it belonged to. */
-export function* forgetMembers(kept: number): Work<void> {
-  yield* run(`DELETE FROM deleted_members WHERE ${kept > 0 ? 'list_pk' : 'feed_pk'} = $1`, Math.abs(kept));
+export function* forgetMembers(number: number): Work<void> {
+  yield* run(`DELETE FROM deleted_members WHERE ${number > 0 ? 'list_pk' : 'feed_pk'} = $1`, Math.abs(number));
 }

@@ -1,25 +1,24 @@
-/** Where a change of a list concerns the workspace's composed feeds, the same in both dialects. */
 import { WeirError } from '../../errors.ts';
 import { one, run, type Work } from '../work.ts';
 
-/** Takes a list that is deleted out of its feeds. */
+/** Removes a deleted list from its feeds. */
 export function* forgetMember(listPk: number, listRevision: number): Work<void> {
   const having = 'SELECT feed_pk FROM feed_lists WHERE list_pk = $1';
   yield* run(`UPDATE feeds SET revision = revision + 1 + $2 WHERE pk IN (${having})`, listPk, listRevision);
   yield* run('DELETE FROM feed_lists WHERE list_pk = $1', listPk);
 }
 
-/** What has names, and which rows have them: of a source it is that of its list. */
+/** Tables with names. A source has the name of its list. */
 const NAMED = {
   lists: ['list', 'lists', ''],
   feeds: ['feed', 'feeds', ''],
   sources: ['source', 'lists', ' AND source_id IS NOT NULL'],
 } as const;
 
-/** Throws REFUSED when a list, a feed or a source of the workspace has the name: it would hide a feed, or be hidden by a list. */
+/** Throws REFUSED if a list, feed or source of the workspace has the name: one would hide the other. */
 export function* refuseName(which: keyof typeof NAMED, workspacePk: number, name: string, advice = ''): Work<void> {
   const [what, table, only] = NAMED[which];
-  const taken = yield* one(`SELECT id FROM ${table} WHERE workspace_pk = $1 AND name = $2${only} LIMIT 1`, workspacePk, name);
-  if (taken !== undefined)
+  const used = yield* one(`SELECT id FROM ${table} WHERE workspace_pk = $1 AND name = $2${only} LIMIT 1`, workspacePk, name);
+  if (used !== undefined)
     throw new WeirError('REFUSED', `the workspace has a ${what} called "${name}"; lists and feeds share their names${advice}`);
 }

@@ -1,4 +1,3 @@
-/** Composed feeds: reading them, and every change of one as a transaction with its audit row, the same in both dialects. */
 import { randomUUID } from 'node:crypto';
 import { type ComposedFeed, FEED_SETTINGS, type FeedPatch, feedState, makingOf, type NewFeed } from '../../account/feed.ts';
 import type { TrimState } from '../../ports/snapshot.ts';
@@ -15,14 +14,12 @@ import { refuseName } from './feed-lists.ts';
 import { FEEDS } from './lists.ts';
 import { addMembers, type FeedMembers, forgetDeletedMembers, IN_ORDER, MEMBERS, membersIn, membersOf, setMembers } from './members.ts';
 
-/** `feeds` of the port. */
 export function* composedFeeds(workspaceId: string): Work<ComposedFeed[]> {
   const rows = yield* all('SELECT f.* FROM workspaces w JOIN feeds f ON f.workspace_pk = w.pk WHERE w.id = $1 ORDER BY f.pk', workspaceId);
   const members = yield* all(`${MEMBERS} f.workspace_pk = ${WORKSPACE_PK}${IN_ORDER}`, workspaceId);
   return feedsOf(rows, workspaceId, members);
 }
 
-/** `feed` of the port. */
 export function* composedFeed(workspaceId: string, id: string): Work<ComposedFeed | undefined> {
   const row = yield* one(
     'SELECT f.* FROM feeds f JOIN workspaces w ON w.pk = f.workspace_pk WHERE f.id = $1 AND w.id = $2',
@@ -32,7 +29,6 @@ export function* composedFeed(workspaceId: string, id: string): Work<ComposedFee
   return row && feedOf(row, workspaceId, yield* membersOf(row));
 }
 
-/** Each change as the work of its transaction. */
 export const feedChanges = {
   *createFeed(now, workspaceId, feed, { by, once, most = 0, id = randomUUID() } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
@@ -61,7 +57,7 @@ export const feedChanges = {
     const before = feedState(feedOf(row, workspaceId, yield* membersOf(row)));
     requireState(before, ifMatch);
     const pk = Number(row.pk);
-    // Its revision with those of its lists, which may go before it comes back.
+    // Includes the revisions of its lists, which may be deleted before a restore.
     const { feed_revision } = (yield* one(`${FEEDS} f.pk = $1`, pk))!;
     yield* keepDeleted(now, workspacePk, 'feeds', { ...row, revision: Number(feed_revision) }, forGood);
     yield* run('DELETE FROM feeds WHERE pk = $1', pk);
@@ -70,7 +66,7 @@ export const feedChanges = {
     yield* audit(now, 'feed deleted', feedId, { workspacePk, by, change: { before, after: null } });
   },
   *recordTrim(_now, workspaceId, feedId, variant, state) {
-    // Other processes read it again, because the feed's revision moves.
+    // Other processes notice by the feed's revision.
     const workspacePk = yield* changeWorkspace(workspaceId);
     const row = yield* one('SELECT pk, fits FROM feeds WHERE id = $1 AND workspace_pk = $2', feedId, workspacePk);
     if (row === undefined) return;
@@ -85,7 +81,6 @@ export const feedChanges = {
   },
 } satisfies Changes<Pick<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed' | 'recordTrim'>>;
 
-/** Makes a composed feed and returns its row. Throws REFUSED when its name is taken. */
 export function* insertFeed(
   now: string,
   workspacePk: number,
@@ -98,7 +93,7 @@ export function* insertFeed(
   return row;
 }
 
-/** Changes the composed feed of a row of FEEDS, and returns its new row. Throws REFUSED when its new name is taken. */
+/** Changes the feed of a row of FEEDS and returns its new row. Throws REFUSED if the new name is used. */
 export function* changeFeed(now: string, workspacePk: number, row: Row, change: FeedPatch & { readonly name?: string }): Work<Row> {
   const { name = String(row.name), lists, always, ...patch } = change;
   const pk = Number(row.pk);
@@ -108,18 +103,18 @@ export function* changeFeed(now: string, workspacePk: number, row: Row, change: 
     name,
     ...Object.fromEntries(patchColumns(patch, FEED_SETTINGS)),
     ...(lists !== undefined && { all_lists: lists === null ? 1 : 0 }),
-    // What is left out is found anew.
+    // Trimmed again by the next build.
     fits: null,
   };
   const sets = Object.keys(columns).map((column, i) => `${column} = $${i + 3}, `);
-  // Whatever lists it has from now on, its revision is higher than before.
+  // The revision increases even if lists leave.
   const text = `UPDATE feeds SET ${sets.join('')}revision = $2 WHERE pk = $1 RETURNING *`;
   const changed = yield* one(text, pk, Number(row.feed_revision) + 1, ...Object.values(columns));
   yield* redateDocuments(now, workspacePk, -pk, row, changed!);
   const present = lists === undefined ? members.lists : lists;
-  const kept = members.always.filter((id) => present?.includes(id) ?? true);
+  const remaining = members.always.filter((id) => present?.includes(id) ?? true);
   if (lists !== undefined || always !== undefined) {
-    yield* setMembers(workspacePk, pk, { lists: present, always: always ?? kept });
+    yield* setMembers(workspacePk, pk, { lists: present, always: always ?? remaining });
     yield* forgetDeletedMembers(pk, lists !== undefined);
   }
   return changed!;
@@ -130,7 +125,6 @@ function* refuseNames(workspacePk: number, name: string): Work<void> {
   yield* refuseName('feeds', workspacePk, name);
 }
 
-/** The composed feed in a row. */
 export const feedOf = (row: Row, workspaceId: string, { lists, always }: FeedMembers): ComposedFeed => ({
   id: String(row.id),
   workspaceId,
@@ -140,7 +134,7 @@ export const feedOf = (row: Row, workspaceId: string, { lists, always }: FeedMem
   always,
 });
 
-/** The composed feeds in rows, with those of all their lists (MEMBERS). */
+/** `members`: rows of MEMBERS for all these feeds. */
 export function feedsOf(rows: readonly Row[], workspaceId: string, members: readonly Row[]): ComposedFeed[] {
   const byFeed = Map.groupBy(members, (row) => Number(row.feed_pk));
   return rows.map((row) => feedOf(row, workspaceId, membersIn(row, byFeed.get(Number(row.pk)) ?? [])));

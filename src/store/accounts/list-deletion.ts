@@ -1,4 +1,4 @@
-/** Deleting a list, by itself or with its source, the same in both dialects (SPEC D15.50 to D15.52). */
+/** Deletes a list, alone or with its source (SPEC D15.50 to D15.52). */
 import type { Author } from '../../account/caller.ts';
 import { listState } from '../../account/list.ts';
 import { listOf, type Row } from '../rows.ts';
@@ -11,15 +11,14 @@ import { forgetMember } from './feed-lists.ts';
 interface Deletion {
   readonly workspaceId: string;
   readonly workspacePk: number;
-  /** Its row. */
   readonly list: Row;
-  /** Kept beside it, and brought back with it. */
+  /** Stored with the list and restored with it. */
   readonly source?: object;
   readonly forGood: boolean;
   readonly by: Author | undefined;
 }
 
-/** Deletes a list: its row is kept, its feeds go on without it, the keys that are bound to it are revoked. */
+/** Deletes a list, removes it from its feeds and revokes its keys. */
 export function* removeList(now: string, { workspaceId, workspacePk, list, source, forGood, by }: Deletion): Work<void> {
   const [pk, id] = [Number(list.pk), String(list.id)];
   yield* keepDeleted(now, workspacePk, 'lists', { ...list, ...(source !== undefined && { source }) }, forGood);

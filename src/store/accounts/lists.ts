@@ -1,4 +1,4 @@
-/** Reads of a few lists and composed feeds of a workspace through indexes, however many it has; the same in both dialects. */
+/** Reads a few lists and composed feeds by index, at constant cost. */
 import { feedRevision, makingOf, type ProposedFeed } from '../../account/feed.ts';
 import { type ListSettings, settingsOf } from '../../account/list.ts';
 import { levelCode } from '../../feed/levels.ts';
@@ -10,18 +10,16 @@ import { all, allByKey, one, oneByKey, type Work } from '../work.ts';
 import { membersOf } from './members.ts';
 import { quorumOf } from './quorum.ts';
 
-/** A list that rules are read from. */
 interface SourceList {
   readonly pk: number;
   readonly id: string;
   readonly name: string;
-  /** `levelCode` of what its rules have where they say nothing. */
+  /** `levelCode` for rules without levels. */
   readonly levels: number;
-  /** Whether it is known to have no rules: then nobody needs to look for them. */
+  /** True only if the list certainly has no rules. */
   readonly isEmpty: boolean;
 }
 
-/** What the rules of a feed are read from. */
 export interface RuleSource {
   readonly workspacePk: number;
   readonly head: SnapshotHead;
@@ -29,10 +27,10 @@ export interface RuleSource {
 }
 
 /**
- * Every input of the content of a feed made of lists, with the number that moves when it changes (SPEC D46.1); `feed_revision` is their sum.
- * A list that leaves a feed adds its revision to the feed's own, so the sum never goes back. The feed of one list has that list's revision,
- * the workspace's feed that of the workspace, and a feed without the never-block rules of all lists too (`feedRevision`). Time, geo data and
- * the service's settings are not in the store: a build compares them itself.
+ * Every input of the content of a composed feed, with the number that changes with it (SPEC D46.1); `feed_revision` is their sum. A list
+ * that leaves a feed adds its revision to the feed's own, so the sum never decreases. The feed of one list has that list's revision, the
+ * workspace's feed that of the workspace, and so has a feed without the never-block rules of all lists (`feedRevision`). Builds compare
+ * time, geo data and service settings themselves.
  */
 const FEED_INPUTS = {
   'its settings, its lists and their order': 'f.revision',
@@ -42,11 +40,10 @@ const FEED_INPUTS = {
     'CASE WHEN f.min_sources IS NULL AND f.fit IS NULL THEN 0 ELSE w.settings_revision END',
 };
 
-/** Feeds made of lists, with `feed_revision`. A condition on `f` follows. */
 export const FEEDS = `SELECT f.*, ${Object.values(FEED_INPUTS).join(' + ')} AS feed_revision
   FROM feeds f JOIN workspaces w ON w.pk = f.workspace_pk WHERE `;
 
-/** A workspace, and its lists with the UUID or the name: at once, so that the revision is that of the lists. */
+/** A workspace with its lists by UUID or name, in one statement, for a consistent revision. */
 const find = (now: string) => `SELECT w.pk AS workspace, w.name AS workspace_name, w.revision AS workspace_revision,
     w.expression_revision, ${now} AS taken_at, l.*
   FROM workspaces w LEFT JOIN (
@@ -58,9 +55,9 @@ const FIND_FEED = `SELECT pk, id FROM feeds WHERE id = $2 AND workspace_pk = $1
   UNION ALL SELECT pk, id FROM feeds WHERE workspace_pk = $1 AND name = $3 AND id <> $2`;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** `findNamed` of the port. A feed is read after the revision: a change that comes between moves it past the one that is returned. */
+/** Reads the feed after the revision: a change in between gives a higher revision than the returned one. */
 export function* findNamed(now: string, workspaceId: string, ref: string): Work<NamedDirectory | undefined> {
-  // Nothing has an empty name.
+  // No name is empty.
   const name = isStorableText(ref) ? ref : '';
   const rows = yield* allByKey(find(now), workspaceId, name.toLowerCase(), name);
   if (rows.length === 0) return undefined;
@@ -78,7 +75,7 @@ export function* findNamed(now: string, workspaceId: string, ref: string): Work<
   };
 }
 
-/** A UUID wins, then the name of lists, then that of a feed. */
+/** A UUID wins, then the name of lists, then a feed name. */
 function* named(workspacePk: number, ref: string, lists: readonly Row[]): Work<{ lists: readonly Row[]; feed: Row | undefined }> {
   const id = ref.toLowerCase();
   const hasId = (row: Row) => row.id === id;
@@ -88,15 +85,14 @@ function* named(workspacePk: number, ref: string, lists: readonly Row[]): Work<{
   return feed !== undefined && (hasId(feed) || lists.length === 0) ? { lists: [], feed } : { lists, feed: undefined };
 }
 
-/** The row of FEEDS of the feed with the UUID, else of the one with the name. */
+/** The row of FEEDS by UUID, else by name. */
 export function* findFeed(workspacePk: number, id: string, name: string): Work<Row | undefined> {
-  // Most names are of no feed: this costs less than FEEDS.
+  // Cheaper than FEEDS; most names belong to no feed.
   const found = yield* allByKey(FIND_FEED, workspacePk, id, name);
   const row = found.find((each) => each.id === id) ?? found[0];
   return row && (yield* one(`${FEEDS} f.pk = $1`, Number(row.pk)));
 }
 
-/** `defaultList` of the port. */
 export function* defaultList(workspaceId: string): Work<string | undefined> {
   const row = yield* one(
     'SELECT l.id FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk AND l.is_default = 1 WHERE w.id = $1',
@@ -105,13 +101,12 @@ export function* defaultList(workspaceId: string): Work<string | undefined> {
   return row && String(row.id);
 }
 
-/** `listCount` of the port. */
 export function* listCount(workspaceId: string): Work<number> {
   const row = yield* one('SELECT count(*) AS lists FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1', workspaceId);
   return Number(row?.lists);
 }
 
-/** A workspace, the last change that landed in it, and its list with the UUID: most feeds are of one list. */
+/** A workspace, its last change, and its list with the UUID: most feeds have one list. */
 const sourceQuery = (now: string) => `SELECT l.*, EXISTS (SELECT 1 FROM access_rules r WHERE r.list_pk = l.pk) AS has_rules,
     w.pk AS workspace, w.name AS workspace_name, w.revision AS workspace_revision, w.expression_revision,
     w.created_at AS workspace_created_at, w.protect, w.min_prefix_v4, w.min_prefix_v6, w.subtract_allow AS workspace_subtract_allow,
@@ -119,7 +114,7 @@ const sourceQuery = (now: string) => `SELECT l.*, EXISTS (SELECT 1 FROM access_r
     (SELECT b.last_seq FROM batches b WHERE b.workspace_pk = w.pk ORDER BY b.first_seq DESC LIMIT 1) AS last_seq
   FROM workspaces w LEFT JOIN lists l ON l.workspace_pk = w.pk AND l.id = $2 WHERE w.id = $1`;
 
-/** The source of the feed with that UUID, of the workspace's (null), or of one that is not stored. Undefined when there is no such workspace, list or feed. */
+/** `feed`: UUID, null for the workspace's feed, or an unsaved feed. Undefined: not found. */
 export function* ruleSource(now: string, workspaceId: string, feed: string | null | ProposedFeed): Work<RuleSource | undefined> {
   const id = typeof feed === 'string' ? feed : '';
   const row = yield* oneByKey(sourceQuery(now), workspaceId, id);
@@ -162,7 +157,6 @@ function* workspaceSource(workspacePk: number, row: Row): Work<Source> {
   return { kind: 'workspace', profile: workspaceProfileOf(row), revision: Number(row.workspace_revision), quorum: undefined, lists };
 }
 
-// The feed's profile has the list's levels.
 const listSource = (row: Row): Source => ({
   kind: 'list',
   profile: profileOf(row),
@@ -184,7 +178,7 @@ function* composedSource(workspacePk: number, id: string): Work<Source | undefin
 
 const composedOf = (list: Row): SourceList => ({ ...placeOf(list), levels: levelsOfList(settingsOf(list)) });
 
-/** Lists that are not the workspace's, or are gone, are passed over. */
+/** Skips deleted lists and lists of other workspaces. */
 function* proposedSource(workspacePk: number, { profile, lists: members, making }: ProposedFeed): Work<Source> {
   const rows =
     members === null
@@ -197,7 +191,6 @@ function* proposedSource(workspacePk: number, { profile, lists: members, making 
   return { kind: 'composed', profile, revision: 0, quorum: yield* quorumOf(workspacePk, making, lists), lists };
 }
 
-/** `SnapshotList.key`. */
 export const keyOf = (pk: number): string => String(pk);
 
 const placeOf = (row: Row) => ({

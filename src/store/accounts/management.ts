@@ -1,4 +1,4 @@
-/** Organizations, workspaces, keys and lists: every change is one transaction with its audit row, the same in both dialects. */
+/** Organizations, workspaces, keys and lists. */
 import { randomUUID } from 'node:crypto';
 import type { Author } from '../../account/caller.ts';
 import { BOOTSTRAP_KEY_NAME, type KeyInfo, keyState, type NewKey } from '../../account/key.ts';
@@ -43,18 +43,17 @@ export type Management = Omit<
 > &
   Pick<RuleWrites, 'dropDeadLetter' | 'noteChange' | 'adoptStream'>;
 
-/** Who makes the first key. */
+/** Author of the first key. */
 const THE_SERVICE: Author = { keyId: null, actor: 'weir serve' };
 
-/** Keys that one statement marks as used. */
+/** Keys per statement. */
 const TOUCHED = 100;
 
-/** Each change as the work of its transaction. */
 export const accountChanges = {
   *bootstrap(now, { hash, prefix, onlyWhenEmpty }) {
     const first = onlyWhenEmpty ? yield* one('SELECT id FROM workspaces ORDER BY pk LIMIT 1') : undefined;
     const known = first ?? (yield* one('SELECT w.id FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE k.hash = $1', hash));
-    // An older version has stored more of a short key.
+    // An older version stored more characters of a short key.
     if (first === undefined) yield* run('UPDATE keys SET prefix = $1 WHERE hash = $2 AND prefix <> $1', prefix, hash);
     if (known !== undefined) return { workspaceId: String(known.id), created: false };
     const workspaceId = yield* defaultWorkspace(now);
@@ -236,12 +235,12 @@ function* insertWorkspace(now: string, organizationId: string, name: string, by?
   return workspaceOf({ ...row, organization_id: organizationId });
 }
 
-/** Makes room for a key: the one that was revoked, or has expired, longest ago is forgotten. Throws REFUSED where there is none. */
-function* makeRoomForKey(now: string, workspacePk: number, most: number): Work<void> {
+/** Deletes the key that was revoked or has expired longest ago. Throws REFUSED if there is none. */
+function* freeKeySlot(now: string, workspacePk: number, most: number): Work<void> {
   if (most === 0) return;
   const row = yield* one('SELECT count(*) AS keys FROM keys WHERE workspace_pk = $1', workspacePk);
   if (Number(row!.keys) < most) return;
-  // A first key stays, or its BOOTSTRAP_API_KEY would be valid again; those that may come back with their list or feed go last.
+  // Keeps a first key, or its BOOTSTRAP_API_KEY would be valid again. Keys that may return with their list or feed go last.
   const forgotten = yield* run(
     `DELETE FROM keys WHERE id = (SELECT id FROM keys WHERE workspace_pk = $1 AND coalesce(name, '') <> $2
        AND (revoked_at IS NOT NULL OR expires_at <= ${now}) ORDER BY CASE WHEN revoked_with IS NULL THEN 0 ELSE 1 END, coalesce(revoked_at, expires_at), id LIMIT 1)`,
@@ -259,7 +258,7 @@ function* insertKey(
 ): Work<KeyInfo> {
   const { hash, prefix, name, permissions, listId, feedId, expiresAt, networks = [] } = key;
   const workspacePk = yield* (listId ?? feedId) === null ? findWorkspace(workspaceId) : holdWorkspace(workspaceId);
-  yield* makeRoomForKey(now, workspacePk, most);
+  yield* freeKeySlot(now, workspacePk, most);
   if (listId !== null) yield* listRow(workspacePk, listId);
   if (feedId !== null) yield* feedRow(workspacePk, feedId);
   const row = yield* create(now, 'keys', {

@@ -1,24 +1,22 @@
-/** Which lists composed feeds are made of, in their order, the same in both dialects. */
 import type { FeedMaking, Members } from '../../account/feed.ts';
 import type { Row } from '../rows.ts';
 import { all, run, type Work } from '../work.ts';
 import { noSuch } from './account-statements.ts';
 
-/** Rows of `feed_lists` with the ids of their lists; a condition on `f` or `m` follows, and `IN_ORDER`. */
+/** `feed_lists` with list ids; a condition on `f` or `m` follows, then `IN_ORDER`. */
 export const MEMBERS = `SELECT m.feed_pk, m.is_always, l.id FROM feed_lists m JOIN feeds f ON f.pk = m.feed_pk JOIN lists l ON l.pk = m.list_pk WHERE `;
 export const IN_ORDER = ' ORDER BY m.position, m.list_pk';
 
-/** The lists of a feed, and which of them are enough by themselves. */
+/** The lists of a feed, and those that count without others. */
 export interface FeedMembers extends Pick<FeedMaking, 'always'> {
   readonly lists: Members;
 }
 
-/** The lists of the feed in a row. */
 export function* membersOf(row: Row): Work<FeedMembers> {
   return membersIn(row, yield* all(`${MEMBERS} m.feed_pk = $1${IN_ORDER}`, Number(row.pk)));
 }
 
-/** The lists of the feed in a row, of those in rows of MEMBERS. */
+/** `members`: rows of MEMBERS. */
 export function membersIn(row: Row, members: readonly Row[]): FeedMembers {
   const ids = (of: readonly Row[]) => of.map(({ id }) => String(id));
   const always = ids(members.filter(({ is_always }) => Number(is_always) === 1));
@@ -31,13 +29,13 @@ export function* setMembers(workspacePk: number, feedPk: number, members: FeedMe
 }
 
 /**
- * The lists of a feed were set, or which of them are enough (`always`): a list that was deleted before is not put back into it by a restore,
- * or is not enough by itself (SPEC D46.2).
+ * After a change of a feed's lists, or of `always`: a restore of a list deleted before does not add it to the feed, or not to `always`
+ * (SPEC D46.2).
  */
-export const forgetDeletedMembers = (feedPk: number, whole: boolean): Work<number> =>
-  run(`${whole ? 'DELETE FROM deleted_members' : 'UPDATE deleted_members SET is_always = 0'} WHERE feed_pk = $1`, feedPk);
+export const forgetDeletedMembers = (feedPk: number, isAll: boolean): Work<number> =>
+  run(`${isAll ? 'DELETE FROM deleted_members' : 'UPDATE deleted_members SET is_always = 0'} WHERE feed_pk = $1`, feedPk);
 
-/** The members of a feed that has none yet. */
+/** For a feed without members. */
 export function* addMembers(workspacePk: number, feedPk: number, { lists, always }: FeedMembers): Work<void> {
   const enough = new Set(always);
   for (const [position, id] of [...new Set(lists ?? always)].entries()) {

@@ -1,4 +1,4 @@
-/** What the lists, feeds and keys of a workspace are called, the same in both dialects: who shows names needs no more of ten thousand rows. */
+/** Names only: cheaper than ten thousand complete rows. */
 import type { NamedKind, NamedThing } from '../../ports/stored/account-store.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { textOrNull } from '../rows.ts';
@@ -10,7 +10,6 @@ const COLUMNS: Readonly<Record<NamedKind, string>> = {
   keys: 'coalesce(name, prefix) AS name, NULL AS source_id',
 };
 
-/** `names` of the port. */
 export function* namesOf(workspaceId: string, kind: NamedKind): Work<NamedThing[]> {
   const rows = yield* all(`SELECT id, ${COLUMNS[kind]} FROM ${kind} WHERE workspace_pk = ${WORKSPACE_PK}`, workspaceId);
   return rows.map(({ id, name, source_id }) => ({ id: String(id), name: String(name), sourceId: textOrNull(source_id) }));

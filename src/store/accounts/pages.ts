@@ -1,4 +1,3 @@
-/** Pages of lists, composed feeds and keys in the order of an index, the same in both dialects. */
 import type { ComposedFeed } from '../../account/feed.ts';
 import type { KeyInfo } from '../../account/key.ts';
 import type { AccessList } from '../../account/list.ts';
@@ -18,13 +17,11 @@ const KEYS = `SELECT k.* FROM keys k WHERE k.workspace_pk = ${WORKSPACE_PK} AND 
 const placeOf = (row: Row) => String(row.pk);
 const mapped = <T>({ items, next }: Page<Row>, of: (row: Row) => T): Page<T> => ({ items: items.map(of), next });
 
-/** `listPage` of the port. */
 export function* listPage(workspaceId: string, { after, limit }: PageRequest): Work<Page<AccessList>> {
   const rows = yield* all(LISTS, workspaceId, Number(after ?? 0), limit + 1);
   return mapped(pageOf(rows, limit, placeOf), (row) => listOf(row, workspaceId));
 }
 
-/** `feedPage` of the port. */
 export function* feedPage(workspaceId: string, { after, limit }: PageRequest): Work<Page<ComposedFeed>> {
   const { items, next } = pageOf(yield* all(FEEDS, workspaceId, Number(after ?? 0), limit + 1), limit, placeOf);
   const range = `${MEMBERS} f.workspace_pk = ${WORKSPACE_PK} AND f.pk BETWEEN $2 AND $3${IN_ORDER}`;
@@ -32,7 +29,6 @@ export function* feedPage(workspaceId: string, { after, limit }: PageRequest): W
   return { items: feedsOf(items, workspaceId, members), next };
 }
 
-/** `keyPage` of the port. */
 export function* keyPage(workspaceId: string, { after, limit }: PageRequest): Work<Page<KeyInfo>> {
   const [at, id] =
     after === null ? [Number.MIN_SAFE_INTEGER, ''] : [Number(after.slice(0, after.indexOf(':'))), after.slice(after.indexOf(':') + 1)];

@@ -1,16 +1,15 @@
-/** How the lists of a composed feed have to agree, with which of them copy others by the word of their sources (SPEC D29). */
+/** The quorum of a composed feed, and which lists copy others according to their sources (SPEC D29). */
 import type { FeedMaking } from '../../account/feed.ts';
 import type { SourceSettings } from '../../account/source.ts';
 import type { QuorumSettings, TrimState } from '../../ports/snapshot.ts';
 import { all, allOf, type Work } from '../work.ts';
 
-/** A list of the feed. */
 interface Member {
   readonly pk: number;
   readonly id: string;
 }
 
-/** undefined where each list is enough by itself and none is left out; `fits` is the column. */
+/** undefined: neither quorum nor trimming. `fits` is the column. */
 export function* quorumOf(
   workspacePk: number,
   making: FeedMaking,
@@ -31,8 +30,8 @@ export function* quorumOf(
 }
 
 /**
- * For each list of the workspace those that its source says it copies, as far as these members can tell. A name is that of lists, of a feed,
- * which stands for its lists, or of the catalogue.
+ * For each list of the workspace, the members that its source copies. A name refers to lists, to a feed (all its lists), or to the
+ * catalogue.
  */
 function* copiesIn(workspacePk: number, members: readonly Member[]): Work<Map<number, Set<number>>> {
   const rows = yield* all('SELECT list_pk, settings FROM sources WHERE workspace_pk = $1', workspacePk);
@@ -51,7 +50,7 @@ function* copiesIn(workspacePk: number, members: readonly Member[]): Work<Map<nu
   return new Map(sources.map(({ list, copies }) => [list, new Set(copies.flatMap((name) => named.get(name) ?? []))]));
 }
 
-/** `Agreement.copies`. */
+/** See `QuorumSettings.copies`. */
 function copiesAmong(lists: readonly Member[], copies: ReadonlyMap<number, ReadonlySet<number>>): number[][] {
   const reached = lists.map(({ pk }) => {
     const seen = new Set<number>();

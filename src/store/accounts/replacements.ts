@@ -1,4 +1,3 @@
-/** Lists that are being made equal to a content, the same in both dialects. */
 import { WeirError } from '../../errors.ts';
 import type { Replacement, ReplacementReads, ReplacementState, ReplacementWrites } from '../../ports/stored/replacement-store.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
@@ -20,7 +19,6 @@ const replacementOf = (row: Row): Replacement => ({
   head: String(row.head),
 });
 
-/** The reads of the port, each a piece of work. */
 export const replacementReads = {
   *replacement(workspaceId, id) {
     const row = yield* one(`${SELECT} WHERE w.id = $1 AND r.id = $2`, workspaceId, id);
@@ -41,20 +39,19 @@ export const replacementReads = {
   },
 } satisfies Reads<ReplacementReads>;
 
-/** Each change as the work of its transaction. */
 export const replacementChanges = {
   *openReplacement(_now, { id, workspaceId, listId, slot, state, createdAt, heldUntil, head }, { most, idleBefore }) {
-    // Of those whose content comes in, or that wait, a list has the newest alone.
+    // A list has only its newest open or waiting replacement.
     yield* fail(`list_id = $1 AND state IN ('open', 'planned')`, [listId], OTHER_CONTENT);
     if (state === 'planning') {
-      // A key with signal:write alone must not keep the list by comparing for ever.
+      // A key with signal:write alone must not block the list by planning for ever.
       if (slot !== 'parts') yield* fail(`list_id = $1 AND state = 'planning' AND slot = 'parts'`, [listId], OTHER_CONTENT);
       yield* requireFree(listId);
     }
     const slots = `workspace_pk = ${WORKSPACE_PK} AND slot = $2`;
     const isFull = function* () {
-      const taken = `SELECT count(*) AS n FROM replacements WHERE ${slots} AND state IN ('open', 'planning', 'planned', 'running')`;
-      return most > 0 && Number((yield* one(taken, workspaceId, slot))?.n) >= most;
+      const used = `SELECT count(*) AS n FROM replacements WHERE ${slots} AND state IN ('open', 'planning', 'planned', 'running')`;
+      return most > 0 && Number((yield* one(used, workspaceId, slot))?.n) >= most;
     };
     if (yield* isFull()) {
       yield* fail(`${slots} AND state IN ('open', 'planned') AND touched_at <= $3`, [workspaceId, slot, idleBefore], IDLE);
@@ -111,7 +108,7 @@ export const replacementChanges = {
   },
 } satisfies Changes<ReplacementWrites>;
 
-/** Sets the replacements that meet a condition to failed, with a reason. */
+/** Marks replacements as failed, with a reason. */
 function* fail(condition: string, values: readonly Value[], reason: string): Work<void> {
   for (const { pk, state, head } of yield* all(`SELECT pk, state, head FROM replacements WHERE ${condition}`, ...values)) {
     const failed = JSON.stringify({ ...(JSON.parse(String(head)) as object), reason });
@@ -119,22 +116,22 @@ function* fail(condition: string, values: readonly Value[], reason: string): Wor
   }
 }
 
-/** Refuses a list that is being made equal to another content. */
+/** Throws if another replacement of the list plans or runs. */
 function* requireFree(listId: string): Work<void> {
   const other = yield* one(`SELECT id FROM replacements WHERE list_id = $1 AND state IN ('planning', 'running')`, listId);
   if (other !== undefined) throw new WeirError('REFUSED', 'the list is being replaced: try again when that is done');
 }
 
-const OTHER_CONTENT = 'another content came for the same list';
-const IDLE = 'nothing came for it for ten minutes, and another replacement needed its slot: send it again';
+const OTHER_CONTENT = 'another content was sent for the same list';
+const IDLE = 'it received nothing for ten minutes, and another replacement needed its slot: send it again';
 
-/** How long one is known once it has ended, ms, and one whose content stopped coming. */
+/** Retention of ended replacements, and of those that receive no more content, ms. */
 const KEPT = 7 * 86_400_000;
 const OPEN_KEPT = 86_400_000;
-/** The same of a content that is held, and that nobody has accepted or discarded. */
+/** Retention of a content on hold without a decision, ms. */
 const HELD_KEPT = 30 * 86_400_000;
 
-/** Deletes what is not needed any more: pieces of what has ended, then what ended long ago, or was never sent to its end. */
+/** Deletes pieces of ended replacements, then expired replacements. */
 export function* sweepReplacements(now: number, limit: number): Work<number> {
   yield* run(`UPDATE replacements SET state = 'failed' WHERE state = 'held' AND touched_at < $1`, now - HELD_KEPT);
   const ended = `state IN ('done', 'failed') OR (state IN ('open', 'planned') AND touched_at < $1)`;

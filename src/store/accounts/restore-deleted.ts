@@ -1,4 +1,3 @@
-/** Brings back lists and composed feeds that were deleted (SPEC D15.51). */
 import { listState } from '../../account/list.ts';
 import { DAY } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
@@ -12,11 +11,10 @@ import { MEMBER, type Table } from './deleted.ts';
 import { refuseName } from './feed-lists.ts';
 import { composedFeeds } from './feeds.ts';
 import { listCount } from './lists.ts';
-import { bringBackSource, type KeptSource, requireQuotaForSource } from './sources.ts';
+import { type DeletedSource, requireQuotaForSource, restoreDeletedSource } from './sources.ts';
 
 const KEPT = 'SELECT * FROM deleted_lists WHERE workspace_pk = $1 AND until > ';
 
-/** `deletedFeeds` of the port. */
 export function* deletedFeeds(workspaceId: string, now: number): Work<DeletedFeed[]> {
   const rows = yield* all(
     `SELECT d.*, (SELECT count(*) FROM keys k WHERE k.revoked_with = d.id) AS keys FROM deleted_lists d
@@ -40,19 +38,19 @@ export const deletedChanges = {
     const found = yield* one(`${KEPT}${now} AND id = $2 ORDER BY until DESC LIMIT 1`, workspacePk, id);
     if (found === undefined)
       throw new WeirError('NOT_FOUND', `nothing with the id "${id}" was deleted in the last ${DELETED_KEPT / DAY} days`);
-    const kept = Number(found.list_pk);
-    const table: Table = kept > 0 ? 'lists' : 'feeds';
-    const { source, ...was } = JSON.parse(String(found.was)) as Record<string, Value> & { readonly source?: KeptSource };
+    const number = Number(found.list_pk);
+    const table: Table = number > 0 ? 'lists' : 'feeds';
+    const { source, ...was } = JSON.parse(String(found.was)) as Record<string, Value> & { readonly source?: DeletedSource };
     const row = { ...was, ...(name !== undefined && { name }) } as Record<string, Value>;
     if (table === 'lists' && maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
-    yield* refuseTaken(workspacePk, table, row);
-    yield* bringBack(table, row);
+    yield* refuseUsed(workspacePk, table, row);
+    yield* restoreRow(table, row);
     if (source !== undefined) {
       yield* requireQuotaForSource(workspacePk, maxSources);
-      yield* bringBackSource(now, workspacePk, kept, source);
+      yield* restoreDeletedSource(now, workspacePk, number, source);
     }
-    yield* run('DELETE FROM deleted_lists WHERE list_pk = $1', kept);
-    yield* rejoin(kept);
+    yield* run('DELETE FROM deleted_lists WHERE list_pk = $1', number);
+    yield* rejoin(number);
     const keys = yield* all('UPDATE keys SET revoked_at = NULL, revoked_with = NULL WHERE revoked_with = $1 RETURNING id', id);
     yield* moveKeyRevision();
     for (const key of keys) yield* audit(now, 'key restored', String(key.id), { workspacePk, by });
@@ -64,25 +62,25 @@ export const deletedChanges = {
   },
 } satisfies Changes<Pick<AccountWrites, 'restoreDeleted'>>;
 
-/** Its name or its id may be another's by now. */
-function* refuseTaken(workspacePk: number, table: Table, row: Readonly<Record<string, Value>>): Work<void> {
+/** Its name or id may have been used again. */
+function* refuseUsed(workspacePk: number, table: Table, row: Readonly<Record<string, Value>>): Work<void> {
   for (const other of ['lists', 'feeds'] as const) {
     yield* refuseName(other, workspacePk, String(row.name), ': give it another with name');
   }
   if ((yield* one(`SELECT id FROM ${table} WHERE id = $1`, row.id!)) !== undefined)
-    throw new WeirError('REFUSED', `another has the id "${row.id}" by now: it came with an import`);
+    throw new WeirError('REFUSED', `the id "${row.id}" is used by another: it came with an import`);
 }
 
-/** Its row as it was, but later than whatever was seen of it. */
-function* bringBack(table: Table, row: Readonly<Record<string, Value>>): Work<void> {
+/** Restores the row with a higher revision than any that was read. */
+function* restoreRow(table: Table, row: Readonly<Record<string, Value>>): Work<void> {
   const columns = Object.keys(row);
   const values = columns.map((column) => (column === 'revision' ? Number(row.revision) + 1 : row[column]!));
   yield* run(`INSERT INTO ${table} (${columns}) VALUES (${columns.map((_, i) => `$${i + 1}`)})`, ...values);
 }
 
-/** Puts the list or feed together again with those it belonged to, so far as these are there. */
-function* rejoin(kept: number): Work<void> {
-  const [own, pk] = kept > 0 ? ['list_pk', kept] : ['feed_pk', -kept];
+/** Restores the memberships as far as feeds and lists exist. */
+function* rejoin(number: number): Work<void> {
+  const [own, pk] = number > 0 ? ['list_pk', number] : ['feed_pk', -number];
   const joined = `SELECT m.* FROM deleted_members m JOIN feeds f ON f.pk = m.feed_pk JOIN lists l ON l.pk = m.list_pk WHERE m.${own} = $1`;
   const rows = yield* all(joined, pk);
   for (const row of rows) {

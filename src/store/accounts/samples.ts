@@ -1,4 +1,4 @@
-/** Samples of good traffic, the same in both dialects (SPEC D21). */
+/** Traffic samples (SPEC D21). */
 import type { Author } from '../../account/caller.ts';
 import { NO_SAMPLE, type SampleInfo, sampleJson, sampleLimit } from '../../account/sample.ts';
 import type { SampleReads, SampleWrites } from '../../ports/stored/sample-store.ts';
@@ -10,7 +10,6 @@ import { audit } from './audit.ts';
 
 export const sampleReads = { sample: sampleOf, samplePart: partOf } satisfies Reads<SampleReads>;
 
-/** Each change as the work of its transaction. */
 export const sampleChanges = {
   *writeSample(now, workspaceId, { requests, bytes, parts }, by) {
     const workspacePk = yield* findWorkspace(workspaceId);
@@ -29,7 +28,7 @@ export const sampleChanges = {
   *limitSample(now, workspaceId, { maxShare, rules }, { by, ifMatch } = {}) {
     const workspacePk = yield* holdWorkspace(workspaceId);
     requireState(sampleLimit((yield* sampleOf(workspaceId)) ?? NO_SAMPLE), ifMatch);
-    // What may be blocked can be set before there is anything to block.
+    // The limit can be set without a sample.
     yield* run(
       `INSERT INTO samples (workspace_pk, revision, requests, bytes, taken_at) VALUES ($1, 0, 0, 0, ${now}) ON CONFLICT DO NOTHING`,
       workspacePk,
@@ -48,7 +47,7 @@ export const sampleChanges = {
   },
 } satisfies Changes<SampleWrites>;
 
-/** Makes a change known to those who remember keys, and to the audit log; what the sample is now. */
+/** Invalidates cached keys, writes the audit row and returns the sample. */
 function* noted(now: string, action: string, workspaceId: string, workspacePk: number, by: Author | undefined): Work<SampleInfo> {
   const sample = (yield* sampleOf(workspaceId))!;
   yield* moveKeyRevision();

@@ -1,4 +1,3 @@
-/** Sessions of the console, and who was seen, the same in both dialects. */
 import type { RoleName } from '../../account/role.ts';
 import { MOST_SEEN, type SeenPerson, type Session, type SessionWrites, type Workplace } from '../../ports/stored/session-store.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
@@ -8,7 +7,6 @@ import { WORKPLACE } from './account-tables.ts';
 
 const COLUMNS = 'key_hash, actor, expires_at, provider, subject, sid, member_of, home, opened_at, renew_at, renewal';
 
-/** `findSession` of the port. */
 export function* findSession(hash: Uint8Array): Work<Session | undefined> {
   const row = yield* one(`SELECT ${COLUMNS} FROM sessions WHERE hash = $1`, hash);
   return row && sessionOf(row);
@@ -32,13 +30,11 @@ function sessionOf(row: Row): Session {
   };
 }
 
-/** `workplace` of the port. */
 export function* workplace(workspaceId: string): Work<Workplace | undefined> {
   const row = yield* one(`${WORKPLACE} WHERE w.id = $1`, workspaceId);
   return row && workplaceOf(row);
 }
 
-/** `people` of the port. */
 export function* people(workspaceId: string): Work<SeenPerson[]> {
   const rows = yield* all(
     `SELECT person, name, role, last_seen FROM people WHERE workspace_pk = ${WORKSPACE_PK} ORDER BY last_seen DESC LIMIT $2`,
@@ -98,7 +94,7 @@ export const sessionChanges = {
     if (fresh === 0) return null;
     const of = (column: string, value: string) =>
       run(`DELETE FROM sessions WHERE provider = $1 AND ${column} = $2 AND opened_at <= $3`, provider, value, openedUntil);
-    // One that names its session means that one.
+    // A logout token with a session id ends only that session.
     if (sid === null) return subject === null ? 0 : yield* of('subject', subject);
     const foreign =
       subject === null

@@ -1,4 +1,3 @@
-/** What was put off, the same in both dialects (SPEC D18.72). */
 import { MOST_SNOOZES, type Snooze } from '../../account/snooze.ts';
 import { WeirError } from '../../errors.ts';
 import type { SnoozeReads, SnoozeWrites } from '../../ports/stored/snooze-store.ts';
@@ -23,7 +22,6 @@ const snoozeOf = (row: Row): Snooze => ({
   },
 });
 
-/** What the audit log has of one. */
 const audited = ({ text, reason, until }: Snooze) => ({ name: text, reason, until: new Date(until).toISOString() });
 
 export const snoozeReads = {
@@ -33,14 +31,12 @@ export const snoozeReads = {
   },
 } satisfies Reads<SnoozeReads>;
 
-/** Each change as the work of its transaction. */
 export const snoozeChanges = {
   *snooze(now, workspaceId, { id, key, state, text, reason, until }, by, most = MOST_SNOOZES) {
     const workspacePk = yield* holdWorkspace(workspaceId);
     yield* run(`DELETE FROM snoozes WHERE workspace_pk = $1 AND (ends_at <= ${now} OR item = $2)`, workspacePk, key);
     const there = yield* one('SELECT count(*) AS snoozes FROM snoozes WHERE workspace_pk = $1', workspacePk);
-    if (Number(there?.snoozes) >= most)
-      throw new WeirError('REFUSED', `${most} things are put off in the workspace, as many as may be: end one`);
+    if (Number(there?.snoozes) >= most) throw new WeirError('REFUSED', `the workspace has ${most} snoozed alerts, its limit: end one`);
     const row = yield* one(
       `INSERT INTO snoozes (id, workspace_pk, item, state, said, reason, since, ends_at, key_id, actor, person)
        VALUES ($1, $2, $3, $4, $5, $6, ${now}, $7, $8, $9, $10) RETURNING *`,

@@ -1,13 +1,12 @@
-/** What refreshes write of sources, and the lease without which they do not; the same in both dialects (SPEC D23). */
+/** Writes of source refreshes, protected by a lease (SPEC D23). */
 import type { SourceState } from '../../account/source.ts';
 import { askedAfter, RUNS_KEPT, type SourceAsk } from '../../account/source-run.ts';
 import type { Lease, SourceUpdate, SourceWrites } from '../../ports/stored/source-store.ts';
-import { type Changes, one, run, tell, type Work } from '../work.ts';
+import { type Changes, notify, one, run, type Work } from '../work.ts';
 
-/** Each change as the work of its transaction. */
 export const sourceStateChanges = {
   *writeSources(_now, lease, updates) {
-    if (!(yield* isHeld(lease))) return undefined;
+    if (!(yield* hasLease(lease))) return undefined;
     const written: string[] = [];
     for (const update of updates) if (yield* writeSource(update)) written.push(update.id);
     return written;
@@ -29,8 +28,8 @@ export const sourceStateChanges = {
   },
 } satisfies Changes<Pick<SourceWrites, 'writeSources' | 'claimLease' | 'releaseLease'>>;
 
-/** Whether a lease is still that of its fence; its row is held until the commit, so that nobody takes it meanwhile. */
-export function* isHeld({ name, fence }: Lease): Work<boolean> {
+/** Whether the lease still has this fence; locks its row until the commit. */
+export function* hasLease({ name, fence }: Lease): Work<boolean> {
   return (yield* run('UPDATE leases SET fence = fence WHERE name = $1 AND fence = $2', name, fence)) === 1;
 }
 
@@ -45,13 +44,13 @@ function* writeSource({ id, revision, state, run: done, answered = -1 }: SourceU
   );
   if (row === undefined) return false;
   const pk = Number(row.pk);
-  // What was asked since stays.
+  // Requests made during the refresh remain.
   const asked = row.asked === null ? null : (JSON.parse(String(row.asked)) as SourceAsk);
   const left = askedAfter(asked, answered);
   if (left !== asked) yield* run('UPDATE sources SET asked = $2 WHERE pk = $1', pk, left && JSON.stringify(left));
   if (done === undefined) return true;
   const last = yield* one('SELECT n, run FROM source_runs WHERE source_pk = $1 ORDER BY n DESC LIMIT 1', pk);
-  // Of those in a row that changed nothing the last one is kept: the others would leave no room for what did.
+  // Of consecutive runs without changes only the last is stored; they would displace others.
   const isSame = done.outcome === 'unchanged' && last !== undefined && JSON.parse(String(last.run)).outcome === 'unchanged';
   const n = Number(last?.n ?? 0) + (isSame ? 0 : 1);
   yield* run(
@@ -64,7 +63,7 @@ function* writeSource({ id, revision, state, run: done, answered = -1 }: SourceU
   return true;
 }
 
-/** The newest undo in a list since its source made it equal to a content, but for one that is undone or undoes another one since then. */
+/** The newest undo in a list since its source last replaced the content, unless it is undone or undoes another one since then. */
 const UNDONE = `SELECT s.pk, s.state, s.undone_by, u.batch_id, u.first_seq, u.landed_at FROM sources s
   LEFT JOIN batches u ON u.workspace_pk = s.workspace_pk AND u.first_seq = (
     SELECT max(x.first_seq) FROM batches x WHERE x.workspace_pk = s.workspace_pk AND x.list_pk = s.list_pk
@@ -72,15 +71,17 @@ const UNDONE = `SELECT s.pk, s.state, s.undone_by, u.batch_id, u.first_seq, u.la
         SELECT 1 FROM batches t WHERE t.batch_id = x.undoes AND t.undoes IS NOT NULL AND t.first_seq > s.equal_seq))
   WHERE s.list_pk = $1`;
 
-/** Notes what an undo in these lists means for their sources. `more`: the rules that it has added. Belongs behind it, into the landing transaction. */
+/**
+ * Records what an undo in these lists means for their sources. `more`: rules added by it. Runs after the undo, in the landing transaction.
+ */
 export function* noteUndo(lists: readonly number[], more: number): Work<void> {
   for (const list of lists) {
-    // Held until the commit: what a refresh writes waits.
+    // Locks the row: a refresh waits.
     if ((yield* run('UPDATE sources SET revision = revision WHERE list_pk = $1', list)) === 0) continue;
     const row = (yield* one(UNDONE, list))!;
     const { pk, batch_id: batch, first_seq: seq, landed_at: at, undone_by: before } = row;
     const state = JSON.parse(String(row.state)) as SourceState;
-    // Whoever refreshes sources counts them again; until then this is how many there are.
+    // An estimate until the next refresh counts the entries.
     const isCounted = lists.length === 1 && (state.countedFor ?? null) === before;
     const counted = { ...state, entries: state.entries + more, countedFor: batch };
     const found = batch === null ? [null, 0, 0] : [String(batch), Number(seq), Number(at)];
@@ -94,7 +95,7 @@ export function* noteUndo(lists: readonly number[], more: number): Work<void> {
   }
 }
 
-/** Tells whoever refreshes sources that one has changed. */
+/** Notifies the process that refreshes sources. */
 export function* moveSourceRevision(): Work<void> {
-  yield* tell("UPDATE counters SET value = value + 1 WHERE name = 'source_revision'");
+  yield* notify("UPDATE counters SET value = value + 1 WHERE name = 'source_revision'");
 }

@@ -1,4 +1,3 @@
-/** Sources: reading them, and every change of one as a transaction with its audit row, the same in both dialects (SPEC D23). */
 import type { Author } from '../../account/caller.ts';
 import { newState, PLAIN_READING, type Source, type SourceSettings, type SourceState } from '../../account/source.ts';
 import { afresh, isReadAnew, resumed, type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
@@ -32,12 +31,12 @@ const SELECT = `SELECT s.*, l.id AS list_id, l.name, w.id AS workspace_id
   FROM sources s JOIN lists l ON l.pk = s.list_pk JOIN workspaces w ON w.pk = s.workspace_pk`;
 const ONE = `${SELECT} WHERE s.id = $2 AND s.workspace_pk = ${WORKSPACE_PK}`;
 
-/** An older weir wrote a reading without what it did not know. */
+/** An older weir stored fewer reading settings. */
 function settingsOf(row: Row): SourceSettings {
   const settings = JSON.parse(String(row.settings)) as SourceSettings;
   return { ...settings, reading: { ...PLAIN_READING, ...settings.reading } };
 }
-/** What an older weir did not know of a state is as it is for a new one, but for whether its entries were counted (`isCounted`). */
+/** Missing fields of a state from an older weir get the values of a new source, except `countedFor` (see `isCounted`). */
 const { countedFor: _, ...UNKNOWN } = newState(0);
 const stateOf = (row: Row): SourceState => ({
   ...UNKNOWN,
@@ -64,7 +63,6 @@ const recordOf = (row: Row): SourceRecord => ({
   asked: row.asked === null ? null : (JSON.parse(String(row.asked)) as SourceAsk),
 });
 
-/** The reads of the port, each a piece of work. */
 export const sourceReads = {
   *sourceRevision() {
     return Number((yield* one("SELECT value FROM counters WHERE name = 'source_revision'"))?.value);
@@ -94,7 +92,6 @@ export const sourceReads = {
   },
 } satisfies Reads<SourceReads>;
 
-/** All sources of a workspace, with their secrets. */
 export function* sealedSources(workspaceId: string): Work<SourceWithSecret[]> {
   const rows = yield* all(`${SELECT} WHERE s.workspace_pk = ${WORKSPACE_PK} ORDER BY s.pk`, workspaceId);
   return rows.map((row) => ({ ...recordOf(row), secret: secretOf(row) }));
@@ -102,7 +99,6 @@ export function* sealedSources(workspaceId: string): Work<SourceWithSecret[]> {
 
 type Management = Omit<SourceWrites, 'writeSources' | 'claimLease' | 'releaseLease'>;
 
-/** Each change as the work of its transaction. */
 export const sourceChanges = {
   *createSource(
     now,
@@ -114,7 +110,7 @@ export const sourceChanges = {
     const workspacePk = yield* changeWorkspace(workspaceId);
     yield* requireQuotaForSource(workspacePk, maxSources);
     if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
-    // Its list is its name: another one of it would be taken for it.
+    // A list of the same name could be mistaken for the source's.
     for (const table of ['lists', 'feeds'] as const) yield* refuseName(table, workspacePk, name);
     const row = yield* insertList(now, workspacePk, { ...list, id: listId, name, isDefault: false, sourceId: id });
     yield* insertSource(now, { id, workspacePk, listPk: Number(row.pk), settings, secret, state: newState(yield* instant(now)) });
@@ -125,12 +121,12 @@ export const sourceChanges = {
   },
   *updateSource(now, workspaceId, id, { secret, ...patch }, { by, ifMatch } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
-    const before = yield* held(workspaceId, id);
+    const before = yield* lockedSource(workspaceId, id);
     const settings = settingsOf(before);
     requireState(sourceSettingsJson(settings), ifMatch);
     const isElsewhere = patch.url !== undefined || secret !== undefined;
-    const isAnew = isElsewhere || isReadAnew(patch);
-    const state = isAnew ? afresh(stateOf(before), yield* instant(now), isElsewhere) : stateOf(before);
+    const isReset = isElsewhere || isReadAnew(patch);
+    const state = isReset ? afresh(stateOf(before), yield* instant(now), isElsewhere) : stateOf(before);
     yield* write(id, {
       settings: JSON.stringify({ ...settings, ...patch }),
       state: JSON.stringify(state),
@@ -142,7 +138,7 @@ export const sourceChanges = {
   },
   *pauseSource(now, workspaceId, id, isPaused, by) {
     const workspacePk = yield* changeWorkspace(workspaceId);
-    const state = stateOf(yield* held(workspaceId, id));
+    const state = stateOf(yield* lockedSource(workspaceId, id));
     const next = isPaused ? state : resumed(state, yield* instant(now));
     yield* write(id, { is_paused: isPaused ? 1 : 0, state: JSON.stringify(next) });
     yield* audit(now, isPaused ? 'source paused' : 'source resumed', id, { workspacePk, by });
@@ -150,7 +146,7 @@ export const sourceChanges = {
   },
   *deleteSource(now, workspaceId, id, { by, ifMatch, forGood = false, keepList = false } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
-    const row = yield* held(workspaceId, id);
+    const row = yield* lockedSource(workspaceId, id);
     const before = sourceSettingsJson(settingsOf(row));
     requireState(before, ifMatch);
     const listPk = Number(row.list_pk);
@@ -160,19 +156,19 @@ export const sourceChanges = {
     yield* moveSourceRevision();
     if (keepList) {
       yield* run('UPDATE lists SET source_id = NULL, revision = revision + 1 WHERE pk = $1', listPk);
-      // Keys that are bound to the list may change it from now on.
+      // Keys bound to the list may now change it.
       yield* moveKeyRevision();
-    } else yield* removeList(now, { workspaceId, workspacePk, list, source: keptSource(row), forGood, by });
+    } else yield* removeList(now, { workspaceId, workspacePk, list, source: deletedSource(row), forGood, by });
     yield* audit(now, 'source deleted', id, { workspacePk, by, change: { before: { name: row.name, ...before }, after: null } });
   },
   *askSource(now, workspaceId, id, ask) {
     const workspacePk = yield* findWorkspace(workspaceId);
-    const row = yield* held(workspaceId, id);
+    const row = yield* lockedSource(workspaceId, id);
     const { asked } = recordOf(row);
     if (asked !== null && asked.what !== 'refresh')
       throw new WeirError(
         'REFUSED',
-        `somebody has asked to ${asked.what} what the source "${row.name}" holds back: wait until that is done`,
+        `somebody has requested to ${asked.what} the changes of the source "${row.name}" on hold: wait until that is done`,
       );
     const both = asked === null || ask.what === 'refresh' ? ask : { ...ask, next: asked };
     yield* run('UPDATE sources SET asked = $2 WHERE id = $1', id, JSON.stringify(both));
@@ -190,13 +186,13 @@ export const sourceChanges = {
 
 const EVENTS: Readonly<Record<SourceAsk['what'], string>> = { refresh: 'refresh asked', accept: 'accepted', discard: 'discarded' };
 
-/** The store's clock, ms. */
+/** Store clock, ms. */
 function* instant(now: string): Work<number> {
   return Number((yield* one(`SELECT ${now} AS at`))!.at);
 }
 
-/** The row of a source, held until the commit: what a refresh writes waits. */
-function* held(workspaceId: string, id: string): Work<Row> {
+/** Locks the source's row until the commit: a refresh waits. */
+function* lockedSource(workspaceId: string, id: string): Work<Row> {
   yield* run(`UPDATE sources SET revision = revision WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}`, workspaceId, id);
   const row = yield* one(ONE, workspaceId, id);
   if (row === undefined) throw noSuch('source', id);
@@ -227,7 +223,7 @@ function* audited(
   yield* audit(now, event, source.id, { ...of, change });
 }
 
-/** Throws REFUSED where a workspace has as many sources as it may; 0 = any number. */
+/** Throws REFUSED above the limit; 0 = none. */
 export function* requireQuotaForSource(workspacePk: number, most: number): Work<void> {
   if (most === 0) return;
   const row = yield* one('SELECT count(*) AS sources FROM sources WHERE workspace_pk = $1', workspacePk);
@@ -260,28 +256,33 @@ function* insertSource(now: string, { id, workspacePk, listPk, settings, secret,
   yield* moveSourceRevision();
 }
 
-/** What is kept of a source that is deleted, beside the row of its list. */
-export type KeptSource = Pick<SourceRow, 'id' | 'settings'> & { readonly secret: string | null } & Partial<Pick<SourceRow, 'state'>>;
+/** The part of a deleted source that is stored with its list. */
+export type DeletedSource = Pick<SourceRow, 'id' | 'settings'> & { readonly secret: string | null } & Partial<Pick<SourceRow, 'state'>>;
 
-const keptSource = (row: Row): KeptSource => ({
+const deletedSource = (row: Row): DeletedSource => ({
   id: String(row.id),
   settings: settingsOf(row),
   secret: row.secret === null ? null : Buffer.from(row.secret as Uint8Array).toString('base64'),
   state: stateOf(row),
 });
 
-/** Brings back the source of a list that is restored, paused. Its content is fetched again, and its list is as old as it was. */
-export function* bringBackSource(now: string, workspacePk: number, listPk: number, { secret, state, ...kept }: KeptSource): Work<void> {
+/** Restores the source of a restored list, paused. Its content is fetched again; the list keeps its age. */
+export function* restoreDeletedSource(
+  now: string,
+  workspacePk: number,
+  listPk: number,
+  { secret, state, ...rest }: DeletedSource,
+): Work<void> {
   const at = yield* instant(now);
   yield* insertSource(now, {
-    ...kept,
+    ...rest,
     ...{ workspacePk, listPk, isPaused: true },
     secret: secret === null ? null : Buffer.from(secret, 'base64'),
     state: { ...(state === undefined ? newState(at) : afresh(state, at, false)), applying: null, countedFor: UNCOUNTED },
   });
 }
 
-/** An id that another has is not taken; a list that has a source already is left to that. */
+/** Replaces an id that is already used. Skips a list that has a source. */
 function* restoreSource(now: string, workspacePk: number, { id, listId, isPaused, confirmedAt, ...settings }: SavedSource): Work<void> {
   const list = yield* one('SELECT pk, source_id, is_default FROM lists WHERE id = $1 AND workspace_pk = $2', listId, workspacePk);
   if (list === undefined) throw noSuch('list', listId);

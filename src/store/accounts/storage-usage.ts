@@ -1,21 +1,19 @@
-/** What a workspace takes of what is bounded in bytes, moved in the transaction that writes or deletes it; the same in both dialects (SPEC D22.2). */
+/** Storage usage per workspace, counted in the transaction that writes or deletes (SPEC D22.2). */
 import type { UsedBytes } from '../../ports/stored/account-store.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import type { Row } from '../rows.ts';
 import { all, run, type Work } from '../work.ts';
 
-/** What is counted, in the order in which one transaction may move several: none waits for another in a circle. */
-export type Taken = keyof UsedBytes | 'told';
+/** Kinds of usage, in the order in which a transaction may change several, which prevents deadlocks. */
+export type UsageKind = keyof UsedBytes | 'told';
 
-/** What a row takes besides its text, about: numbers, ids, indexes. */
+/** Approximate overhead of a row: numbers, ids, indexes. */
 const ROW = 200;
 
-/** The bytes that a row with these texts counts for. */
 export const bytesOf = (...texts: readonly (string | null)[]): number =>
   texts.reduce((sum, text) => sum + (text === null ? 0 : Buffer.byteLength(text)), ROW);
 
-/** Moves what a workspace takes. */
-export function* take(what: Taken, workspacePk: number, bytes: number): Work<void> {
+export function* addUsage(what: UsageKind, workspacePk: number, bytes: number): Work<void> {
   if (bytes === 0) return;
   yield* run(
     `INSERT INTO taken_bytes (what, workspace_pk, bytes) VALUES ($1, $2, $3)
@@ -26,21 +24,19 @@ export function* take(what: Taken, workspacePk: number, bytes: number): Work<voi
   );
 }
 
-/** Gives back what deleted rows have taken. */
-export function* giveBack(what: Taken, rows: readonly Row[]): Work<void> {
+export function* releaseUsage(what: UsageKind, rows: readonly Row[]): Work<void> {
   const sums = new Map<number, number>();
   for (const { workspace_pk, bytes } of rows) {
     if (workspace_pk !== null) sums.set(Number(workspace_pk), (sums.get(Number(workspace_pk)) ?? 0) + Number(bytes));
   }
-  for (const [workspacePk, bytes] of [...sums].sort(([a], [b]) => a - b)) yield* take(what, workspacePk, -bytes);
+  for (const [workspacePk, bytes] of [...sums].sort(([a], [b]) => a - b)) yield* addUsage(what, workspacePk, -bytes);
 }
 
-/** `usedBytesOf` of the port. */
 export function* usedBytesOf(workspaceId: string): Work<UsedBytes> {
   const rows = yield* all(
     `SELECT what, bytes FROM taken_bytes WHERE what IN ('audit', 'answers') AND workspace_pk = ${WORKSPACE_PK}`,
     workspaceId,
   );
-  const of = (what: Taken) => Number(rows.find((row) => row.what === what)?.bytes ?? 0);
+  const of = (what: UsageKind) => Number(rows.find((row) => row.what === what)?.bytes ?? 0);
   return { audit: of('audit'), answers: of('answers') };
 }

@@ -1,4 +1,4 @@
-/** Changes that are made together, and the state that they are made of; the same in both dialects (SPEC D28.4). */
+/** Several changes in one transaction, for one expected state (SPEC D28.4). */
 import { feedState } from '../../account/feed.ts';
 import { keyState } from '../../account/key.ts';
 import { listState } from '../../account/list.ts';
@@ -22,7 +22,6 @@ import { sealedWebhooks, webhookChanges } from './webhooks.ts';
 const LISTS = `SELECT * FROM lists WHERE workspace_pk = ${WORKSPACE_PK} ORDER BY pk`;
 const KEYS = `SELECT * FROM keys WHERE workspace_pk = ${WORKSPACE_PK} ORDER BY created_at, id`;
 
-/** `workspaceState` of the port. */
 export function* workspaceState(workspaceId: string): Work<WorkspaceState | undefined> {
   const row = yield* one(`${WORKSPACES} WHERE w.id = $1`, workspaceId);
   if (row === undefined) return undefined;
@@ -37,7 +36,7 @@ export function* workspaceState(workspaceId: string): Work<WorkspaceState | unde
   return { ...state, tag: tagOf(state) };
 }
 
-/** Rules, uses of keys and refreshes of sources are no part of it. */
+/** Excludes rules, key usage and refreshes. */
 const tagOf = ({ workspace, lists, feeds, keys, sources, webhooks }: Omit<WorkspaceState, 'tag'>): string =>
   stateTag([
     workspaceSettingsJson(workspace),
@@ -58,10 +57,10 @@ export const togetherChanges = {
 } satisfies Changes<TransactionWrites>;
 
 function* changes(now: string, ...[workspaceId, tag, calls, by]: Parameters<TransactionWrites['changeInOneTransaction']>): Work<void> {
-  // Held until the commit: what is made of it is made of this state.
+  // Locks the workspace: the state cannot change before the commit.
   const workspacePk = yield* changeWorkspace(workspaceId);
   if ((yield* workspaceState(workspaceId))?.tag !== tag)
-    throw new WeirError('CHANGED', 'what is set of the workspace was changed meanwhile: read it again');
+    throw new WeirError('CHANGED', 'the settings of the workspace have changed meanwhile: read them again');
   for (const { call, args } of calls) yield* (CHANGES[call] as Called)(now, ...args);
   yield* audit(now, 'settings applied', by.act, { workspacePk, by, change: { before: null, after: { changes: calls.length } } });
 }

@@ -1,21 +1,20 @@
-/** What whoever sends webhooks writes, and what processes report to him; the same in both dialects (SPEC D27). */
+/** Deliveries of webhooks and reports of processes (SPEC D27). */
 import { DELIVERIES_KEPT, SERVICE_WEBHOOK } from '../../account/webhook.ts';
 import type { DeliveryUpdate, LogUpdate, WebhookWrites } from '../../ports/stored/webhook-store.ts';
 import { type Changes, one, run, type Work } from '../work.ts';
-import { isHeld } from './source-states.ts';
+import { hasLease } from './source-states.ts';
 
-/** A process that has not reported for so long has ended, ms. */
+/** A process without a report for this time has ended, ms. */
 const FORGOTTEN = 3_600_000;
 
-/** Each change as the work of its transaction. */
 export const webhookStateChanges = {
   *writeLog(_now, lease, updates) {
-    if (!(yield* isHeld(lease))) return false;
+    if (!(yield* hasLease(lease))) return false;
     for (const update of updates) yield* writeLog(update);
     return true;
   },
   *writeDeliveries(_now, lease, updates) {
-    if (!(yield* isHeld(lease))) return false;
+    if (!(yield* hasLease(lease))) return false;
     for (const update of updates) yield* writeDelivery(update);
     return true;
   },
@@ -52,7 +51,7 @@ function* writeDelivery({ id, waits, delivery }: DeliveryUpdate): Work<void> {
     waits === null ? null : JSON.stringify(waits.message),
     waits?.nextAt ?? null,
   );
-  // It was deleted meanwhile.
+  // Deleted meanwhile.
   if (written === 0) return;
   const last = Number((yield* one('SELECT max(n) AS n FROM webhook_deliveries WHERE hook_id = $1', id))?.n ?? 0);
   yield* run('INSERT INTO webhook_deliveries (hook_id, n, delivery) VALUES ($1, $2, $3)', id, last + 1, JSON.stringify(delivery));

@@ -1,4 +1,3 @@
-/** Webhooks: reading them, and every change of one as a transaction with its audit row, the same in both dialects (SPEC D27). */
 import {
   FAILING_TRIES,
   keptSecretFault,
@@ -16,7 +15,7 @@ import type { WebhookReads, WebhookState, WebhookWithSecret, WebhookWrites } fro
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { type Row, textOrNull } from '../rows.ts';
-import { all, type Changes, one, type Reads, run, tell, type Work } from '../work.ts';
+import { all, type Changes, notify, one, type Reads, run, type Work } from '../work.ts';
 import { changeWorkspace, create, noSuch, requireState } from './account-statements.ts';
 import { doneOnce } from './answers.ts';
 import { audit, auditBehind, changed } from './audit.ts';
@@ -33,7 +32,6 @@ const encryptedSecretOf = (row: Row): WebhookWithSecret => ({
   createdAt: Number(row.created_at),
 });
 
-/** All webhooks of a workspace, with their secrets. */
 export function* sealedWebhooks(workspaceId: string): Work<WebhookWithSecret[]> {
   return (yield* all(`${SELECT} WHERE w.id = $1 ORDER BY h.pk`, workspaceId)).map(encryptedSecretOf);
 }
@@ -52,7 +50,6 @@ const stateOf = (row: Row): WebhookState => ({
 
 const STATES = 'SELECT hook_id, told, next_at, last_at FROM webhook_states';
 
-/** The reads of the port, each a piece of work. */
 export const webhookReads = {
   *webhookRevision() {
     return Number((yield* one("SELECT value FROM counters WHERE name = 'webhook_revision'"))?.value);
@@ -136,14 +133,12 @@ const byOfBatch = ({ key_id: keyId, actor, person }: Row) => ({
 
 type Management = Pick<WebhookWrites, 'createWebhook' | 'updateWebhook' | 'deleteWebhook'>;
 
-/** Each change as the work of its transaction. */
 export const webhookChanges = {
   *createWebhook(now, workspaceId, { id, secret, ...settings }, { by, once } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
     const there = (yield* all('SELECT settings FROM webhooks WHERE workspace_pk = $1', workspacePk)).map(settingsOf);
-    if (there.length >= MOST_WEBHOOKS)
-      throw new WeirError('REFUSED', `the workspace has ${MOST_WEBHOOKS} webhooks, as many as it may have: delete one`);
-    refuseTaken(there, settings.name);
+    if (there.length >= MOST_WEBHOOKS) throw new WeirError('REFUSED', `the workspace has ${MOST_WEBHOOKS} webhooks, its limit: delete one`);
+    refuseUsed(there, settings.name);
     yield* create(now, 'webhooks', { id, workspace_pk: workspacePk, settings: JSON.stringify(settings), secret });
     const last = yield* one(
       `SELECT (SELECT max(id) FROM audit) AS audit,
@@ -163,11 +158,11 @@ export const webhookChanges = {
     const before = yield* found(workspaceId, id);
     requireState(webhookState(before), ifMatch);
     const { name, url, style } = { ...before, ...patch };
-    // Judged again here: another change may have come between what was read and this transaction.
+    // Checked again: the webhook may have changed since it was read.
     const fault = before.hasSecret && secret === undefined ? keptSecretFault(before, { name, url, style }) : undefined;
     if (fault !== undefined) throw new WeirError('REFUSED', `${fault.field} ${fault.message}`);
     if (name !== before.name)
-      refuseTaken((yield* all('SELECT settings FROM webhooks WHERE workspace_pk = $1', workspacePk)).map(settingsOf), name);
+      refuseUsed((yield* all('SELECT settings FROM webhooks WHERE workspace_pk = $1', workspacePk)).map(settingsOf), name);
     yield* run('UPDATE webhooks SET settings = $2 WHERE id = $1', id, JSON.stringify({ name, url, style }));
     if (secret !== undefined) yield* run('UPDATE webhooks SET secret = $2 WHERE id = $1', id, secret);
     yield* run('UPDATE webhook_states SET failures = 0, next_at = CASE WHEN next_at IS NULL THEN NULL ELSE 0 END WHERE hook_id = $1', id);
@@ -190,7 +185,7 @@ export const webhookChanges = {
 
 const settingsOf = ({ settings }: Row) => JSON.parse(String(settings)) as WebhookSettings;
 
-function refuseTaken(there: readonly WebhookSettings[], name: string): void {
+function refuseUsed(there: readonly WebhookSettings[], name: string): void {
   if (there.some((each) => each.name === name)) throw new WeirError('REFUSED', `the workspace has a webhook called "${name}"`);
 }
 
@@ -200,7 +195,7 @@ function* found(workspaceId: string, id: string): Work<Webhook> {
   return webhookOf(row);
 }
 
-/** Tells every process that a workspace may have a webhook now, or none. */
+/** Notifies every process. */
 function* moveRevision(): Work<void> {
-  yield* tell("UPDATE counters SET value = value + 1 WHERE name = 'webhook_revision'");
+  yield* notify("UPDATE counters SET value = value + 1 WHERE name = 'webhook_revision'");
 }

@@ -1,5 +1,3 @@
-/** What is known of batches, the same in both dialects (D9). */
-
 import type { BatchInfo, ChangeOrigin } from '../../ports/stored/rule-store.ts';
 import { inChunks } from '../../schedule/chunks.ts';
 import { workspacePk } from '../row-ids.ts';
@@ -8,7 +6,6 @@ import { all, one, type Work } from '../work.ts';
 import { DEEDS } from './batches.ts';
 import { byId, givenUpUntil, IDENTITIES, rowsOf, stretchesOf } from './undo-selections.ts';
 
-/** `batches` of the port. */
 export function* newestBatches(workspaceId: string, { before, limit }: { before?: string; limit: number }): Work<BatchInfo[]> {
   const workspace = yield* workspacePk(workspaceId);
   if (workspace === undefined) return [];
@@ -18,7 +15,7 @@ export function* newestBatches(workspaceId: string, { before, limit }: { before?
     below = Number(row?.seq ?? 0);
   }
   const found = new Map<string, BatchInfo>();
-  // A batch has a row for each landing that it was spread over.
+  // A batch has a row per landing.
   for (;;) {
     const rows = yield* all(
       `SELECT first_seq, batch_id FROM batches WHERE workspace_pk = $1 AND first_seq < $2 AND batch_id IS NOT NULL
@@ -36,7 +33,6 @@ export function* newestBatches(workspaceId: string, { before, limit }: { before?
   }
 }
 
-/** `batch` of the port. */
 export function* batchOf(workspaceId: string, batchId: string): Work<BatchInfo | undefined> {
   const workspace = yield* workspacePk(workspaceId);
   return workspace === undefined ? undefined : yield* infoOf(workspace, batchId.toLowerCase());
@@ -75,8 +71,8 @@ function* infoOf(workspace: number, batchId: string): Work<BatchInfo | undefined
 }
 
 /**
- * The lists whose rules a batch concerns, by its rows (D38.1). An undo concerns what that concerned which it undid, and so on: of one that is
- * forgotten nobody knows.
+ * The lists of a batch's rules (D38.1). An undo concerns what the undone batch concerned, recursively; unknown if that batch is no longer
+ * stored.
  */
 function* concernedBy(workspace: number, batchId: string, own: readonly Row[]): Work<Pick<BatchInfo, 'listId' | 'lists' | 'hasTargets'>> {
   let rows = own;
@@ -97,7 +93,7 @@ function* concernedBy(workspace: number, batchId: string, own: readonly Row[]): 
   return { listId: textOrNull(touched[0]!.list_id), lists: new Set(touched.map((row) => Number(row.list_pk))).size, hasTargets };
 }
 
-/** What a batch did, by its rows; null: one of them landed before that was noted. */
+/** null: a row without this information. */
 function deedIn(rows: readonly Row[]): BatchInfo['what'] {
   if (rows.some(({ undoes }) => undoes !== null)) return 'undone';
   if (rows.some(({ did }) => did === null)) return null;
@@ -105,18 +101,17 @@ function deedIn(rows: readonly Row[]): BatchInfo['what'] {
   const has = (deed: number) => (did & deed) === deed;
   if (did === 0) return 'undone';
   if (has(DEEDS.refreshed)) return 'refreshed';
-  // Rules that go to another list are sent there, and deleted where they were.
+  // A move to another list is sent there and deleted here.
   if (has(DEEDS.changed) || has(DEEDS.sent | DEEDS.deleted)) return 'changed';
   return has(DEEDS.deleted) ? 'deleted' : 'sent';
 }
 
-/** The person whom a batch names. */
 const namedIn = ({ actor, person }: Row) => ({
   ...(actor !== null && { actor: String(actor) }),
   ...(person !== null && { personId: String(person) }),
 });
 
-/** Whether there is any place where undoing a batch could change something: a list that it touched, or expression rules. */
+/** Whether an undo could change anything: an existing list, or expression rules. */
 function* reaches(workspace: number, batchId: string): Work<boolean> {
   for (const { rules } of IDENTITIES) {
     for (const { place, first, last } of yield* stretchesOf(rules, workspace, batchId)) {
@@ -129,16 +124,15 @@ function* reaches(workspace: number, batchId: string): Work<boolean> {
   return false;
 }
 
-/** Rules that one statement asks for. */
+/** Rules per statement. */
 const ASKED = 500;
 
-/** `origins` of the port. */
 export function* originsOf(workspaceId: string, seqs: readonly number[]): Work<Map<number, ChangeOrigin>> {
   const workspace = yield* workspacePk(workspaceId);
   return workspace === undefined ? new Map() : yield* originsIn(workspace, seqs);
 }
 
-/** The same of a workspace by the store's own number. */
+/** `workspace`: pk. */
 export function* originsIn(workspace: number, seqs: readonly number[]): Work<Map<number, ChangeOrigin>> {
   const found = new Map<number, ChangeOrigin>();
   const wanted = [...new Set(seqs)];

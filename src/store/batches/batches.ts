@@ -1,18 +1,18 @@
-/** Which numbers each batch took as it landed (D9): the rows of `batches`, the same in both dialects. */
+/** The table `batches`: the numbers that each batch got when it was applied (D9). */
 import type { LandingBatch, LandingItem } from '../../ports/landing.ts';
 import { RULE_KINDS } from '../../rule.ts';
 import { runRows, type Value, type Work } from '../work.ts';
 
-/** An item of a landing whose workspace and list are known, under its number. */
+/** An item with its resolved workspace and list, and its number. */
 export interface NumberedItem {
   readonly item: LandingItem;
   readonly seq: number;
-  /** The store's own numbers. */
+  /** pk */
   readonly workspace: number;
   readonly list: number;
 }
 
-/** A list where rules land, and the source that keeps it. */
+/** A list, and the source that manages it. */
 export interface ListPlace {
   readonly pk: number;
   readonly sourceId: string | null;
@@ -20,28 +20,27 @@ export interface ListPlace {
 
 const NOTHING = { change: 'delete_rules', kind: 'access_rule', ids: [] } as const;
 
-/** An item at its list. What a source refreshes lands in its own list or, where that is gone or is not its any more, changes nothing. */
+/** An item of a refresh goes to the source's list; if the source no longer manages it, it has no effect. */
 export const placed = (item: LandingItem, { pk, sourceId }: ListPlace): Pick<NumberedItem, 'item' | 'list'> =>
   item.sourceId === undefined || item.sourceId === sourceId ? { item, list: pk } : { item: { ...item, change: NOTHING }, list: pk };
 
-/** Items behind one another that are of the same batch, workspace and list. */
+/** Consecutive items of one batch, workspace and list. */
 export interface Segment {
   readonly first: NumberedItem;
   readonly last: number;
-  /** Whether any of them concerns rules of the list; null: an undo, which concerns what it undoes. */
+  /** null: an undo, which depends on the undone batch. */
   readonly hasTargets: boolean | null;
-  /** What they do, a sum of DEEDS. */
+  /** Sum of DEEDS. */
   readonly did: number;
 }
 
-/** What the entries of a batch may do, as flags of the column `did`; an undo does none of it. */
+/** Flags of the column `did`; 0 for an undo. */
 export const DEEDS = { sent: 1, deleted: 2, changed: 4, refreshed: 8 } as const;
 const DEED_OF = { upsert: 1, delete: 1, delete_by_value: 1, delete_rules: 2, set_rules: 4, undo: 0 } as const;
 
 const deedOf = ({ item: { change, sourceId } }: NumberedItem): number =>
   DEED_OF[change.change] | (sourceId === undefined ? 0 : DEEDS.refreshed);
 
-/** The items of a landing in segments, in order. */
 export function segmentsOf(items: readonly NumberedItem[]): Segment[] {
   const segments: { first: NumberedItem; last: number; hasTargets: boolean | null; did: number }[] = [];
   for (const each of items) {
@@ -72,7 +71,7 @@ const isSameSegment = (a: NumberedItem, b: NumberedItem) =>
 const COLUMNS =
   'workspace_pk, first_seq, last_seq, list_pk, batch_id, key_id, actor, person, undoes, received_at, landed_at, has_targets, did';
 
-/** Writes the segments of a landing. Belongs into its transaction, before the items take effect. */
+/** Runs in the landing transaction, before the items take effect. */
 export function* writeSegments(segments: readonly Segment[], { now }: Pick<LandingBatch, 'now'>): Work<void> {
   const rows = segments.map(({ first: { item, seq, workspace, list }, last, hasTargets, did }): Value[] => {
     const undoes = item.change.change === 'undo' ? item.change.batchId : null;

@@ -1,4 +1,4 @@
-/** What undoing a batch would do (D9.3), the same in both dialects, in pieces of few rules: others get on between them. */
+/** Previews an undo (D9.3) in small chunks and yields in between. */
 import type { Step, UndoPreview } from '../../ports/stored/rule-store.ts';
 import { workspacePk } from '../row-ids.ts';
 import type { Row } from '../rows.ts';
@@ -6,16 +6,15 @@ import type { RuleTable } from '../rules/rule-columns.ts';
 import { all, allByKey, type Value, type Work } from '../work.ts';
 import { byId, exists, IDENTITIES, isGivenUp, type Stretch, stretchesOf, undoSelections } from './undo-selections.ts';
 
-/** Shown of the effects. */
 const SAMPLE = 10;
-/** No operation has this number: what would be done is asked for before it has one. */
+/** Placeholder: the undo has no number yet. */
 const NO_SEQ = -1;
-/** How large the pieces are. */
+/** Chunk sizes. */
 export interface Pace {
-  /** Rules of a piece, at first and at least, and at most. */
+  /** Rules per chunk: initial and minimum; maximum. */
   readonly least: number;
   readonly most: number;
-  /** How long a piece may take before the next one is made smaller, and how quick it has to be for a larger one, ms. */
+  /** Time, ms, above which the next chunk is smaller, and below which it is larger. */
   readonly long: number;
   readonly short: number;
 }
@@ -28,7 +27,6 @@ interface Found {
   readonly sample: readonly string[];
 }
 
-/** Where a batch is looked at: its rules that are there, or those as they were before it. */
 interface Place {
   readonly workspace: number;
   readonly batchId: string;
@@ -38,7 +36,6 @@ interface Place {
   readonly side: 'made' | 'changed';
 }
 
-/** The last row of a piece. */
 interface Mark {
   readonly changed: number;
   readonly id: number;
@@ -46,7 +43,6 @@ interface Mark {
 
 const atOnce: Step = (work) => work();
 
-/** `undoPreview` of the port. */
 export async function undoPreview(
   read: <T>(work: Work<T>) => Promise<T>,
   step: Step = atOnce,
@@ -79,7 +75,7 @@ export async function undoPreview(
 
 const START: Mark = { changed: -1, id: -1 };
 
-/** Where the batch has to be looked at; nowhere when it is not known, or what it replaced is given up. */
+/** Empty if the batch or its replaced versions are no longer stored. */
 function* placesOf(workspaceId: string, batchId: string): Work<Place[]> {
   const workspace = yield* workspacePk(workspaceId);
   if (workspace === undefined || (yield* isGivenUp(workspace, batchId))) return [];
@@ -92,8 +88,8 @@ function* placesOf(workspaceId: string, batchId: string): Work<Place[]> {
   return places;
 }
 
-/** What the next rules of a place come to, at most `size` of them, and the last of them; undefined when there are no more. */
-function* pieceOf(place: Place, after: Mark, size: number, shown: number): Work<{ found: Found; last: Mark } | undefined> {
+/** The effect on the next rules, up to `size`, and the last of them; undefined: no more. */
+function* pieceOf(place: Place, after: Mark, size: number, samples: number): Work<{ found: Found; last: Mark } | undefined> {
   const { rules, stretch, side } = place;
   const { first, last: end } = stretch;
   const rows =
@@ -116,13 +112,12 @@ function* pieceOf(place: Place, after: Mark, size: number, shown: number): Work<
   for (const byRef of place.byRefs) {
     const found = yield* side === 'made' ? made(place, byRef, rows) : changed(place, byRef, after, last, rows);
     effects.push(...found.map(({ effect }) => effect as Effect));
-    const acting = found.filter(({ effect }) => effect === 'removes' || effect === 'restores').slice(0, shown - sample.length);
+    const acting = found.filter(({ effect }) => effect === 'removes' || effect === 'restores').slice(0, samples - sample.length);
     if (acting.length > 0) sample.push(...(yield* samplesOf(place, acting)));
   }
   return { found: { effects, sample }, last };
 }
 
-/** The rules that the batch made of these numbers, each with what becomes of it. */
 function* made({ workspace, batchId, rules, stretch }: Place, byRef: boolean, rows: readonly Row[]): Work<Row[]> {
   const { made: rule } = undoSelections(rules, byRef);
   return yield* allByKey(
@@ -131,7 +126,6 @@ function* made({ workspace, batchId, rules, stretch }: Place, byRef: boolean, ro
   );
 }
 
-/** The rules as they were before the batch, behind one row and up to another, each with what becomes of it. */
 function* changed(
   { workspace, batchId, rules, stretch }: Place,
   byRef: boolean,
@@ -150,7 +144,6 @@ function* changed(
   );
 }
 
-/** Lines for people about some rules of a piece. */
 function* samplesOf({ rules, stretch, side }: Place, found: readonly Row[]): Work<string[]> {
   const { table, before, place } = rules;
   const wanted = found.map((_, i) => `$${i + 2}`);

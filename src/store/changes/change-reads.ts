@@ -1,4 +1,4 @@
-/** What has changed in a workspace, read in slices through indexes, the same in both dialects (SPEC D32). */
+/** Changes of a workspace, read by index in slices (SPEC D32). */
 import type { ChangeReads } from '../../ports/stored/changes.ts';
 import { auditRowOf } from '../accounts/audit.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
@@ -14,7 +14,6 @@ const RUNS = `SELECT s.id, l.id AS list_id, l.name, r.n, r.run FROM sources s JO
 const MEMBERS = `SELECT l.id FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = $1
   UNION SELECT d.id FROM deleted_members m JOIN deleted_lists d ON d.list_pk = m.list_pk WHERE m.feed_pk = $1`;
 
-/** The reads of the port, each a piece of work. */
 export const changeReads = {
   ...{ placeAt, rulesKnownSince },
   *auditBetween(workspaceId, { from, before }, limit) {

@@ -1,6 +1,5 @@
 /**
- * What a landing did to rules, list by list and by who did it (SPEC D32.2), the same in both dialects. Counted from what it made and what it
- * kept as it was, in its own transaction: a crash loses and doubles nothing.
+ * Counts what a landing did per list and sender (SPEC D32.2), in the landing transaction: a crash neither loses nor doubles counts.
  */
 
 import { isExpressionKind, KINDS, type Kind, RULE_KINDS } from '../../rule.ts';
@@ -10,7 +9,7 @@ import { byId } from '../batches/undo-selections.ts';
 import { ruleTable } from '../rules/rule-columns.ts';
 import { all, runRows, type Value, type Work } from '../work.ts';
 
-/** What one sender did to the rules of a kind in a list (of the workspace, where the kind has no lists), in items behind one another. */
+/** Consecutive items of one sender, kind and list (workspace for kinds without lists). */
 interface Run {
   readonly workspace: number;
   readonly place: number;
@@ -26,10 +25,10 @@ interface Run {
   removed: number;
 }
 
-/** A longer reason is cut, characters. */
+/** Limit of a reason, characters. */
 const LONGEST = 200;
 
-/** The runs of a landing. `listsOf`: the lists that an undo has changed, by its number. */
+/** `listsOf`: the lists changed by an undo, by its number. */
 function runsOf(items: readonly NumberedItem[], listsOf: ReadonlyMap<number, readonly number[]>): Run[] {
   const runs: Run[] = [];
   let open = new Map<string, Run>();
@@ -46,7 +45,7 @@ function runsOf(items: readonly NumberedItem[], listsOf: ReadonlyMap<number, rea
     ]);
     const said = change.change === 'upsert' ? change.rule.reason : change.change === 'set_rules' ? change.reason : null;
     const reason = said?.slice(0, LONGEST).toWellFormed() ?? null;
-    // What comes behind an undo is no part of what was before it, in whatever list.
+    // Items after an undo do not continue earlier runs.
     if (isUndo) open = new Map();
     const places = isUndo ? undone(workspace, listsOf.get(seq) ?? []) : ofKind(change.kind, workspace, list);
     for (const [kind, place] of places) {
@@ -67,19 +66,18 @@ function runsOf(items: readonly NumberedItem[], listsOf: ReadonlyMap<number, rea
   return runs;
 }
 
-/** The places whose rules something changes. */
 type Places = readonly (readonly [kind: Kind, place: number])[];
 const ofKind = (kind: Kind, workspace: number, list: number): Places => [[kind, RULE_KINDS[kind].scope === 'list' ? list : workspace]];
 const undone = (workspace: number, lists: readonly number[]): Places =>
   KINDS.flatMap((kind): Places => (isExpressionKind(kind) ? [[kind, workspace]] : lists.map((list) => [kind, list])));
 
-/** Rules that expired until then are counted as expired already. */
+/** Rules that expired until then are already counted as expired. */
 const COUNTED = "(SELECT value FROM counters WHERE name = 'expired_until')";
 const isActive = (row: string) => `(${row}.expires_at IS NULL OR ${row}.expires_at > ${COUNTED})`;
 const flag = (condition: string) => `CASE WHEN ${condition} THEN 1 ELSE 0 END`;
 
-/** The rules of a place as they were before the changes of these numbers, the last change first, and what is there of each now. */
-function kept(kind: Kind): string {
+/** Previous versions of rules before these changes, latest change first, and the current state of each. */
+function previousVersions(kind: Kind): string {
   const rules = ruleTable(kind);
   const now = (more: string) =>
     flag(`EXISTS (SELECT 1 FROM ${rules.table} r WHERE ${byId(rules, 'r')} = c.${rules.place} AND r.id = c.id${more})`);
@@ -87,10 +85,10 @@ function kept(kind: Kind): string {
     FROM ${rules.before} c WHERE c.${rules.place} = $1 AND c.changed BETWEEN $2 AND $3 ORDER BY c.changed DESC`;
 }
 
-/** Runs that one statement counts. */
+/** Runs per statement. */
 const ROWS = 100;
 
-/** How many rules are there that runs have made. */
+/** Counts existing rules created by runs. */
 const made = (kind: Kind, runs: number) => {
   const rules = ruleTable(kind);
   const values = Array.from({ length: runs }, (_, i) => `(${[1, 2, 3].map((n) => `CAST($${3 * i + n} AS BIGINT)`)})`);
@@ -98,7 +96,7 @@ const made = (kind: Kind, runs: number) => {
     (SELECT count(*) FROM ${rules.table} r WHERE ${byId(rules, 'r')} = w.place AND r.id BETWEEN w.since AND w.until) AS rules FROM wanted w`;
 };
 
-/** What a landing did to rules. Belongs behind its items, into its transaction. */
+/** Runs after the items, in the landing transaction. */
 export class LandedChanges {
   readonly #items: readonly NumberedItem[];
   readonly #undone = new Map<number, readonly number[]>();
@@ -108,27 +106,28 @@ export class LandedChanges {
     this.#items = items;
   }
 
-  /** Says which lists an undo has changed. */
   undid(seq: number, lists: readonly number[]): void {
     this.#undone.set(seq, lists);
   }
 
-  /** Counts: by workspace, how many rules there are more, and how many were kept. One sender that made rules in one list, as most landings are, costs no statement. */
-  *count({ counts, kept: keptIn }: Readonly<Record<'counts' | 'kept', ReadonlyMap<number, number>>>): Work<void> {
+  /**
+   * Adds per workspace the change in stored rules and in previous versions. The common case, one sender that creates rules in one list,
+   * needs no statement.
+   */
+  *count({ counts, previous }: Readonly<Record<'counts' | 'previous', ReadonlyMap<number, number>>>): Work<void> {
     this.#runs = runsOf(this.#items, this.#undone);
     for (const [workspace, runs] of Map.groupBy(this.#runs, (each) => each.workspace)) {
-      let gone = 0;
-      if ((keptIn.get(workspace) ?? 0) > 0) {
+      let removed = 0;
+      if ((previous.get(workspace) ?? 0) > 0) {
         for (const own of Map.groupBy(runs, ({ kind, place }) => `${kind} ${place}`).values())
-          gone += yield* countKept(own, runs.length > 1);
+          removed += yield* countPrevious(own, runs.length > 1);
       }
       const [only] = runs;
-      if (runs.length === 1 && JSON.parse(only!.sender)[4] === null) only!.added += (counts.get(workspace) ?? 0) + gone;
+      if (runs.length === 1 && JSON.parse(only!.sender)[4] === null) only!.added += (counts.get(workspace) ?? 0) + removed;
       else yield* countMade(runs);
     }
   }
 
-  /** Writes what was counted; `now` (ms) is the time of the landing. */
   *write(now: number): Work<void> {
     const sums = new Map<string, Run>();
     for (const each of this.#runs) {
@@ -149,12 +148,12 @@ export class LandedChanges {
   }
 }
 
-/** Counts what was there before, and, where they are wanted, rules that were made and lost again; returns how many rules there are fewer. */
-function* countKept(runs: readonly Run[], withLost: boolean): Work<number> {
+/** Returns the decrease in rules. `withLost`: also counts rules that were created and removed again. */
+function* countPrevious(runs: readonly Run[], withLost: boolean): Work<number> {
   const [{ kind, place, first }] = runs as [Run];
-  const rows = yield* all(kept(kind), place, first, runs.at(-1)!.last);
+  const rows = yield* all(previousVersions(kind), place, first, runs.at(-1)!.last);
   const after = new Map<number, { there: boolean; active: boolean }>();
-  let [gone, at] = [0, runs.length - 1];
+  let [removed, at] = [0, runs.length - 1];
   for (const row of rows) {
     const [changed, id] = [Number(row.changed), Number(row.id)];
     while (runs[at]!.first > changed) at -= 1;
@@ -163,12 +162,12 @@ function* countKept(runs: readonly Run[], withLost: boolean): Work<number> {
     const before = { there: Number(row.existed) === 1, active: Number(row.existed) === 1 && Number(row.active) === 1 };
     if (withLost && !after.has(id) && !next.there && id >= first) runs.findLast((each) => each.first <= id)!.added += 1;
     after.set(id, before);
-    gone += Number(before.there) - Number(next.there);
+    removed += Number(before.there) - Number(next.there);
     if (before.active && next.active) run.renewed += 1;
     else if (before.active) run.removed += 1;
     else if (next.active) run.added += 1;
   }
-  return gone;
+  return removed;
 }
 
 function* countMade(all_: readonly Run[]): Work<void> {
@@ -181,7 +180,6 @@ function* countMade(all_: readonly Run[]): Work<void> {
   }
 }
 
-/** A row of `rule_changes`. */
 interface ChangeRow extends Pick<Run, 'workspace' | 'place' | 'kind' | 'sender' | 'batchId' | 'reason' | 'added' | 'renewed' | 'removed'> {
   readonly minute: number;
   readonly expired: number;
@@ -193,10 +191,10 @@ const same = (column: string) => `${column} = CASE WHEN rule_changes.${column} =
 const ADDED = `ON CONFLICT (workspace_pk, minute, place, kind, sender) DO UPDATE SET
   ${COUNTS.map((column) => `${column} = rule_changes.${column} + excluded.${column}`)}, ${same('batch_id')}, ${same('reason')}`;
 
-/** `''` is none, NULL several. */
+/** `''`: none; NULL: several. */
 const textOf = (value: string | null | undefined): string | null => (value === undefined ? null : (value ?? ''));
 
-/** Adds to what is told of minutes. Always in one order, as transactions that write the same rows wait for each other. */
+/** In a fixed order, to prevent deadlocks. */
 function* writeRows(rows: readonly ChangeRow[]): Work<void> {
   const sorted = rows
     .toSorted((a, b) => a.workspace - b.workspace || a.minute - b.minute || a.place - b.place)
@@ -208,7 +206,7 @@ function* writeRows(rows: readonly ChangeRow[]): Work<void> {
   yield* runRows(sorted, (values) => `INSERT INTO rule_changes (${COLUMNS}) VALUES ${values} ${ADDED}`);
 }
 
-/** Rules of a list, or of a kind without lists (0), that expired in a minute. */
+/** Rules of a list, or of a kind without lists (0), that expired within a minute. */
 export interface ExpiredRules {
   readonly workspace: number;
   readonly place: number;
@@ -217,7 +215,7 @@ export interface ExpiredRules {
   readonly rules: number;
 }
 
-/** Notes that rules expired. Belongs into the transaction that counts them. */
+/** Runs in the transaction that counts them. */
 export const writeExpired = (found: readonly ExpiredRules[]): Work<void> =>
   writeRows(
     found.map(({ rules, ...place }) => ({

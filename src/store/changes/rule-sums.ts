@@ -1,4 +1,4 @@
-/** What senders did to the rules of lists in a span of time (SPEC D32.2, D32.3): added up row by row, so that no step reads many of them. */
+/** Sums changes by sender (SPEC D32.2, D32.3) row by row, in small steps. */
 import type { ChangeReads, ChangeSender, RuleChangeSpan, RuleChangeSum } from '../../ports/stored/changes.ts';
 import type { Step } from '../../ports/stored/rule-store.ts';
 import type { Kind } from '../../rule.ts';
@@ -6,7 +6,7 @@ import { workspacePk } from '../row-ids.ts';
 import { type Row, textOrNull } from '../rows.ts';
 import { all, one, type Value, type Work } from '../work.ts';
 
-/** Rows of one step: about 4 ms. */
+/** Rows per step: about 4 ms. */
 const SLICE = 1000;
 
 type Window = Parameters<ChangeReads['ruleChanges']>[1];
@@ -31,7 +31,6 @@ const ROWS = `SELECT c.*, coalesce(l.id, d.id) AS list_id, coalesce(l.name, d.na
     ORDER BY minute, place, kind, sender LIMIT ${SLICE}
   ) c LEFT JOIN lists l ON l.pk = c.place LEFT JOIN deleted_lists d ON d.list_pk = c.place ORDER BY c.minute, c.place, c.kind, c.sender`;
 
-/** `ruleChanges` of the port. */
 export async function ruleChanges(
   read: <T>(work: Work<T>) => Promise<T>,
   workspaceId: string,
@@ -74,7 +73,7 @@ function add(sums: Map<string, RuleChangeSum>, row: Row): void {
   });
 }
 
-/** '' is none; several are NULL. */
+/** '': none; NULL: several. */
 const onlyOf = (value: unknown): string | null | undefined => (value === null ? undefined : textOrNull(value) || null);
 
 function senderOf(text: string): ChangeSender | null {

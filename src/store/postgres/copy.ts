@@ -1,17 +1,17 @@
 import type { Connection, Submittable } from 'pg';
 
-/** The signature and two words before the first row of the format. */
+/** Signature and two words of the format. */
 const HEADER = 19;
 
-/** Takes one row: a buffer, valid only during the call, and where the row's first field begins in it. */
+/** The buffer is valid only during the call; `at` is the offset of the first field. */
 export type RowHandler = (row: Buffer, at: number) => void;
 
 /**
- * Runs `COPY (…) TO STDOUT (FORMAT binary)` and hands over each row as it comes off the wire, without an object or a text a field.
- * A field is a 32-bit length (−1 for NULL) and that many bytes, most significant first.
+ * Runs `COPY (…) TO STDOUT (FORMAT binary)` without an object or text per field. A field is a 32-bit big-endian length (−1 for NULL) and
+ * its bytes.
  */
 export class BinaryCopy implements Submittable {
-  /** Settles when the server has sent everything, and the handler has taken it. */
+  /** Settles when the handler has processed all rows. */
   readonly done: Promise<void>;
   private readonly text: string;
   private readonly onRow: RowHandler;
@@ -25,13 +25,13 @@ export class BinaryCopy implements Submittable {
     this.done = this.settle.promise;
   }
 
-  // What follows is called by pg's client.
+  // The interface of pg's client.
 
   submit(connection: Connection): void {
     connection.query(this.text);
   }
 
-  /** One message a row; the header comes with the first, the end is a row of −1 fields. */
+  /** One message per row; the first includes the header, the end is a row of −1 fields. */
   handleCopyData({ chunk }: { chunk: Buffer }): void {
     const at = this.started ? 0 : HEADER;
     this.started = true;

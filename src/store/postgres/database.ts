@@ -10,70 +10,66 @@ import { openPools } from './pools.ts';
 
 type Value = ScalarValue | readonly string[] | readonly number[] | readonly Buffer[];
 
-/** The database's clock in ms since 1970, as an SQL expression: every replica reads the same one. */
+/** The database's clock in ms, as an SQL expression. */
 export const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
-/** A statement that each connection plans once, where it has a name; a text alone is planned each time, and its rows are objects. */
+/** With a name, each connection plans it once and rows are arrays; without, it is planned each time and rows are objects. */
 export interface Prepared {
   readonly name?: string;
   readonly text: string;
   readonly rowMode?: 'array';
 }
 
-/** One connection for the length of a transaction or read. */
+/** A connection during a transaction or read. */
 export interface Session {
   run(statement: string | Prepared, ...values: Value[]): Promise<Outcome>;
-  /** Runs several statements without values. */
   script(text: string): Promise<void>;
-  /** The first row of a statement. */
   one(text: string, ...values: Value[]): Promise<Row | undefined>;
-  /** Runs a query and hands its rows over in PostgreSQL's binary format, one by one, and keeps none. Values stand in the text. */
+  /** Passes rows in PostgreSQL's binary format one by one, without storing them. Values are part of the text. */
   copy(query: string, row: RowHandler): Promise<void>;
 }
 
 export interface Database {
-  /** One statement that may be run twice, tried again on a fresh connection when one is lost; `rows` and `one` are its rows alone. */
+  /** A repeatable statement, retried on a new connection if one is lost. */
   run(statement: string | Prepared, ...values: Value[]): Promise<Outcome>;
   rows(text: string, ...values: Value[]): Promise<Row[]>;
   one(text: string, ...values: Value[]): Promise<Row | undefined>;
-  /** All or nothing. Tried again when PostgreSQL went away before the commit, or asked for it; what is `repeatable` also when nobody knows whether the commit went through. */
+  /** Retried if PostgreSQL fails before the commit or asks for it; if `repeatable`, also when the outcome of the commit is unknown. */
   transaction<T>(work: (session: Session) => Promise<T>, options?: Omit<TransactOptions, 'alone'>): Promise<T>;
-  /** Reads on one unchanging view. `work` is run a second time only when `again` allows it. */
+  /** Reads one consistent snapshot. Retried only if `again` returns true. */
   view<T>(work: (session: Session) => Promise<T>, again: () => boolean): Promise<T>;
   close(): Promise<void>;
 }
 
-/** How long things may take, ms. A server that hangs answers nothing: the clock on this side decides. */
+/** Client-side timeouts, ms, because a hanging server sends nothing. */
 const LIMITS = { statement: 5000, view: 10_000, transaction: 10_000 };
-/** A connection that fails within this time, ms, is tried again: more patience is the caller's to have. */
+/** A connection that fails sooner, ms, is retried; otherwise the caller decides. */
 const QUICK = 1000;
-/** Pauses before the second, third, … try. */
+/** ms before the second, third, … attempt. */
 const PAUSES = [50, 200, 500];
-/** A transaction whose process sleeps or is gone holds its locks no longer than this, ms. */
+/** Server-side limit for a transaction of a suspended or dead process, ms. */
 const IDLE = 10_000;
 
 export interface DatabaseOptions {
-  /** Connections at most. */
   readonly connections?: number;
   /**
-   * Whether the commit of this connection, by its process number, waits for a synchronous standby. Then it is given up only by who waits for
-   * it: a connection that is cut leaves the server with a process that goes on waiting, and the next one takes another.
+   * Whether the commit of this connection (by server process id) waits for a synchronous standby. It is then never cut: the server process
+   * would continue to wait, and the next call would occupy another one.
    */
   readonly waitsForStandby?: (pid: number) => Promise<boolean>;
 }
 
-/** A pool of connections to the server behind `url`. Connects at the first call; nothing that happens to a connection ends the process. */
+/** Connects at the first call. Lost connections never end the process. */
 export function openDatabase(url: string, { connections = 10, waitsForStandby }: DatabaseOptions = {}): Database {
   const pools = openPools(url, connections);
   /** Connections whose commits wait for a standby. */
-  const held = new Set<PoolClient>();
+  const waiting = new Set<PoolClient>();
 
-  /** Whether what is done on a connection is done, and waits for a standby. */
   const waits = async (client: PoolClient): Promise<boolean> => (await waitsForStandby?.(processOf(client))) ?? false;
 
-  /** Runs `work` on a connection; after `limit` ms the connection is cut, and `work` fails with it. While it waits for a standby it is left alone. */
+  /** After `limit` ms it cuts the connection, which rejects `work`, unless it waits for a standby. */
   async function lease<T>(limit: number, work: (client: PoolClient) => Promise<T>): Promise<T> {
-    if (held.size === connections) throw tooManyWait();
+    if (waiting.size === connections) throw tooManyWait();
     const begun = performance.now();
     const client = await pools.connect().catch((error: Error) => {
       throw waitsForStandby !== undefined && isQueueFull(error) ? tooManyWait() : connectionFault(error, performance.now() - begun < QUICK);
@@ -84,18 +80,18 @@ export function openDatabase(url: string, { connections = 10, waitsForStandby }:
       pools.doubt(client);
       client.connection.stream.destroy(new Error(`no answer within ${limit / 1000} s`));
     };
-    const left = Promise.withResolvers<never>();
+    const left = Promise.withResolvers<T>();
     const look = async () => {
-      const isHeld = await waits(client);
+      const isWaiting = await waits(client);
       if (isDone) return;
-      if (!isHeld) return cut();
-      held.add(client);
+      if (!isWaiting) return cut();
+      waiting.add(client);
       timer = setTimeout(look, limit);
       left.reject(new PostgresFault('PostgreSQL waits for its synchronous standby', false, undefined));
     };
     let timer = setTimeout(look, limit);
     let [broken, isDone] = [false, false];
-    const working = work(client)
+    work(client)
       .catch((error) => {
         const lost = pools.lossOf(client);
         const fault = error instanceof DatabaseError ? serverFault(error) : lost ? connectionFault(lost, !late) : error;
@@ -105,10 +101,11 @@ export function openDatabase(url: string, { connections = 10, waitsForStandby }:
       .finally(() => {
         isDone = true;
         clearTimeout(timer);
-        held.delete(client);
+        waiting.delete(client);
         client.release(broken);
-      });
-    return Promise.race([working, left.promise]);
+      })
+      .then(left.resolve, left.reject);
+    return left.promise;
   }
 
   async function transact<T>(begin: string, limit: number, work: (session: Session) => Promise<T>, commits?: () => void): Promise<T> {
@@ -125,7 +122,7 @@ export function openDatabase(url: string, { connections = 10, waitsForStandby }:
       }
       commits?.();
       const end = client.query('COMMIT');
-      // Nobody waits for the end of a read; what comes next on the connection does.
+      // Nobody awaits the end of a read; the next statement on the connection does.
       if (commits === undefined) end.catch(() => {});
       else await end;
       return result;
@@ -151,7 +148,7 @@ export function openDatabase(url: string, { connections = 10, waitsForStandby }:
         return await retrying(once, () => repeatable || !committing);
       } catch (error) {
         if (!committing || !(error instanceof PostgresFault)) throw error;
-        throw new PostgresFault(`${error.message}; whether the change was made is not known`, false, error);
+        throw new PostgresFault(`${error.message}; it is unknown whether the change was made`, false, error);
       }
     },
     view: (work, again) => retrying(() => transact('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', LIMITS.view, work), again),
@@ -159,17 +156,15 @@ export function openDatabase(url: string, { connections = 10, waitsForStandby }:
   };
 }
 
-/** The number of the server's process behind a connection. */
+/** Server process id. */
 const processOf = (client: PoolClient): number => (client as PoolClient & { readonly processID: number }).processID;
 
-/** All connections are taken, and none came free in time. */
 const isQueueFull = ({ message }: Error): boolean => message.startsWith('timeout exceeded');
-/** When those who are refused may come again, s. */
+/** Retry-After, s. */
 const AGAIN = 5;
 const tooManyWait = () =>
-  new WeirError('LIMITED', 'PostgreSQL takes no more changes at this time: as many as may wait do', { cause: { retryAfter: AGAIN } });
+  new WeirError('LIMITED', 'PostgreSQL accepts no more changes at this time: too many are waiting', { cause: { retryAfter: AGAIN } });
 
-/** Runs the statements of `work` one after the other. */
 export async function drive<T>(session: Pick<Session, 'run'>, work: Work<T>): Promise<T> {
   let step = work.next();
   while (!step.done) {
@@ -179,10 +174,10 @@ export async function drive<T>(session: Pick<Session, 'run'>, work: Work<T>): Pr
   return step.value;
 }
 
-/** Values that one statement of several takes at most; PostgreSQL allows 65,535. */
+/** Values per combined statement; PostgreSQL's limit is 65,535. */
 const MOST_VALUES = 20_000;
 
-/** Runs the statements of several works, whose outcomes nobody needs and whose order does not matter, as one statement or a few. */
+/** Combines the statements of works whose results and order do not matter. */
 export async function driveAtOnce(session: Pick<Session, 'run'>, works: readonly Work<void>[]): Promise<void> {
   let texts: string[] = [];
   let values: ScalarValue[] = [];
@@ -208,10 +203,10 @@ function statementsOf(work: Work<void>): Statement[] {
   return statements;
 }
 
-/** The statement under a name that follows from its text: a pooler may hand a connection from one process to another. */
+/** The name is derived from the text: a pooler may pass connections between processes. */
 const prepared = (text: string): Prepared => ({ name: `weir_${hash('md5', text, 'hex')}`, text });
 
-/** Runs `work` again, after a pause, while its fault and `allowed` say that this may help. */
+/** Retries after a pause while the fault and `allowed` permit. */
 async function retrying<T>(work: () => Promise<T>, allowed = () => true): Promise<T> {
   for (const pause of PAUSES) {
     try {

@@ -1,9 +1,9 @@
 import { DatabaseError } from 'pg';
 import { untrustedReason, WeirError } from '../../errors.ts';
 
-/** What PostgreSQL or the way to it did to a call, in a sentence for people. */
+/** A failure of PostgreSQL or the connection, in a readable sentence. */
 export class PostgresFault extends WeirError {
-  /** Nothing was written, and the same call on a fresh connection may succeed. */
+  /** Nothing was written, and a retry on a new connection may succeed. */
   readonly again: boolean;
 
   constructor(message: string, again: boolean, cause: unknown) {
@@ -12,7 +12,7 @@ export class PostgresFault extends WeirError {
   }
 }
 
-/** SQLSTATE (or the beginning of its class) → what it means and whether another try may help. The first match counts. */
+/** SQLSTATE or class, meaning, retry. The first match counts. */
 const SQLSTATES: readonly (readonly [prefix: string, meaning: string, again: boolean])[] = [
   ['08', 'does not answer', true], // connection exception
   ['57P', 'does not answer', true], // shut down, crashed, starting up
@@ -28,27 +28,21 @@ const SQLSTATES: readonly (readonly [prefix: string, meaning: string, again: boo
   ['3D000', 'refuses the connection', false], // no such database
 ];
 
-/** The fault behind an error that the server sent. */
 export function serverFault(error: DatabaseError): PostgresFault {
   const code = error.code ?? '';
   const [, meaning, again] = SQLSTATES.find(([prefix]) => code.startsWith(prefix)) ?? [code, 'refuses', false];
   return new PostgresFault(`PostgreSQL ${meaning}: ${error.message}`, again, error);
 }
 
-/** The fault behind a connection that could not be made or was lost. */
 export function connectionFault(error: Error & { readonly syscall?: string }, again: boolean): WeirError {
   if (error instanceof DatabaseError) return serverFault(error);
   if (error instanceof PostgresFault) return error;
   if (error.syscall === 'open') return new WeirError('USAGE', `a file that DATABASE_URL names cannot be read: ${error.message}`);
-  // Node's error for a name with several addresses has its text in the errors of each.
+  // For names with several addresses Node puts the texts into `errors`.
   const text = error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join(', ') : error.message;
   const untrusted = untrustedReason(error);
   if (untrusted !== undefined) {
-    return new PostgresFault(
-      `PostgreSQL shows a certificate that is not trusted (sslrootcert of DATABASE_URL): ${untrusted}`,
-      false,
-      error,
-    );
+    return new PostgresFault(`PostgreSQL presents an untrusted certificate (sslrootcert of DATABASE_URL): ${untrusted}`, false, error);
   }
   return new PostgresFault(`PostgreSQL does not answer: ${text}`, again, error);
 }

@@ -11,12 +11,12 @@ import { type Outcome, run, type Work } from '../work.ts';
 import { type Database, drive, driveAtOnce, type Session } from './database.ts';
 import { type BulkStatement, runStatements } from './rule-statements.ts';
 
-/** How long a landing transaction may take, ms. */
+/** ms */
 const LIMIT = 30_000;
 
 /**
- * The landing transaction: fence, rules, dead letters and position, all or nothing.
- * May be done twice: after a commit whose outcome is not known the second try finds itself fenced, and the consumer reads the position again.
+ * One transaction: fence, rules, dead letters and position. Repeatable: after a commit with unknown outcome the retry is fenced, and the
+ * consumer reads the position again.
  */
 export const land = (db: Database, batch: LandingBatch, mostAreNew: MostAreNew): Promise<'landed' | 'fenced'> =>
   db.transaction(
@@ -35,7 +35,6 @@ export const land = (db: Database, batch: LandingBatch, mostAreNew: MostAreNew):
     { repeatable: true, limit: LIMIT },
   );
 
-/** Writes the rules, how many more each workspace has, and which lists have changed. */
 async function applyItems(session: Session, known: readonly NumberedItem[], batch: LandingBatch, mostAreNew: MostAreNew): Promise<void> {
   const segments = segmentsOf(known);
   await drive(session, writeSegments(segments, batch));
@@ -69,12 +68,12 @@ function* touchLists(lists: ReadonlySet<number>): Work<void> {
   yield* run(`UPDATE lists SET revision = revision + 1 WHERE pk IN (${[...lists].map((_, i) => `$${i + 1}`)})`, ...lists);
 }
 
-/** A change with the characters of its message. */
+/** With the length of its message in characters. */
 interface SizedChange extends ResolvedChange {
   readonly size: number;
 }
 
-/** Changes, and characters of them, that are written at once: a few milliseconds of work, which calls from other threads wait for. */
+/** Changes, and characters, per statement: a few milliseconds, which other threads wait for. */
 const STEP = 2000;
 const STEP_TEXT = 1 << 19;
 
@@ -93,7 +92,7 @@ function* stepsOf(changes: readonly SizedChange[]): Generator<readonly SizedChan
 async function writeRules(
   session: Session,
   changes: readonly SizedChange[],
-  { counts, kept }: Changed,
+  { counts, previous }: Changed,
   mostAreNew: MostAreNew,
 ): Promise<void> {
   const workspaceOf = new Map(changes.map(({ list, workspace }) => [list, workspace]));
@@ -102,7 +101,7 @@ async function writeRules(
       const place = Number(row.place);
       const workspace = scope === 'list' ? workspaceOf.get(place)! : place;
       counts.add(workspace, Number(row.rules));
-      kept.add(workspace, Number(row.kept));
+      previous.add(workspace, Number(row.kept));
     }
   };
   for (const step of stepsOf(changes)) {
@@ -115,18 +114,18 @@ async function writeRules(
         if (rows.length === 0) continue;
         const outcome = await session.run(text, JSON.stringify(rows), ...(firstId === undefined ? [] : [firstId]));
         count(outcome, scope);
-        // Of rows that were tried the new ones are not among these any more.
+        // `rows` no longer contains the new rules if `insertNew` ran.
         if (!isTried) mostAreNew.set(text, 2 * rulesOf(outcome) >= rows.length);
       }
     }
   }
 }
 
-/** By statement, whether most rules of the last one were new: rules that are there come in rows, as new ones do. */
+/** Per statement, whether most rules of the last one were new: new and existing rules usually come in blocks. */
 export type MostAreNew = Map<string, boolean>;
 const rulesOf = ({ rows }: Outcome): number => rows.reduce((sum, row) => sum + Number(row.rules), 0);
 
-/** Writes the new rules of an upsert; returns the rows that are left, of any other statement all. */
+/** Inserts the new rules of an upsert and returns the remaining rows; for other statements all rows. */
 async function insertNew(
   session: Session,
   { text, insertNew: insertText, rows, scope }: BulkStatement,
@@ -143,7 +142,7 @@ async function insertNew(
   return rows.filter(({ id }) => !ids.has(Number(id)));
 }
 
-/** The fence: false when the position is not the one this consumer started from. Another owner's transaction on it is waited for. */
+/** The fence: false if the position is not this consumer's start. Waits for another owner's transaction. */
 async function movePosition(session: Session, { streamId, partition, from, to }: LandingBatch): Promise<boolean> {
   const { count } =
     from === null
@@ -164,10 +163,9 @@ async function movePosition(session: Session, { streamId, partition, from, to }:
 }
 
 /**
- * Finds the workspaces (by id) and lists of a batch, moves the workspaces' revisions, and holds their rows until the commit, in one order; then
- * takes the numbers.
- * Whoever changes a workspace's lists or rules holds its row: landings on several partitions cannot deadlock, and a list cannot
- * be deleted under a landing.
+ * Resolves workspaces and lists, increments the workspaces' revisions, locks their rows until the commit in a fixed order, then allocates
+ * numbers. Every change of a workspace's lists or rules locks its row: landings on several partitions cannot deadlock, and no list is
+ * deleted during a landing.
  */
 async function lockWorkspaces(session: Session, items: readonly LandingItem[]) {
   const ids = new Set(items.map((item) => item.workspaceId));
@@ -188,7 +186,7 @@ async function lockWorkspaces(session: Session, items: readonly LandingItem[]) {
     [...expressionIds].filter(isText),
   );
   const named = new Set(items.map((item) => item.listId).filter((id) => id !== null));
-  // One number for each item, in the order of the items: which rule has which id does not depend on the engine.
+  // Numbers follow the order of the items: rule ids do not depend on the engine.
   const lists = await session.run(
     `WITH taken AS MATERIALIZED (SELECT string_agg(nextval('rule_ids')::text, ',') AS seqs FROM generate_series(1, $3))
      SELECT pk, id, workspace_pk, is_default, source_id, CASE WHEN row_number() OVER () = 1 THEN seqs END AS seqs
@@ -197,14 +195,14 @@ async function lockWorkspaces(session: Session, items: readonly LandingItem[]) {
     [...named].filter(isText),
     items.length,
   );
-  // One row without a list where no workspace is known.
+  // One row without a list if no workspace is known.
   const byWorkspace = Map.groupBy(lists.rows, (row) => Number(row.workspace_pk));
   const workspaces = new Map(locked.rows.map(({ id, pk }) => [String(id), located(Number(pk), byWorkspace.get(Number(pk))!)]));
   const seqs = String(lists.rows[0]!.seqs).split(',');
   return { workspaces, seqs: seqs.map(Number) };
 }
 
-/** A workspace with the rows of its lists; the default one is among them. */
+/** `rows` include the default list. */
 function located(pk: number, rows: readonly Row[]): Located {
   const place = (row: Row): ListPlace => ({ pk: Number(row.pk), sourceId: textOrNull(row.source_id) });
   const lists = new Map(rows.map((row) => [String(row.id), place(row)]));
@@ -212,7 +210,7 @@ function located(pk: number, rows: readonly Row[]): Located {
   return { pk, listOf: (id) => (id === null ? undefined : lists.get(id)) ?? byDefault };
 }
 
-/** A header of a foreign message may hold U+0000, which nothing here is named. */
+/** Headers of foreign messages may contain U+0000, which no name here does. */
 const isText = (text: string) => !text.includes('\0');
 
 async function keepLetters(session: Session, { streamId, partition, now }: LandingBatch, poison: readonly PoisonRecord[]): Promise<void> {

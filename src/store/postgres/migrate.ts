@@ -2,13 +2,13 @@ import { WeirError } from '../../errors.ts';
 import { missingMigrations, type OnMigrate, reportMigrations } from '../migrate.ts';
 import { type Database, NOW, type Session } from './database.ts';
 
-/** Names the advisory lock under which one process at a time changes the schema or makes the first key: "weir". */
+/** Advisory lock for migrations and the first key: "weir". */
 const LOCK = 0x77656972;
-/** A migration of a large table takes its time, ms. */
+/** Migrations of large tables take long, ms. */
 const LIMIT = 600_000;
 const OLDEST = 14;
 
-/** One transaction that waits for every other process that migrates or bootstraps, and keeps them waiting. */
+/** One transaction at a time across all processes. */
 export const exclusively = <T>(db: Database, work: (session: Session) => Promise<T>): Promise<T> =>
   db.transaction(
     async (session) => {
@@ -18,11 +18,11 @@ export const exclusively = <T>(db: Database, work: (session: Session) => Promise
     { repeatable: true, limit: LIMIT },
   );
 
-/** Applies the numbered migrations that the database has not seen, all of them or none, and tells `onMigrate` before; returns their names. */
+/** Applies all missing migrations or none, after calling `onMigrate`; returns their names. */
 export function migrateDatabase(db: Database, onMigrate?: OnMigrate): Promise<string[]> {
   return exclusively(db, async (session) => {
     await checkServer(session);
-    // Not IF NOT EXISTS, which asks for the right to create tables even when there is nothing to create.
+    // Not IF NOT EXISTS, which requires the right to create tables even if nothing is created.
     if ((await session.one("SELECT to_regclass('migrations') AS found"))?.found === null)
       await session.run('CREATE TABLE migrations (name TEXT COLLATE "C" PRIMARY KEY, applied_at BIGINT NOT NULL)');
     const seen = (await session.run('SELECT name FROM migrations ORDER BY name')).rows.map((row) => String(row.name));
@@ -36,7 +36,6 @@ export function migrateDatabase(db: Database, onMigrate?: OnMigrate): Promise<st
   });
 }
 
-/** The names of the migrations that the database has seen. */
 export async function seenMigrations(db: Database): Promise<string[]> {
   const isEmpty = (await db.one("SELECT to_regclass('migrations') AS found"))?.found === null;
   return isEmpty ? [] : (await db.rows('SELECT name FROM migrations')).map((row) => String(row.name));

@@ -1,14 +1,14 @@
-/** Connections to PostgreSQL: of several hosts to the one that takes writes (SPEC D34.1). */
+/** PostgreSQL connections; with several hosts, to the one that accepts writes (SPEC D34.1). */
 import { Pool, type PoolClient } from 'pg';
 import { within } from '../../clock.ts';
 import { postgresHosts } from '../../postgres-hosts.ts';
 import { PostgresFault } from './fault.ts';
 
-/** How long a connection may take to be made, ms. */
+/** Connect timeout, ms. */
 const CONNECT = 5000;
 const REFUSES_WRITES = `SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean AS refuses`;
 
-/** Connects at the first call; nothing that happens to a connection ends the process. `connections`: at most, to one host. */
+/** Connects at the first call. Lost connections never end the process. `connections`: limit per host. */
 export function openPools(url: string, connections: number) {
   const open = new Set<PoolClient>();
   const losses = new WeakMap<PoolClient, Error>();
@@ -22,7 +22,7 @@ export function openPools(url: string, connections: number) {
       keepAliveInitialDelayMillis: 10_000,
       fallback_application_name: 'weir',
     });
-    // A lost connection fails the call that uses it; the pool drops an idle one.
+    // Lost connections reject the calls that use them; the pool drops idle ones.
     pool.on('error', () => {});
     pool.on('connect', (client) => {
       client.once('error', (error) => losses.set(client, error)); // what follows is its echo
@@ -32,7 +32,7 @@ export function openPools(url: string, connections: number) {
     });
     return pool;
   });
-  // Connections to a host that was found to take writes; it says so itself when it does not any more (25006).
+  // Connections known to accept writes; the server reports a change itself (25006).
   const writable = new WeakSet<PoolClient>();
   const hosts = new WeakMap<PoolClient, number>();
   let last = 0;
@@ -54,14 +54,14 @@ export function openPools(url: string, connections: number) {
   }
 
   return {
-    /** A connection, to be released. Rejects when no host answers that takes writes. */
+    /** To be released. Rejects if no host accepts writes. */
     async connect(): Promise<PoolClient> {
       const first = last;
       let failure: unknown;
       for (let n = 0; n < pools.length; n += 1) {
         const at = (first + n) % pools.length;
         try {
-          // Files that the address names are read at once, and one that is missing throws.
+          // Reads the files that the URL names and throws if one is missing.
           const client = await connectTo(at);
           last = at;
           return client;
@@ -71,16 +71,16 @@ export function openPools(url: string, connections: number) {
       }
       throw failure;
     },
-    /** The host of a connection does not answer: others are asked before it. */
+    /** The connection's host does not respond: try others first. */
     doubt(client: PoolClient): void {
       if (hosts.get(client) === last) last = (last + 1) % pools.length;
     },
-    /** What a lost connection was lost of, before what follows from it. */
+    /** The original error of a lost connection. */
     lossOf: (client: PoolClient): Error | undefined => losses.get(client),
-    /** Nothing that a server does not answer keeps it waiting. */
+    /** Does not wait for a hanging server. */
     async close(): Promise<void> {
       await Promise.all(pools.map((pool) => pool.end()));
-      // A server that hangs never closes its side.
+      // A hanging server never closes its side.
       const cutAll = () => open.forEach((client) => void client.connection.stream.destroy());
       setTimeout(cutAll, 1000).unref();
     },

@@ -17,12 +17,12 @@ import { sharedReads } from '../shared-reads.ts';
 import { type Database, drive, NOW, type Session } from './database.ts';
 import { exceptionsQuery, historyQueries, rulesAtQuery, scanInto, scanQuery } from './snapshot.ts';
 
-/** The pieces of an undo preview. */
+/** Chunks of an undo preview. */
 const UNDO_PACE = { least: 250, most: 1000, long: 200, short: 50 };
-/** Queries for callers that run at a time, and callers that one of them asks for at most. */
+/** Concurrent queries for callers; also the limit of callers per query. */
 const CALLER_QUERIES = 2;
 const CALLERS = 1000;
-/** Steps of counting by sender that are done at once. */
+/** Steps of counting by sender in one query. */
 const SENDER_STEPS = 4;
 
 const RULE_STATES = `SELECT r.id, r.action, r.target, r.expires_at FROM access_rules r
@@ -34,24 +34,24 @@ const NAMED_RULES = [`${OF_LIST} AND rule_ref = ANY($3)`, `${BY_TARGET} IS NULL`
   .map((condition) => `SELECT id, rule_ref, action, target FROM access_rules WHERE ${condition}`)
   .join(' UNION ');
 
-/** The reads of the PostgreSQL store. None of them waits for a lock of a writer; the key revision, read through `watch`, for no other call either. */
+/** No read waits for a writer's lock. The key revision, read through `watch`, waits for no other call either. */
 export function postgresReads(db: Database, watch: Pick<Database, 'one'>): StoreReads {
   const { rows, one } = db;
   return {
     ...sharedReads(
       (work) => drive(db, work),
-      // Letters hold any text, also what no column of text can: they are kept as JSON.
+      // Dead letters contain any text, even what a text column cannot: stored as JSON.
       { now: NOW, indexedBy: () => '', written: JSON.stringify, read: JSON.parse },
     ),
-    // A piece holds no thread here, and each is a way to the server and back.
+    // Blocks no thread here, and each step is a round trip.
     undoPreview: (workspaceId, batchId, step) => undoPreview((work) => drive(db, work), step, workspaceId, batchId, UNDO_PACE),
-    // A step holds no thread here; without statistics each of them sorts what is left of its list.
+    // Blocks no thread here; without statistics each step sorts the rest of its list.
     senderStep: (workspaceId, feed, step) => drive(db, senderStep(workspaceId, feed, { ...step, limit: step.limit * SENDER_STEPS })),
     ping: async () => Number((await one(`SELECT ${NOW} AS now`))!.now),
     keyRevision: async () => Number((await watch.one("SELECT value FROM counters WHERE name = 'key_revision'"))?.value),
     findCaller: gathered((hashes) => findCallers(db, hashes), CALLER_QUERIES, CALLERS),
     findNamed: (workspaceId, ref) => drive(db, findNamed(NOW, workspaceId, ref)),
-    async snapshot(workspaceId, feed, now, sink, whole) {
+    async snapshot(workspaceId, feed, now, sink, stored) {
       let begun = false;
       return db.view(
         async (session) => {
@@ -59,10 +59,10 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
           if (source === undefined) return undefined;
           begun = true;
           if (sink !== undefined) await scan(session, source, now, sink);
-          if (whole !== undefined) await drive(session, takeRules(source, whole, now));
+          if (stored !== undefined) await drive(session, takeRules(source, stored, now));
           return source.head;
         },
-        // The sink keeps what it was given.
+        // The sink retains rows.
         () => !begun,
       );
     },
@@ -71,7 +71,7 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
       if (place === undefined) return;
       await db.view(
         (session) => session.copy(rulesAtQuery(place.list, seq), scanInto(sink)),
-        // The sink keeps what it was given.
+        // The sink retains rows.
         () => false,
       );
     },
@@ -79,7 +79,7 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
       const place = await drive(db, listPlace(workspaceId, listId));
       if (place === undefined) return;
       const queries = historyQueries(place.list, place.workspace);
-      // The sinks keep what they were given: neither is read again.
+      // The sinks retain rows: no retry.
       await db.view(
         (session) => session.copy(queries.stored, scanInto(stored)),
         () => false,
@@ -90,7 +90,7 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
       );
     },
     async follow(workspaceId, feedId, at, known, sink) {
-      // One statement sees one moment: where it tells all, as it can of a list, no transaction is needed.
+      // A single statement is consistent; if it is sufficient, as for a list, no transaction is needed.
       const source = known.isNewFeed && feedId !== null ? await drive(db, ruleSource(NOW, workspaceId, feedId)) : undefined;
       if (source !== undefined && isNothingToRead(source, known)) {
         for (const { key } of source.head.lists) if (!known.lists.has(key)) sink.list(key, true);
@@ -101,10 +101,10 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
           const found = await drive(session, follow(NOW, { workspaceId, feedId, at, known }, sink));
           if (found === undefined || found === 'too_far') return found;
           const onList = (pk: number) => sink.list(keyOf(pk), true);
-          const { whole } = found;
+          const { complete } = found;
           const withoutRules = new Set(found.lists.filter(({ isEmpty }) => isEmpty).map(({ pk }) => pk));
-          const [empty, filled] = [whole.filter((pk) => withoutRules.has(pk)), whole.filter((pk) => !withoutRules.has(pk))];
-          // The rules of a single list follow without telling of it.
+          const [empty, filled] = [complete.filter((pk) => withoutRules.has(pk)), complete.filter((pk) => !withoutRules.has(pk))];
+          // The rules of a single list follow without a call.
           for (const pk of [...empty, ...filled]) onList(pk);
           if (filled.length === 1) await session.copy(scanQuery(filled, at), scanInto(sink));
           else if (filled.length > 0) await session.copy(scanQuery(filled, at, true), scanInto(sink, onList));
@@ -123,14 +123,13 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
   };
 }
 
-/** Whether a source is a list without rules, and nothing has landed in the lists that are known: then its one statement has told all. */
+/** Whether the source is a list without rules and no cached list has changed: then nothing more needs to be read. */
 const isNothingToRead = ({ head, lists }: RuleSource, known: KnownRules): boolean =>
   head.kind === 'list' &&
   head.profile.subtractAllow !== 'workspace' &&
   lists.every(({ isEmpty }) => isEmpty) &&
   (known.lists.size === 0 || known.change === head.change);
 
-/** Hands the access rules of a source that are active at `now` (ms) to the sink. */
 async function scan(session: Session, { workspacePk, lists, head }: RuleSource, now: number, sink: SnapshotSink): Promise<void> {
   const apart = head.quorum !== undefined ? sink.list?.bind(sink) : undefined;
   const filled = lists.filter(({ isEmpty }) => !isEmpty);
@@ -145,7 +144,7 @@ async function scan(session: Session, { workspacePk, lists, head }: RuleSource, 
   await session.copy(exceptionsQuery(workspacePk, now), scanInto(sink));
 }
 
-/** The caller behind each hash. A flood of unknown keys takes two connections at most. */
+/** A flood of unknown keys uses two connections at most. */
 async function findCallers(db: Database, hashes: readonly Uint8Array[]): Promise<(Caller | undefined)[]> {
   const found = await db.rows(
     `${CALLER} = ANY($1)`,

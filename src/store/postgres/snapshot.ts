@@ -4,12 +4,12 @@ import { lostRows, storedRows } from '../rules/list-history.ts';
 import { rulesAtRows } from '../rules/rules-at.ts';
 import type { RowHandler } from './copy.ts';
 
-/** The rules of these lists that are active at `now`, as a feed needs them, here with their lists; numbers that are never NULL first. */
+/** Active rules of these lists at `now`, optionally with their lists; NOT NULL numbers first. */
 export const scanQuery = (lists: readonly number[], now: number, withLists = false): string =>
   `SELECT ${withLists ? 'list_pk, ' : ''}id, action, levels, coalesce(expires_at, 0), v4, v6, CASE WHEN v4 IS NULL AND v6 IS NULL THEN target END
     FROM access_rules WHERE list_pk IN (${lists.map(Number).join()}) AND (expires_at IS NULL OR expires_at > ${Number(now)})`;
 
-/** The never-block rules of a workspace that are active at `now`, as exceptions; the same columns. */
+/** Active never-block rules of a workspace, as exceptions; same columns. */
 export function exceptionsQuery(workspacePk: number, now: number): string {
   const part = (ref: string) => `SELECT r.id, ${EXCEPTION}::smallint, r.levels, coalesce(r.expires_at, 0), r.v4, r.v6,
     CASE WHEN r.v4 IS NULL AND r.v6 IS NULL THEN r.target END
@@ -18,31 +18,31 @@ export function exceptionsQuery(workspacePk: number, now: number): string {
   return `${part('NULL')} UNION ALL ${part('NOT NULL')}`;
 }
 
-/** `listHistory` of the port: the rules of a list with since when they are there, and those that it lost; the same columns. */
+/** The rules of a list with their start, and its previous rules; same columns. */
 export const historyQueries = (list: number, workspace: number) => ({
   stored: ofHistory(storedRows(String(Number(list)))),
   lost: ofHistory(lostRows(String(Number(list)), String(Number(workspace)))),
 });
-/** `rulesAt` of the port; the same columns. */
+/** Same columns. */
 export const rulesAtQuery = (list: number, seq: number): string => ofHistory(rulesAtRows(String(Number(list)), String(Number(seq))));
 const ofHistory = (
   rows: string,
 ) => `SELECT id, action, levels, coalesce(expires_at, 0), v4, v6, CASE WHEN v4 IS NULL AND v6 IS NULL THEN target END
     FROM (${rows}) AS r`;
 
-// Where the data of each field of the query lies in a row, after its length.
+// Offset of each field's data in a row, after its length.
 const ID = 4;
 const ROLE = ID + 8 + 4;
 const LEVELS = ROLE + 2 + 4;
 const EXPIRES = LEVELS + 2 + 4;
-// Of the last three, those before the one that is there are NULL: a length without data.
+// Earlier alternatives of the last three fields are NULL: a length without data.
 const V4 = EXPIRES + 8 + 4;
 const V6 = V4 + 4;
 const TARGET = V6 + 4;
-/** A list's number before all others, with its length. */
+/** The list's number comes first, with its length. */
 const LIST = 4 + 4;
 
-/** Hands the rows of these queries to `sink`; with `onList` they begin with their list, which it is told whenever it is another one. */
+/** With `onList` rows begin with their list; called when it changes. */
 export function scanInto(sink: RuleSink, onList?: (pk: number) => void): RowHandler {
   let last: number | undefined;
   return (row, from) => {
@@ -69,5 +69,5 @@ export function scanInto(sink: RuleSink, onList?: (pk: number) => void): RowHand
   };
 }
 
-/** A BIGINT within the safe integers. */
+/** BIGINT within safe integers. */
 const int8 = (row: Buffer, at: number) => row.readInt32BE(at) * 0x1_0000_0000 + row.readUInt32BE(at + 4);

@@ -7,7 +7,7 @@ import { seenMigrations } from './migrate.ts';
 import { postgresReads } from './reads.ts';
 import { postgresWrites } from './writes.ts';
 
-/** Connections at most, for reads and for changes. */
+/** Limits for reads and for changes. */
 interface Connections {
   readonly reads: number;
   readonly changes: number;
@@ -20,13 +20,10 @@ export interface PostgresOptions {
 }
 
 const WAITS_FOR_STANDBY = "SELECT wait_event = 'SyncRep' AS waits FROM pg_stat_activity WHERE pid = $1";
-/** How long the answer to that may take, ms. */
+/** Timeout of the question, ms. */
 const ASK_LIMIT = 1000;
 
-/**
- * The store on PostgreSQL (14 or newer) behind a `postgres://` address, for any number of processes. Applies the migrations;
- * rejects with a readable reason when the server does not answer or refuses.
- */
+/** A store on PostgreSQL 14 or newer, for any number of processes. Applies migrations; rejects with a readable reason. */
 export async function openPostgresStore(url: string, { onMigrate, connections = CONNECTIONS }: PostgresOptions = {}): Promise<Store> {
   const db = openDatabase(url, { connections: connections.reads });
   const waitsForStandby = (pid: number) =>
@@ -34,9 +31,9 @@ export async function openPostgresStore(url: string, { onMigrate, connections = 
       (row) => row?.waits === true,
       () => false,
     );
-  // Reads wait for no change, however many wait for a standby (SPEC D37.2).
+  // Separate: reads never wait for changes that wait for a standby (SPEC D37.2).
   const changes = openDatabase(url, { connections: connections.changes, waitsForStandby });
-  // Whatever takes the other connections, a change of a key is noticed.
+  // Separate: key changes are always noticed.
   const watch = openDatabase(url, { connections: 1 });
   const writes = postgresWrites(changes, onMigrate);
   const close = async () => {
@@ -51,12 +48,12 @@ export async function openPostgresStore(url: string, { onMigrate, connections = 
   return { ...sharedOut(writes, connections.changes), ...sharedOut(postgresReads(db, watch), connections.reads), close };
 }
 
-/** What of the connections calls for the same workspace have at a time: hundreds of them leave some for the others. */
+/** Share of the connections for concurrent calls of one workspace. */
 const SHARE = 3 / 4;
-/** A preview has pauses of its own, in which it has no connection, and rules come page by page. */
+/** They pause between connections. */
 const OWN_PACE: readonly string[] = ['undoPreview', 'rules'];
 
-/** A store whose calls for one workspace, the first that each is given, wait for each other where there are many. */
+/** Limits concurrent calls per workspace, their first argument. */
 function sharedOut<S extends object>(store: S, connections: number): S {
   const few = fewAtOnce(Math.max(1, Math.floor(connections * SHARE)));
   const fairQueue = ([name, call]: [string, (...args: unknown[]) => Promise<unknown>]) => {
@@ -66,7 +63,7 @@ function sharedOut<S extends object>(store: S, connections: number): S {
   return Object.fromEntries(Object.entries(store).map(fairQueue)) as S;
 }
 
-/** The schema of the store, which is neither made nor changed. */
+/** Does not create or change it. */
 export async function postgresSchema(url: string): Promise<SchemaState> {
   const db = openDatabase(url);
   try {
@@ -76,7 +73,7 @@ export async function postgresSchema(url: string): Promise<SchemaState> {
   }
 }
 
-/** The reads alone, for a process that must not change anything. Rejects with REFUSED where there is no store, or one to be migrated. */
+/** Read-only. Rejects with REFUSED if there is no store, or migrations are missing. */
 export async function openPostgresReads(url: string): Promise<StoreReads & { close(): Promise<void> }> {
   const db = openDatabase(url);
   try {

@@ -9,7 +9,6 @@ import { type Database, drive, NOW, type Session } from './database.ts';
 import { land, type MostAreNew } from './landing.ts';
 import { exclusively, migrateDatabase } from './migrate.ts';
 
-/** The writes of the PostgreSQL store. */
 export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites {
   const transact: Transact = (work, { alone = false, ...options } = {}) => {
     const driven = (session: Session) => drive(session, work(NOW));
@@ -20,17 +19,17 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
     ...sharedWrites(transact),
     migrate: async () => ({ applied: await migrateDatabase(db, onMigrate) }),
     apply: (batch) => land(db, batch, mostAreNew),
-    // One by one: a transaction that holds the rows of many workspaces could meet a landing.
+    // Separate statements: locking rows of many workspaces could deadlock with a landing.
     async noteFeedSizes(sizes) {
       for (const size of sizes) await drive(db, noteFeedSize(size));
     },
     recordDocument: (...args) => drive(db, recordDocument(NOW, ...args)),
-    // The server's own vacuum does it.
+    // PostgreSQL vacuums itself.
     shrink: async () => false,
     sweep: (limits) => transact(() => sweep(atMost, limits), { repeatable: true }),
   };
 }
 
-// Rows that a landing or another sweep holds are left for the next slice: a sweep never waits and never deadlocks.
+// Skips locked rows: a sweep neither waits nor deadlocks.
 const atMost: AtMost = (table, condition) =>
   `ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT $2 FOR UPDATE SKIP LOCKED))`;

@@ -1,22 +1,21 @@
 import { type AccessAction, type Kind, RULE_KINDS, type RuleChange } from '../../rule.ts';
 import { type NamedRules, namedBy } from '../../signal/named-rules.ts';
 
-/** A change whose workspace and list are known to the store. `workspace` and `list` are the store's own numbers. */
+/** A change with resolved workspace and list (pk). */
 export interface ResolvedChange {
   readonly workspace: number;
-  /** Ignored for the kinds that have no list. */
+  /** Ignored for kinds without lists. */
   readonly list: number;
   readonly receivedAt: number;
-  /** The id of the rule, if this change makes one. */
+  /** Used if the change creates a rule. */
   readonly id: number;
-  /** The id of its batch, or null. */
   readonly batch: string | null;
-  /** The id of the first change of those behind one another that are of its batch: a rule that was written since is the batch's own. */
+  /** Id of the first of the consecutive changes of its batch: rules written since belong to the batch. */
   readonly firstId: number;
   readonly change: RuleChange;
 }
 
-/** Which change a rule was touched by last: `seq` is that change's number. */
+/** The last change of a rule; `seq` is its number. */
 export interface Touch {
   readonly seq: number;
   readonly firstId: number;
@@ -29,11 +28,10 @@ export interface CompactUpsert extends Touch {
   readonly workspace: number;
   readonly list: number;
   readonly change: Change<'upsert'>;
-  /** The new rule's id, that of its first upsert in this run; a stored rule keeps its own. */
+  /** Id for a new rule, of its first upsert in this run; a stored rule keeps its own. */
   readonly id: number;
-  /** When the rule was first upserted in this run: the new rule's `created_at`, kept from the stored rule if that is active at this instant. */
+  /** First upsert in this run: `created_at` of a new rule. A stored rule that is active then keeps its own. */
   readonly createdAt: number;
-  /** When it was last upserted in this run. */
   readonly updatedAt: number;
 }
 export interface RefDelete extends Touch {
@@ -46,11 +44,10 @@ export interface ValueDelete extends Touch {
   readonly workspace: number;
   readonly list: number;
   readonly action: AccessAction;
-  /** Canonical text. */
   readonly target: string;
 }
 
-/** Deletes first, in any order, then upserts, in any order. No rule is upserted twice, none deleted twice. */
+/** Deletes in any order, then upserts in any order, each rule once. */
 export interface Run {
   readonly refDeletes: readonly RefDelete[];
   readonly valueDeletes: readonly ValueDelete[];
@@ -58,13 +55,10 @@ export interface Run {
 }
 
 /**
- * Folds changes to the last one per rule, in runs to be applied one after the other: the rules afterwards are those that
- * the changes would leave one by one, `created_at` included.
- *
- * A new run begins where folding would not be exact:
- * - a delete by value after an upsert by rule_ref of the same list: whether it hits that rule depends on what the upsert changed;
- * - an upsert of a rule that an earlier upsert of the run had let expire by then: it counts as a new rule;
- * - a change of a rule that another batch has changed in the run: what a batch replaced must be told from what another one did.
+ * Folds changes to the last one per rule, in sequential runs with the same result as the single changes, including `created_at`. A new run begins where folding would not be exact:
+ * - a delete by value after an upsert by rule_ref in the same list: the upsert decides whether it hits;
+ * - an upsert of a rule that has expired since an earlier upsert of the run: it counts as new;
+ * - a change of a rule that another batch has changed in the run: previous versions are stored per batch.
  */
 export function compact(changes: Iterable<ResolvedChange>): Run[] {
   const runs: OpenRun[] = [];
@@ -83,13 +77,12 @@ class OpenRun {
   private readonly refDeletes = new Map<string, RefDelete>();
   private readonly valueDeletes = new Map<string, ValueDelete>();
   private readonly upserts = new Map<string, CompactUpsert>();
-  /** Lists in which this run upserts a rule by its rule_ref. */
+  /** Lists with an upsert by rule_ref in this run. */
   private readonly refLists = new Set<number>();
 
-  /** The batches that delete by value in a list. */
+  /** Batches with a delete by value, per list. */
   private readonly valueDeleteBatches = new Map<number, Set<string | null>>();
 
-  /** False when the change belongs to the next run. */
   add({ workspace, list, receivedAt, id, batch, firstId, change }: ResolvedChange): boolean {
     const touch = { seq: id, firstId, batch };
     const named = namedBy(change);
@@ -100,15 +93,15 @@ class OpenRun {
     switch (change.change) {
       case 'upsert': {
         const earlier = this.upserts.get(key);
-        const lapse = earlier?.change.rule.expiresAt ?? null;
-        if (lapse !== null && lapse <= receivedAt) return false;
+        const expiry = earlier?.change.rule.expiresAt ?? null;
+        if (expiry !== null && expiry <= receivedAt) return false;
         const { id: ruleId, createdAt } = earlier ?? { id, createdAt: receivedAt };
         this.upserts.set(key, { workspace, list, change, id: ruleId, createdAt, updatedAt: receivedAt, ...touch });
         if (change.kind === 'access_rule' && named.by === 'ref') this.refLists.add(list);
         return true;
       }
       case 'delete': {
-        // Whether a delete by value has hit the rule before is not known here.
+        // A delete by value may have hit the rule.
         if (change.kind === 'access_rule' && this.hasForeignValueDelete(list, batch)) return false;
         this.upserts.delete(key);
         this.refDeletes.set(key, { workspace, list, kind: change.kind, ruleRef: change.ruleRef, ...touch });
@@ -142,7 +135,7 @@ class OpenRun {
   }
 }
 
-/** Whether another batch has touched what this key stands for. */
+/** Whether another batch has touched this key. */
 const isOfAnother = (batch: string | null, touched: ReadonlyMap<string, Touch>, key: string) =>
   touched.size > 0 && (touched.get(key)?.batch ?? batch) !== batch;
 

@@ -1,4 +1,3 @@
-/** The rules of a list as a comparison needs them, the same in both dialects: few columns, and no object a row. */
 import type { ComparedPage, ComparedRule } from '../../ports/stored/stored-rule.ts';
 import type { Target } from '../../rule.ts';
 import { actionOf, targetOf } from '../columns.ts';
@@ -6,12 +5,11 @@ import { WORKSPACE_PK } from '../row-ids.ts';
 import { jsonOrNull, numberOrNull, textOrNull } from '../rows.ts';
 import { allArrays, type Work } from '../work.ts';
 
-/** An IPv4 network is told by its number alone: no text of it has to be made and read. */
+/** IPv4 networks are read as numbers only. */
 const COMPARED = `SELECT id, action, v4, CASE WHEN v4 IS NULL THEN target END, expires_at, rule_ref, reason, labels, config, name FROM access_rules
   WHERE list_pk = (SELECT pk FROM lists WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK})
     AND id > $3 AND (expires_at IS NULL OR expires_at > $4) ORDER BY id LIMIT $5`;
 
-/** `comparedRules` of the port. */
 export function* comparedRules(workspaceId: string, listId: string, { now, after, limit }: ComparedPage): Work<ComparedRule[]> {
   const rows = yield* allArrays(COMPARED, workspaceId, listId, after, now, limit);
   return rows.map(([id, action, v4, target, expiresAt, ruleRef, reason, labels, config, name]) => ({

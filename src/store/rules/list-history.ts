@@ -1,22 +1,19 @@
-/** Since when a list has what it has, and until when it had what it lost, the same in both dialects (D30.3). */
+/** From when to when a list had each rule (D30.3). */
 import { one, type Work } from '../work.ts';
 
 const PLACE = `SELECT l.pk, l.workspace_pk FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1 AND l.id = $2`;
 
-/** The numbers of a list and of its workspace; undefined for a list that is not the workspace's. */
+/** undefined: a list of another workspace. */
 export function* listPlace(workspaceId: string, listId: string): Work<{ readonly list: number; readonly workspace: number } | undefined> {
   const row = yield* one(PLACE, workspaceId, listId);
   return row && { list: Number(row.pk), workspace: Number(row.workspace_pk) };
 }
 
-/** The rules that a list has stored: `id` is since when they are there. */
+/** `id`: start of the rule. */
 export const storedRows = (list: string) =>
   `SELECT r.created_at AS id, r.action, r.levels, r.expires_at, r.v4, r.v6, r.target FROM access_rules r WHERE r.list_pk = ${list}`;
 
-/**
- * The rules as they were before a change: until then, or until they expired, they were there. Whole seconds, rounded down: what has just gone
- * is not there any more.
- */
+/** Previous versions, until changed or expired. Whole seconds, rounded down: a rule is no longer there in the second of its end. */
 export const lostRows = (list: string, workspace: string) =>
   `SELECT id, action, levels, CASE WHEN expires_at < changed_at THEN expires_at ELSE changed_at - changed_at % 1000 END AS expires_at, v4, v6, target
   FROM (SELECT b.created_at AS id, b.action, b.levels, b.expires_at, b.v4, b.v6, b.target,

@@ -1,7 +1,7 @@
 import { filledLevels } from '../../feed/levels.ts';
 import type { RuleSink } from '../../ports/snapshot.ts';
 
-/** The sink for the rules of a list whose stored levels are `levels` (a `levelCode`): they stand in where a rule has none. */
+/** Adds a list's `levels` (a `levelCode`) to rules without levels. */
 export function withLevels(sink: RuleSink, levels: number): RuleSink {
   if (levels === 0) return sink;
   const filled = filledLevels(levels);

@@ -1,15 +1,12 @@
-/** The columns of the tables of rules, and what a rule has in each, as both dialects have them. */
 import { levelCode } from '../../feed/levels.ts';
 import { type AccessRule, type ExpressionRule, type Kind, RULE_KINDS } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { actionCode, jsonText, packV4, packV6 } from '../columns.ts';
 import type { Value } from '../work.ts';
 
-/** What an access rule is about: this identifies a rule without a rule_ref. */
+/** Identifies a rule without a rule_ref. */
 export const ACCESS_TARGET = ['action', 'v4', 'v6', 'target'];
-/** What an upsert of an access rule writes anew besides. */
 export const ACCESS_VALUES = ['expires_at', 'levels', 'name', 'reason', 'labels', 'config', 'updated_at', 'seq'];
-/** What an upsert of an expression rule writes anew: all but what identifies it, its id and when it was made. */
 export const EXPRESSION_VALUES = [
   'name',
   'type',
@@ -25,17 +22,16 @@ export const EXPRESSION_VALUES = [
   'seq',
 ];
 
-/** A table of rules: where its rows belong to, what finds a row, and all of its columns. */
+/** The owner column, the identity, and all columns of a table. */
 export interface RuleTable {
   readonly table: string;
-  /** Holds rules as they were before a change: the same columns, `changed` and `existed`. */
+  /** Previous versions: the same columns, `changed` and `existed`. */
   readonly before: string;
   readonly place: 'list_pk' | 'workspace_pk';
   readonly key: readonly string[];
   readonly columns: readonly string[];
 }
 
-/** The table of a kind. */
 export function ruleTable(kind: Kind): RuleTable {
   const { table, holds } = RULE_KINDS[kind];
   const shared = { table, before: `${table}_before` };
@@ -54,9 +50,8 @@ export function ruleTable(kind: Kind): RuleTable {
       };
 }
 
-/** What a row has besides the rule. */
 interface Written {
-  /** The pk of its list or workspace. */
+  /** List or workspace pk. */
   readonly place: number;
   readonly id: number;
   readonly createdAt: number;
@@ -64,7 +59,7 @@ interface Written {
   readonly seq: number;
 }
 
-/** The row of a rule: a value for each column of its table. `text`: the target of an access rule, where it is written already. */
+/** Values in column order. `text`: canonical target, if known. */
 export function rowOf(rule: AccessRule | ExpressionRule, written: Written, text?: string): Value[] {
   const { place, id, createdAt, updatedAt, seq } = written;
   const { name, reason, expiresAt } = rule;

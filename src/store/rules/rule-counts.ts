@@ -1,17 +1,13 @@
-/**
- * How many rules each workspace has (`rule_counts`), and how many it keeps as they were before a change (`kept_counts`), the same in both
- * dialects: every change is a row, and the sum of a workspace's rows counts.
- */
+/** Counts of rules (`rule_counts`) and previous versions (`kept_counts`) per workspace. Each change adds a row; the sum counts. */
 import { all, one, runRows, type Work } from '../work.ts';
 
-/** By how much the number of rules of workspaces (pk) has changed. */
+/** Change in rules per workspace (pk). */
 export class RuleCountChanges extends Map<number, number> {
   add(workspacePk: number, rules: number): void {
     this.set(workspacePk, (this.get(workspacePk) ?? 0) + rules);
   }
 }
 
-/** `ruleCount` of the port. */
 export function* ruleCount(workspaceId: string): Work<number> {
   const row = yield* one(
     'SELECT sum(c.rules) AS rules FROM workspaces w JOIN rule_counts c ON c.workspace_pk = w.pk WHERE w.id = $1',
@@ -22,13 +18,13 @@ export function* ruleCount(workspaceId: string): Work<number> {
 
 type Counts = 'rule_counts' | 'kept_counts';
 
-/** Belongs into the transaction that makes or deletes the rules. */
+/** Runs in the transaction that changes the rules. */
 export function* writeRuleCounts(changes: RuleCountChanges, table: Counts = 'rule_counts'): Work<void> {
   const rows = [...changes].filter(([, rules]) => rules !== 0);
   yield* runRows(rows, (values) => `INSERT INTO ${table} (workspace_pk, rules) VALUES ${values}`);
 }
 
-/** Makes one row of each workspace's rows. */
+/** Merges each workspace's rows into one. */
 export function* foldRuleCounts(table: Counts): Work<void> {
   const rows = yield* all(
     `DELETE FROM ${table} WHERE workspace_pk IN (SELECT workspace_pk FROM ${table} GROUP BY workspace_pk HAVING count(*) > 1)

@@ -1,38 +1,38 @@
-/** What people's commands do to rules, the same in both dialects (D9): a batch is undone, rules are deleted or set by their ids. */
+/** Operations: undo a batch, delete or set rules by id (D9). */
 import { isExpressionKind, RULE_KINDS, type RuleOperation } from '../../rule.ts';
 import { byId, exists, IDENTITIES, isGivenUp, rowsOf, type Stretch, stretchesOf, undoSelections } from '../batches/undo-selections.ts';
 import type { Row } from '../rows.ts';
 import { one, run, type Value, type Work } from '../work.ts';
 import { type RuleTable, ruleTable } from './rule-columns.ts';
 
-/** An operation where it takes effect; the store's own numbers. */
 export interface ResolvedOperation<O extends RuleOperation = RuleOperation> {
   readonly workspace: number;
   readonly list: number;
-  /** The operation's own number. */
+  /** The operation's number. */
   readonly seq: number;
-  /** When it was accepted, ms. */
+  /** Accepted, ms. */
   readonly at: number;
   readonly operation: O;
 }
 
-/** What an operation did: how many rules the workspace has more, or less, and the lists whose rules it changed. */
+/** Change in the workspace's rules, and the changed lists. */
 interface Operated {
   readonly more: number;
   readonly lists: readonly number[];
-  /** How many rules it has kept as they were. */
-  readonly kept: number;
-  /** Whether it may have changed expression rules. */
+  /** Stored previous versions. */
+  readonly previous: number;
+  /** Whether expression rules may have changed. */
   readonly expressions: boolean;
 }
 
-/** Does an operation. Belongs into the landing transaction. */
+/** Runs in the landing transaction. */
 export function* operate({ operation, ...place }: ResolvedOperation): Work<Operated> {
   if (operation.change === 'undo') return yield* undo({ operation, ...place });
-  const kept = operation.change === 'set_rules' ? yield* setRules({ operation, ...place }) : yield* deleteRules({ operation, ...place });
+  const previous =
+    operation.change === 'set_rules' ? yield* setRules({ operation, ...place }) : yield* deleteRules({ operation, ...place });
   return {
-    more: operation.change === 'set_rules' ? 0 : -kept,
-    kept,
+    more: operation.change === 'set_rules' ? 0 : -previous,
+    previous,
     lists: RULE_KINDS[operation.kind].scope === 'list' ? [place.list] : [],
     expressions: isExpressionKind(operation.kind),
   };
@@ -40,17 +40,17 @@ export function* operate({ operation, ...place }: ResolvedOperation): Work<Opera
 
 type OperationOf<C extends RuleOperation['change']> = ResolvedOperation<Extract<RuleOperation, { change: C }>>;
 
-/** How many rules are gone; each of them is kept. */
+/** Returns the number of deleted rules, which are stored as previous versions. */
 function* deleteRules({ workspace, list, seq, operation: { kind, ids } }: OperationOf<'delete_rules'>): Work<number> {
   if (ids.length === 0) return 0;
   const rules = ruleTable(kind);
   const place = RULE_KINDS[kind].scope === 'list' ? list : workspace;
-  yield* keepNow(rules, [place, seq], ids);
-  return yield* run(removeKept(rules, `${rules.place} = $1`), place, seq);
+  yield* storeNow(rules, [place, seq], ids);
+  return yield* run(removeStored(rules, `${rules.place} = $1`), place, seq);
 }
 
-/** Keeps rules as they are under the operation's own number; `active`: those that are at an instant (ms). */
-function* keepNow(rules: RuleTable, at: readonly [place: number, seq: number], ids: readonly number[], active?: number): Work<number> {
+/** Stores previous versions under the operation's number. `active`: only rules active at this instant (ms). */
+function* storeNow(rules: RuleTable, at: readonly [place: number, seq: number], ids: readonly number[], active?: number): Work<number> {
   const wanted = `id IN (${ids.map((_, i) => `$${i + 3}`)})`;
   const columns = rules.columns.join(', ');
   const isActive = active === undefined ? '' : ` AND (r.expires_at IS NULL OR r.expires_at > $${ids.length + 3})`;
@@ -59,17 +59,17 @@ function* keepNow(rules: RuleTable, at: readonly [place: number, seq: number], i
   return yield* run(text, ...at, ...ids, ...(active === undefined ? [] : [active]));
 }
 
-/** How many rules were set; each of them is kept as it was. */
+/** Returns the number of changed rules, which are stored as previous versions. */
 function* setRules({ workspace, list, seq, at, operation }: OperationOf<'set_rules'>): Work<number> {
   const { kind, ids, expiresAt, reason } = operation;
   if (ids.length === 0) return 0;
   const rules = ruleTable(kind);
   const place = RULE_KINDS[kind].scope === 'list' ? list : workspace;
-  yield* keepNow(rules, [place, seq], ids, at);
+  yield* storeNow(rules, [place, seq], ids, at);
   const given = Object.entries({ expires_at: expiresAt, reason }).filter(([, value]) => value !== undefined) as [string, Value][];
   const set = given.map(([column], i) => `, ${column} = $${i + 4}`).join('');
   return yield* run(
-    `UPDATE ${rules.table} SET seq = ${SEQ}, updated_at = $3${set} WHERE ${keptBy(rules, `${rules.place} = $1`)}`,
+    `UPDATE ${rules.table} SET seq = ${SEQ}, updated_at = $3${set} WHERE ${storedBy(rules, `${rules.place} = $1`)}`,
     place,
     seq,
     at,
@@ -77,19 +77,19 @@ function* setRules({ workspace, list, seq, at, operation }: OperationOf<'set_rul
   );
 }
 
-/** The operation's own number; PostgreSQL takes a bare value in a SELECT for text. */
+/** PostgreSQL would treat a bare value in SELECT as text. */
 const SEQ = 'CAST($2 AS BIGINT)';
 
-/** Removes the rules that the operation number `$2` has kept as they were; `where` finds their places. */
-const removeKept = (rules: RuleTable, where: string) => `DELETE FROM ${rules.table} WHERE ${keptBy(rules, where)}`;
+/** Deletes the rules stored by operation `$2`; `where` selects their places. */
+const removeStored = (rules: RuleTable, where: string) => `DELETE FROM ${rules.table} WHERE ${storedBy(rules, where)}`;
 
-const keptBy = ({ before, key }: RuleTable, where: string) =>
+const storedBy = ({ before, key }: RuleTable, where: string) =>
   `(${key}) IN (SELECT ${key} FROM ${before} WHERE ${where} AND changed = $2 AND existed = 1)`;
 
 function* undo({ workspace, seq, operation: { batchId } }: OperationOf<'undo'>): Work<Operated> {
   const lists = new Set<number>();
-  let [more, kept] = [0, 0];
-  const nothing = { more: 0, kept: 0, lists: [], expressions: false };
+  let [more, previous] = [0, 0];
+  const nothing = { more: 0, previous: 0, lists: [], expressions: false };
   if (yield* isGivenUp(workspace, batchId)) {
     yield* undoesNothing(workspace, seq);
     return nothing;
@@ -99,26 +99,26 @@ function* undo({ workspace, seq, operation: { batchId } }: OperationOf<'undo'>):
     for (const byRef of byRefs) {
       const done = yield* undoIdentified(rules, byRef, stretches, [workspace, seq, batchId]);
       more += done.more;
-      kept += done.kept;
+      previous += done.previous;
     }
     if (rules.place === 'list_pk') for (const { place } of stretches) lists.add(place);
   }
-  // Of several undos of one batch that were asked for at once, the first does it.
-  if (kept === 0 && (yield* isUndoneBefore(workspace, seq, batchId))) {
+  // Of concurrent undos of a batch the first one counts.
+  if (previous === 0 && (yield* isUndoneBefore(workspace, seq, batchId))) {
     yield* undoesNothing(workspace, seq);
     return nothing;
   }
   yield* markUndone(workspace, batchId);
-  return { more, kept, lists: [...lists], expressions: true };
+  return { more, previous, lists: [...lists], expressions: true };
 }
 
-/** Undoes a batch for the rules of one table that are identified alike. */
+/** For rules of one table with one kind of identity. */
 function* undoIdentified(
   rules: RuleTable,
   byRef: boolean,
   stretches: readonly Stretch[],
   values: readonly [workspace: number, seq: number, batchId: string],
-): Work<Pick<Operated, 'more' | 'kept'>> {
+): Work<Pick<Operated, 'more' | 'previous'>> {
   const { made, changed } = undoSelections(rules, byRef);
   const { table, before, place } = rules;
   const columns = rules.columns.join(', ');
@@ -126,34 +126,34 @@ function* undoIdentified(
   const keep = `INSERT INTO ${before} (changed, existed, ${columns}) SELECT ${SEQ},`;
   const there = `${byId(rules, 'n')} = c.${place} AND n.id = c.id`;
   const either = rules.columns.map((column) => `CASE WHEN n.id IS NULL THEN c.${column} ELSE n.${column} END`).join(', ');
-  let [more, kept] = [0, 0];
+  let [more, previous] = [0, 0];
   for (const { place, first, last } of stretches) {
     const found = [...values, place, first, last] as const;
-    // What is there now is kept first: it is what undoing this undo brings back.
-    kept += yield* run(`${keep} 1, ${of('r')} FROM ${table} r WHERE ${made.all} AND ${made.open}`, ...found);
-    kept += yield* run(
+    // Stores the current rules first: an undo of this undo restores them.
+    previous += yield* run(`${keep} 1, ${of('r')} FROM ${table} r WHERE ${made.all} AND ${made.open}`, ...found);
+    previous += yield* run(
       `${keep} CASE WHEN n.id IS NULL THEN 0 ELSE 1 END, ${either} FROM ${before} c LEFT JOIN ${table} n ON ${there}
        WHERE ${changed.all} AND ${changed.open} AND (c.existed = 1 OR n.id IS NOT NULL)`,
       ...found,
     );
   }
-  if (kept === 0) return { more, kept };
+  if (previous === 0) return { more, previous };
   const [, seq] = values;
   for (const list of new Set(stretches.map((stretch) => stretch.place))) {
-    more -= yield* run(removeKept(rules, `${place} = $1 AND rule_ref IS ${byRef ? 'NOT NULL' : 'NULL'}`), list, seq);
+    more -= yield* run(removeStored(rules, `${place} = $1 AND rule_ref IS ${byRef ? 'NOT NULL' : 'NULL'}`), list, seq);
   }
-  // Those that come back are the ones that were kept just now: which they are is not asked again.
-  const isKept = exists(`${before} k WHERE k.${place} = c.${place} AND k.changed = $2 AND k.id = c.id`);
-  const restore = `INSERT INTO ${table} (${columns}) SELECT ${of('c')} FROM ${before} c WHERE ${changed.all} AND c.existed = 1 AND ${isKept}`;
+  // The rules to restore are those just stored; does not select them again.
+  const isStored = exists(`${before} k WHERE k.${place} = c.${place} AND k.changed = $2 AND k.id = c.id`);
+  const restore = `INSERT INTO ${table} (${columns}) SELECT ${of('c')} FROM ${before} c WHERE ${changed.all} AND c.existed = 1 AND ${isStored}`;
   for (const { place, first, last } of stretches) more += yield* run(restore, ...values, place, first, last);
-  return { more, kept };
+  return { more, previous };
 }
 
-/** Says of an undo that it is none: no batch is told to be undone by it. */
+/** Marks an undo as without effect. */
 const undoesNothing = (workspace: number, seq: number): Work<number> =>
   run('UPDATE batches SET undoes = NULL WHERE workspace_pk = $1 AND first_seq = $2', workspace, seq);
 
-/** Whether another undo of the batch stands. */
+/** Whether another undo of the batch is active. */
 function* isUndoneBefore(workspace: number, seq: number, batchId: string): Work<boolean> {
   const other = yield* one(
     'SELECT 1 AS there FROM batches u WHERE u.undoes = $2 AND +u.workspace_pk = $1 AND u.undone = 0 AND u.first_seq <> $3 LIMIT 1',
@@ -164,7 +164,7 @@ function* isUndoneBefore(workspace: number, seq: number, batchId: string): Work<
   return other !== undefined;
 }
 
-/** Says of a batch that an undo of it stands; where it is an undo itself, also what that says of the batch that it undid, and so on. */
+/** Marks a batch as undone; if it is an undo itself, also updates the batch that it undid, recursively. */
 function* markUndone(workspace: number, batchId: string): Work<void> {
   const marked = new Set<string>();
   for (let id: string | null = batchId; id !== null && !marked.has(id); ) {

@@ -1,5 +1,3 @@
-/** Rules with all that is known of them, page by page, the same in both dialects. */
-
 import type { Network } from '@weir/network/network.ts';
 import { lastHost, networksAround } from '@weir/network/sets/nesting.ts';
 import type { WholeRules } from '../../ports/snapshot.ts';
@@ -13,38 +11,31 @@ import { packV4, packV6 } from '../columns.ts';
 import { type Row, ruleOf } from '../rows.ts';
 import { all, one, type Value, type Work } from '../work.ts';
 
-/** Rules fetched at a time. */
 export const PAGE = 1000;
 const ACTIVE = '(expires_at IS NULL OR expires_at > $3)';
 
-/** How a dialect is told which index to use; empty where it finds that out by itself. */
+/** Index hint of a dialect; may be empty. */
 export type IndexedBy = (index: string) => string;
 
-/** What a row comes behind: values of the columns that its stretch is ordered by. */
 export type Key = readonly Value[];
 
-/** Rows, and what the next ones come behind; undefined where there are no more. */
+/** Rows, and the key of the last; undefined: no more. */
 export interface Page {
   readonly rows: readonly Row[];
   readonly next: Key | undefined;
 }
 
-/** Rules that stand behind one another: of a list, or of a kind in a workspace. */
 interface Stretch {
-  /** What the first page comes behind. */
   readonly first: Key;
   page(after: Key, limit: number): Work<Page>;
   rule(row: Row): StoredRule;
 }
 
-/** A stretch whose places have names. */
 export interface NamedStretch extends Stretch {
-  /** The columns that it is ordered by. */
   readonly key: readonly string[];
   place(after: Key): StepPlace;
 }
 
-/** `rules` of the port; `read` runs statements. */
 export async function* ruleRows(
   read: <T>(work: Work<T>) => Promise<T>,
   indexedBy: IndexedBy,
@@ -62,7 +53,6 @@ export async function* ruleRows(
   }
 }
 
-/** Hands over the rules of a source, of these kinds, that are active at `now` (ms). */
 export function* takeRules(source: RuleSource, { kinds, take }: WholeRules, now: number): Work<void> {
   for (const { first, page, rule } of kinds.flatMap((kind) => stretchesOf(source, { kind, now }, () => ''))) {
     for (let after: Key | undefined = first; after !== undefined; ) {
@@ -98,7 +88,7 @@ function stretchesOf(source: RuleSource, filter: RuleFilter, indexedBy: IndexedB
   ];
 }
 
-/** The rules of a kind in the order of enforcement: those with `order`, then those without. */
+/** Order of enforcement: rules with `order`, then those without. */
 export function enforcementStretches(kind: ExpressionKind, workspacePk: number, now: number): [NamedStretch, NamedStretch] {
   const { table } = RULE_KINDS[kind];
   const rule = (row: Row) => ruleOf(kind, row);
@@ -133,7 +123,7 @@ export function enforcementStretches(kind: ExpressionKind, workspacePk: number, 
   ];
 }
 
-/** A place in the list with this number. */
+/** `list`: pk. */
 export interface ListPlace {
   readonly list: number;
   readonly id: number;
@@ -158,35 +148,33 @@ export function listStretches(
   }));
 }
 
-/** The list with an id and those behind it; none when it is gone. */
+/** The list and those after it; none if it is deleted. */
 function listsFrom(lists: RuleSource['lists'], listId: string): RuleSource['lists'] {
   const at = lists.findIndex(({ id }) => id === listId);
   return at < 0 ? [] : lists.slice(at);
 }
 
-/** The columns that rules are read in the order of. */
 const BY_ID = ['id'];
 const BY_REF = ['rule_ref'];
 const BY_ORDER = ['order', 'rule_ref'];
 
 export const keyOf = (columns: readonly string[], row: Row): Key => columns.map((column) => row[column] as Value);
 
-/** The rows of a statement with this limit; fewer of them are the last. */
+/** Fewer than `limit` rows: the last page. */
 function* wholePage(key: readonly string[], text: string, values: readonly Value[], limit: number): Work<Page> {
   const rows = yield* all(text, ...values);
   const last = rows[limit - 1];
   return { rows, next: last && keyOf(key, last) };
 }
 
-/** A condition on access rules, with its values from `$4` on. */
+/** Values from `$4`. */
 interface Search {
   readonly condition: string;
   readonly values: readonly Value[];
-  /** Whether the condition names targets, which have indexes; `all`: there is no condition. */
+  /** `yes`: the condition names targets, which are indexed; `all`: no condition. */
   readonly indexed: 'yes' | 'no' | 'all';
 }
 
-/** The indexes that have the rules of a list by action and target: those without a rule_ref, and those with one. */
 const BY_TARGET = { access_rules_value: 'IS NULL', access_rules_ref_value: 'IS NOT NULL' };
 
 function accessPage(search: Search, listPk: number, after: Value, now: number, limit: number, indexedBy: IndexedBy): Work<Page> {
@@ -196,12 +184,12 @@ function accessPage(search: Search, listPk: number, after: Value, now: number, l
     WHERE list_pk = $1 AND action IN (0, 1) AND ${condition} AND rule_ref ${ref} AND +id > $2 AND ${ACTIVE}`,
   );
   const from = indexed === 'yes' ? `(${byTarget.join(' UNION ALL ')}) found` : `access_rules WHERE list_pk = $1 AND id > $2 AND ${ACTIVE}`;
-  // The sign keeps PostgreSQL from walking through the list in the order of its ids until it has found so many.
+  // The sign keeps PostgreSQL from walking the list in id order.
   const order = indexed === 'yes' ? '+id' : 'id';
   return wholePage(BY_ID, `SELECT * FROM ${from} ORDER BY ${order} LIMIT ${limit}`, [listPk, Number(after), now, ...values], limit);
 }
 
-/** Those of the next rules of a list that meet the condition; none of them may. */
+/** Examines the next rules of a list; may return none. */
 function* windowPage({ condition, values }: Search, listPk: number, after: Value, now: number, limit: number): Work<Page> {
   const end = yield* one(
     `SELECT max(id) AS last, count(*) AS rules FROM (SELECT id FROM access_rules WHERE list_pk = $1 AND id > $2 ORDER BY id LIMIT ${PAGE}) found`,
@@ -230,7 +218,7 @@ function searchOf(match: RuleMatch | undefined): Search {
     case 'covering':
       return targetSearch(networksAround(match.network).map((network) => formatTarget({ kind: 'ip', network })));
     case 'geo':
-      // Countries and ASNs begin with a capital, addresses with a digit, a small letter or a colon.
+      // Countries and ASNs begin with a capital letter, addresses with a digit, a small letter or a colon.
       return { condition: "target >= 'A' AND target < '['", values: [], indexed: 'yes' };
     case 'covered':
       return insideSearch(match.network);
@@ -243,7 +231,7 @@ const targetSearch = (targets: readonly string[]): Search => ({
   indexed: 'yes',
 });
 
-/** The networks inside one lie between it and its last address, as they are packed. */
+/** Packed subnetworks lie between the network and its last address. */
 function insideSearch(network: Network): Search {
   const [column, pack] = network.family === 4 ? (['v4', packV4] as const) : (['v6', packV6] as const);
   const ends = [network, lastHost(network)].map((each) => pack({ kind: 'ip', network: each }));

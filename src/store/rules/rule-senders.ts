@@ -1,4 +1,4 @@
-/** Which keys the rules of a feed came from, counted in steps, the same in both dialects (D10.21). */
+/** Counts the rules of a feed by key, in steps (D10.21). */
 import type { ProposedFeed } from '../../account/feed.ts';
 import type { SenderCount, SenderStep, SenderStepRequest } from '../../ports/stored/rule-queries.ts';
 import { ruleSource } from '../accounts/lists.ts';
@@ -6,10 +6,10 @@ import { actionCode, targetOf } from '../columns.ts';
 import { textOrNull } from '../rows.ts';
 import { all, type Work } from '../work.ts';
 
-/** Lists that a step looks into at most: there may be very many with few rules. */
+/** Limit for workspaces with very many small lists. */
 const STEP_LISTS = 25;
 
-/** A rule's batch is the one that took its number last; it may have been forgotten (D9.2). What a source's refresh has sent has the source for its key. */
+/** A rule's batch has its last number; it may no longer be stored (D9.2). For a refresh the source is the sender. */
 const COUNTED = `SELECT s.family, s.geo, s.counts, CASE WHEN b.first_seq IS NULL THEN 0 ELSE 1 END AS known, b.key_id,
     coalesce(k.name, k.prefix, 'source ' || o.name) AS key_name, count(*) AS rules, min(s.id) AS lowest FROM (
     SELECT r.id, r.seq, CASE WHEN r.v4 IS NOT NULL THEN 4 WHEN r.v6 IS NOT NULL THEN 6 END AS family,
@@ -21,7 +21,6 @@ const COUNTED = `SELECT s.family, s.geo, s.counts, CASE WHEN b.first_seq IS NULL
     LEFT JOIN keys k ON k.id = b.key_id LEFT JOIN (SELECT z.id, l.name FROM sources z JOIN lists l ON l.pk = z.list_pk) o ON o.id = b.key_id
   GROUP BY s.family, s.geo, s.counts, known, b.key_id, key_name`;
 
-/** `senderStep` of the port. */
 export function* senderStep(
   workspaceId: string,
   feed: string | null | ProposedFeed,

@@ -1,4 +1,4 @@
-/** A step of reading the rules of a workspace: few rules, and few lists, so that others get on behind it; the same in both dialects. */
+/** Reads rules in steps over few rules and lists and yields in between. */
 import type { StepPlace } from '../../ports/stored/rule-queries.ts';
 import type { RuleStep, StepFilter } from '../../ports/stored/rule-store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
@@ -20,11 +20,10 @@ import {
   sourceOf,
 } from './rule-pages.ts';
 
-/** Pages of one step at most: those of lists, and of rules that a search without an index does not find. And lists that it looks at. */
+/** Limit of pages and of lists per step. */
 const STEP_PAGES = 25;
 const STEP_LISTS = 50;
 
-/** `ruleStep` of the port. */
 export function* ruleStep(indexedBy: IndexedBy, workspaceId: string, filter: StepFilter): Work<RuleStep> {
   const { stretches, rest } = yield* stretchesOfStep(indexedBy, workspaceId, filter);
   const rules: StoredRule[] = [];
@@ -45,7 +44,7 @@ export function* ruleStep(indexedBy: IndexedBy, workspaceId: string, filter: Ste
   return { rules, places, next: rest };
 }
 
-/** What a step reads, and where the next one begins behind all of that; null: there is no more. */
+/** `next`: start of the next step; null: none. */
 interface StretchesOfStep {
   readonly stretches: readonly NamedStretch[];
   readonly rest: StepPlace | null;
@@ -76,7 +75,7 @@ const WINDOW = `SELECT max(pk) AS last, count(*) AS lists FROM
 const FILLED = `SELECT pk, id FROM lists l WHERE workspace_pk = $1 AND pk BETWEEN $2 AND $3
   AND EXISTS (SELECT 1 FROM access_rules r WHERE r.list_pk = l.pk) ORDER BY pk`;
 
-/** The next lists of a workspace from one on: those of them that have rules. */
+/** Of the next lists from `from`, those with rules. */
 function* listsOfStep(workspace: number, from: number): Work<{ lists: ListKey[]; rest: StepPlace | null }> {
   const window = (yield* one(WINDOW, workspace, from)) as Row;
   const last = Number(window.last ?? 0);

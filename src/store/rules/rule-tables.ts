@@ -1,16 +1,15 @@
-/** The tables of rules as both dialects have them: what makes two rows the same rule, which ones are active, how many there are. */
 import { KINDS, RULE_KINDS } from '../../rule.ts';
 
-/** What identifies a rule in its table (D3.10): the targets of ON CONFLICT. */
+/** The identity of rules (D3.10): targets of ON CONFLICT. */
 export const ACCESS_BY_VALUE = '(list_pk, action, target) WHERE rule_ref IS NULL';
 export const ACCESS_BY_REF = '(list_pk, rule_ref) WHERE rule_ref IS NOT NULL';
 export const EXPRESSION_BY_REF = '(workspace_pk, rule_ref)';
 
-/** `created_at` after an upsert: one on a rule that had expired when the signal was accepted counts as a new rule. */
+/** An upsert of a rule that had expired when the signal was accepted counts as new. */
 export const keepCreated = (table: string): string =>
   `created_at = CASE WHEN ${table}.expires_at <= excluded.created_at THEN excluded.created_at ELSE ${table}.created_at END`;
 
-/** Counts the rules of a workspace; `now` and `id` are a dialect's placeholders, which stand in this order. */
+/** `now` and `id`: placeholders, in this order. */
 export function activeCount(now: string, id: string): string {
   const active = '(r.expires_at IS NULL OR r.expires_at > at.now)';
   const counts = KINDS.map((kind) => {

@@ -1,10 +1,10 @@
-/** The rules of a list as they were, the same in both dialects (SPEC D32.6): the first change of each since then says what it was before. */
+/** The rules of a list at an earlier change (SPEC D32.6): the first later change of a rule has its previous version. */
 import { one, type Work } from '../work.ts';
 
 const COLUMNS = ['id', 'action', 'levels', 'expires_at', 'v4', 'v6', 'target'];
 const of = (row: string) => COLUMNS.map((column) => `${row}.${column}`).join(', ');
 
-/** The rules of a list behind the change of a number; expired ones too. A rule that was changed since is as it was before the first of these changes. */
+/** Rules after change `seq`, including expired ones. */
 export const rulesAtRows = (list: string, seq: string): string => {
   const changed = `FROM access_rules_before c WHERE c.list_pk = ${list} AND c.changed > ${seq} AND c.id <= ${seq}`;
   return `SELECT ${of('r')} FROM access_rules r LEFT JOIN (SELECT DISTINCT c.id ${changed}) g ON g.id = r.id
@@ -13,7 +13,6 @@ export const rulesAtRows = (list: string, seq: string): string => {
       JOIN access_rules_before b ON b.list_pk = ${list} AND b.changed = f.changed AND b.id = f.id WHERE b.existed = 1`;
 };
 
-/** `placeAt` of the port. */
 export function* placeAt(workspaceId: string, at: number): Work<number> {
   const row = yield* one(
     `SELECT b.last_seq FROM batches b WHERE b.workspace_pk = (SELECT pk FROM workspaces WHERE id = $1) AND b.first_seq > 0 AND b.landed_at <= $2
@@ -24,7 +23,6 @@ export function* placeAt(workspaceId: string, at: number): Work<number> {
   return Number(row?.last_seq ?? 0);
 }
 
-/** `rulesKnownSince` of the port. */
 export function* rulesKnownSince(workspaceId: string): Work<number> {
   const row = yield* one(
     `SELECT b.landed_at FROM given_up g JOIN batches b ON b.workspace_pk = g.workspace_pk AND b.first_seq > 0 AND b.first_seq <= g.until_seq

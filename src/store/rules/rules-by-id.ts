@@ -1,5 +1,3 @@
-/** Whole rules by their ids, the same in both dialects. */
-
 import type { ActiveRules } from '../../ports/stored/rule-queries.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { type Kind, RULE_KINDS } from '../../rule.ts';
@@ -10,24 +8,22 @@ import { ruleOf } from '../rows.ts';
 import { all, allOf, type Work } from '../work.ts';
 import { ruleTable } from './rule-columns.ts';
 
-/** Rules that one statement asks for. */
+/** Rules per statement. */
 const ASKED = 400;
 
-/** `rulesById` of the port. */
 export function* rulesById(workspaceId: string, kind: Kind, ids: readonly number[]): Work<StoredRule[]> {
   const { table, scope } = RULE_KINDS[kind];
   const rows = yield* allOf(ids, (places) => `${SELECT[scope](table)} r.id IN (${places})`, workspaceId);
   return rows.map((row) => ruleOf(kind, row));
 }
 
-/** `rulesByRef` of the port. */
 export function* rulesByRef(workspaceId: string, kind: Kind, prefix: string, { now, limit }: ActiveRules): Work<StoredRule[]> {
   const { table, scope } = RULE_KINDS[kind];
   const from =
     scope === 'list'
       ? `SELECT r.*, l.id AS list_id FROM lists l JOIN ${table} r ON r.list_pk = l.pk WHERE l.workspace_pk = ${WORKSPACE_PK}`
       : `SELECT r.* FROM ${table} r WHERE r.workspace_pk = ${WORKSPACE_PK}`;
-  // No character of a rule_ref comes behind z.
+  // No character of a rule_ref sorts after z.
   const rows = yield* all(
     `${from} AND r.rule_ref IS NOT NULL AND r.rule_ref >= $2 AND r.rule_ref < $3 AND (r.expires_at IS NULL OR r.expires_at > $4)
      ORDER BY r.rule_ref LIMIT ${limit}`,
@@ -39,7 +35,7 @@ export function* rulesByRef(workspaceId: string, kind: Kind, prefix: string, { n
   return rows.map((row) => ruleOf(kind, row));
 }
 
-/** The condition on the workspace is no search: rules are found by their ids. */
+/** The workspace condition is no search: rules are found by id. */
 const SELECT = {
   list: (table: string) => `SELECT r.*, (SELECT l.id FROM lists l WHERE l.pk = r.list_pk) AS list_id FROM ${table} r
     WHERE (SELECT w.id FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE l.pk = r.list_pk) = $1 AND`,
@@ -47,8 +43,8 @@ const SELECT = {
 } as const;
 
 /**
- * `rulesBefore` of the port. A batch keeps a rule once, under the number of its first change of it, and the rule has that of its last: what
- * it replaced is found by the rule's identity, on its index, under the numbers that the batch took together.
+ * A batch stores a previous version under the number of its first change of the rule, but the rule has the number of the last: found by
+ * identity, by index, within the batch's numbers.
  */
 export function* rulesBefore(
   workspaceId: string,

@@ -1,4 +1,4 @@
-/** What is known of the rules that were on one target, the same in both dialects (SPEC D10.26). */
+/** The history of the rules on one target (SPEC D10.26). */
 import type { RuleVersion } from '../../ports/stored/rule-store.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { originsIn } from '../batches/batch-reads.ts';
@@ -8,7 +8,7 @@ import { type Row, ruleOf } from '../rows.ts';
 import { all, type Work } from '../work.ts';
 import type { IndexedBy } from './rule-pages.ts';
 
-/** Where rules with a value are looked for, and by which index: by itself SQLite goes through all rules of a list. */
+/** Where to search, and the index: without the hint SQLite reads all rules of a list. */
 interface Place {
   readonly from: string;
   readonly row: string;
@@ -20,15 +20,15 @@ const RULES: Place = { from: 'access_rules r', row: 'r', index: 'access_rules_va
 const RULES_BY_REF: Place = { from: 'access_rules r', row: 'r', index: 'access_rules_ref_value', byRef: true };
 const BEFORE: Place = { from: 'access_rules_before c', row: 'c', index: 'access_rules_before_value', byRef: false };
 
-/** Rules with some values (pairs of action and target), list by list and value by value. SQLite joins in the order of CROSS JOIN. */
+/** Rules by (action, target), per list and value. SQLite follows the order of CROSS JOIN. */
 const found = (columns: string, { from, row, index, byRef }: Place, indexedBy: IndexedBy, more: readonly [from: string, where: string]) =>
   `SELECT ${columns}, l.id AS list_id FROM lists l CROSS JOIN asked a CROSS JOIN ${from} ${indexedBy(index)} ${more[0]}
   WHERE l.workspace_pk = $1 AND ${row}.list_pk = l.pk AND ${row}.action = a.action AND ${row}.target = a.target
   AND ${row}.rule_ref IS ${byRef ? 'NOT NULL' : 'NULL'} ${more[1]}`;
 
-/** Of rules with a rule_ref what is on a target now leads to what was before. */
+/** Rules with a rule_ref: the current rule on a target leads to its previous versions. */
 const OF_REF = 'AND c.list_pk = r.list_pk AND c.rule_ref = r.rule_ref AND c.rule_ref IS NOT NULL AND c.target = r.target';
-/** Also rules that were absent before a change (`existed` 0): an undo put them back. */
+/** Includes rules absent before the change (`existed` 0), which an undo restored. */
 const NEWEST = 'ORDER BY c.changed DESC LIMIT $2';
 const statements = (by: IndexedBy): readonly string[] => [
   found('r.*', RULES, by, ['', 'ORDER BY r.seq DESC LIMIT $2']),
@@ -37,7 +37,6 @@ const statements = (by: IndexedBy): readonly string[] => [
   found('c.*', RULES_BY_REF, by, [`CROSS JOIN access_rules_before c ${by('access_rules_before_ref')}`, `${OF_REF} ${NEWEST}`]),
 ];
 
-/** `ruleVersions` of the port. */
 export function* ruleVersions(indexedBy: IndexedBy, workspaceId: string, targets: readonly string[], limit: number): Work<RuleVersion[]> {
   const workspace = yield* workspacePk(workspaceId);
   if (workspace === undefined || targets.length === 0) return [];

@@ -7,17 +7,14 @@ import type { Outcome, Statement, Work } from '../work.ts';
 
 interface DatabaseOptions {
   readonly readOnly?: boolean;
-  /** How long a statement waits for another process's lock, ms; this thread does nothing else meanwhile. */
+  /** Lock timeout, ms; blocks the thread. */
   readonly timeout?: number;
 }
 
-/** Pages that a connection keeps, KiB. One that only reads forgets them with every commit of another. */
+/** Page cache per connection, KiB. A reading connection drops it after each commit of another. */
 const CACHE = { writing: 65_536, reading: 8_192 };
 
-/**
- * Opens the store's file with the settings that durability rests on: WAL, a sync at every commit. Checkpoints are rare, because landing
- * touches the same pages again and again.
- */
+/** Opens the file for durability: WAL, a sync per commit. Checkpoints are rare, because landing writes the same pages repeatedly. */
 export function openDatabase(path: string, { readOnly = false, timeout = 5000 }: DatabaseOptions = {}): DatabaseSync {
   try {
     const db = new DatabaseSync(path, { readOnly, timeout, allowUnknownNamedParameters: false });
@@ -25,7 +22,7 @@ export function openDatabase(path: string, { readOnly = false, timeout = 5000 }:
       noteWhosePages(db);
       db.exec('PRAGMA journal_mode = WAL');
     }
-    // The last one reads the file: a connection that only reads finds out here, too, that it is no database.
+    // The last PRAGMA reads the file and so detects a file that is no database.
     const cache = readOnly ? CACHE.reading : CACHE.writing;
     db.exec(
       `PRAGMA synchronous = FULL; PRAGMA cache_size = -${cache}; PRAGMA wal_autocheckpoint = 8192; PRAGMA foreign_keys = ON; PRAGMA schema_version`,
@@ -37,7 +34,7 @@ export function openDatabase(path: string, { readOnly = false, timeout = 5000 }:
   }
 }
 
-/** Runs `work` as one transaction that holds the write lock from its start; rolls back when it throws. */
+/** Takes the write lock at the start; rolls back on errors. */
 export function transaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -50,27 +47,27 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** How a call waits for the write lock while another process holds it. */
+/** How to wait for another process's write lock. */
 export interface Patience {
-  /** ms until it is given up. */
+  /** Timeout, ms. */
   readonly limit: number;
-  /** Told once, after a second. */
+  /** Called once, after a second. */
   readonly onWait: () => void;
 }
 
 const SQLITE_BUSY = 5;
 
-/** Whether another process holds the lock that this error was met at. */
+/** The error is due to another process's lock. */
 export const isBusy = (error: unknown): boolean => ((error as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY;
 
-/** Landing at full load leaves the lock for moments only: SQLite's own waiting, which looks every 100 ms, rarely meets one. */
+/** ms. At full load landing releases the lock only briefly; SQLite's own wait polls every 100 ms and rarely succeeds. */
 const LOOK = 3;
 const QUIET = 1000;
 
-/** Runs `work`, which is all or nothing, until the lock is free. Rejects with STORE_UNAVAILABLE when patience ends. */
+/** Retries `work` (a transaction) until the lock is free. Rejects with STORE_UNAVAILABLE. */
 export async function patiently<T>(work: () => T, { limit, onWait }: Patience): Promise<T> {
   const begun = performance.now();
-  for (let told = false; ; ) {
+  for (let isReported = false; ; ) {
     try {
       return work();
     } catch (error) {
@@ -78,29 +75,28 @@ export async function patiently<T>(work: () => T, { limit, onWait }: Patience): 
     }
     const waited = performance.now() - begun;
     if (waited > limit) {
-      throw new WeirError('STORE_UNAVAILABLE', `other processes have held the lock of the store's file for ${limit / 1000} s`);
+      throw new WeirError('STORE_UNAVAILABLE', `other processes have locked the store's file for ${limit / 1000} s`);
     }
-    if (waited > QUIET && !told) {
-      told = true;
+    if (waited > QUIET && !isReported) {
+      isReported = true;
       onWait();
     }
     await sleep(LOOK);
   }
 }
 
-/** Runs the statements of `work` one after the other, without a pause between them. */
 export function drive<T>(db: DatabaseSync, work: Work<T>): T {
   let step = work.next();
   while (!step.done) step = work.next(execute(db, step.value));
   return step.value;
 }
 
-/** Statements of each connection by their text: to prepare one takes longer than to find a row. */
+/** Per connection, by text: preparing takes longer than finding a row. */
 const PREPARED = new WeakMap<DatabaseSync, Map<string, StatementSync>>();
-/** More than there are texts that come again; those that list values may never do. */
+/** More than the recurring texts; texts with lists of values may never recur. */
 const MOST_PREPARED = 200;
 
-/** The statement of a text, whose placeholders may be PostgreSQL's. */
+/** Accepts PostgreSQL placeholders. */
 export function prepared(db: DatabaseSync, text: string): StatementSync {
   const known = PREPARED.get(db) ?? new Map<string, StatementSync>();
   PREPARED.set(db, known);
@@ -118,7 +114,6 @@ function execute(db: DatabaseSync, { text, values, reads, asArrays = false }: St
   return { rows, count: rows.length };
 }
 
-/** Runs `work` on one unchanging view of the file. */
 export function readTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN');
   try {
@@ -128,7 +123,6 @@ export function readTransaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** The names of the migrations that the file has seen. */
 export function seenMigrations(db: DatabaseSync): string[] {
   if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").get() === undefined) return [];
   return db
@@ -137,10 +131,7 @@ export function seenMigrations(db: DatabaseSync): string[] {
     .map((row) => String(row.name));
 }
 
-/**
- * Applies the numbered migrations that the file has not seen, all of them or none; returns their names. Takes the write lock only when
- * there are some, and tells `onMigrate` then.
- */
+/** Applies all missing migrations or none and returns their names. Takes the write lock and calls `onMigrate` only if there are some. */
 export function migrateDatabase(db: DatabaseSync, onMigrate?: OnMigrate): string[] {
   if (missingMigrations('sqlite', seenMigrations(db)).length === 0) return [];
   return transaction(db, () => {

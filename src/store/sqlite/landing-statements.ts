@@ -3,7 +3,7 @@ import { EXPRESSION_KINDS, type Kind, perKind } from '../../rule.ts';
 import { ACCESS_TARGET, ACCESS_VALUES, EXPRESSION_VALUES, ruleTable } from '../rules/rule-columns.ts';
 import { ACCESS_BY_REF, ACCESS_BY_VALUE, EXPRESSION_BY_REF, keepCreated } from '../rules/rule-tables.ts';
 
-/** How rules of one table are found: the target of ON CONFLICT, and a condition with its values, on the index that serves it. */
+/** How to find rules: the target of ON CONFLICT, and a condition for its index. */
 interface Identity {
   readonly kind: Kind;
   readonly conflict: string;
@@ -14,7 +14,7 @@ const access = (conflict: string, from: string): Identity => ({ kind: 'access_ru
 const BY_REF = access(ACCESS_BY_REF, 'access_rules_ref WHERE list_pk = ? AND rule_ref = ?');
 const VALUE = 'list_pk = ? AND action = ? AND target = ?';
 const BY_VALUE = access(ACCESS_BY_VALUE, `access_rules_value WHERE rule_ref IS NULL AND ${VALUE}`);
-// By itself SQLite would search the whole list.
+// Without the hint SQLite would search the whole list.
 const REF_BY_VALUE = access('', `access_rules_ref_value WHERE rule_ref IS NOT NULL AND ${VALUE}`);
 const expression = (kind: Kind): Identity => ({
   kind,
@@ -22,19 +22,19 @@ const expression = (kind: Kind): Identity => ({
   from: `${ruleTable(kind).table} WHERE workspace_pk = ? AND rule_ref = ?`,
 });
 
-/** The statements that write a rule: most rules are new, and cost one statement. */
+/** Writes a rule; most are new and need one statement. */
 export interface UpsertStatements {
-  /** Changes nothing where the rule is there. Values: the table's columns, a row. */
+  /** No effect if the rule exists. Values: a row of all columns. */
   readonly insert: StatementSync;
-  /** Keeps the rule as it is, unless the same batch wrote it. Values: the number of the change, what identifies it, the batch's first number. */
+  /** Stores the previous version, unless the same batch wrote it. Values: number of the change, identity, the batch's first number. */
   readonly keep: StatementSync;
   /** Values: the same row. */
   readonly update: StatementSync;
-  /** Whether the last rule was there, before its batch. */
+  /** Whether the last rule existed before its batch. */
   readonly last: { wasThere: boolean };
 }
 
-/** The statements that delete rules. Values: as of `keep`, and what identifies them. */
+/** Values: those of `keep`, then the identity. */
 export interface DeleteStatements {
   readonly keep: StatementSync;
   readonly remove: StatementSync;
@@ -70,7 +70,6 @@ const remove = (db: DatabaseSync, identity: Identity): DeleteStatements => ({
 
 export type LandingStatements = ReturnType<typeof landingStatements>;
 
-/** The statements of the landing transaction, prepared once for a connection. */
 export const landingStatements = (db: DatabaseSync) => ({
   firstPosition: db.prepare('INSERT INTO positions (stream_id, "partition", next_offset) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
   advance: db.prepare('UPDATE positions SET next_offset = ? WHERE stream_id = ? AND "partition" = ? AND next_offset = ?'),
@@ -93,6 +92,6 @@ export const landingStatements = (db: DatabaseSync) => ({
 });
 
 const assignments = ACCESS_VALUES.map((column) => `${column} = excluded.${column}`);
-/** An access rule by its value in one statement, for the benchmark that compares landing with a bare loop. Values: the table's columns. */
+/** For the benchmark against a bare loop. Values: a row. */
 export const BARE_UPSERT = `${insertText('access_rules', ruleTable('access_rule').columns, ACCESS_BY_VALUE).replace('DO NOTHING', '')}
   DO UPDATE SET ${keepCreated('access_rules')}, ${assignments}`;

@@ -11,7 +11,7 @@ import type { Value } from '../work.ts';
 import { drive, transaction } from './database.ts';
 import { type DeleteStatements, type LandingStatements, landingStatements, type UpsertStatements } from './landing-statements.ts';
 
-/** The landing transaction of the embedded store: fence, rules, dead letters and position, all or nothing. */
+/** One transaction: fence, rules, dead letters and position. */
 export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'landed' | 'fenced' {
   const statements = landingStatements(db);
   return (batch) =>
@@ -29,13 +29,13 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
     });
 }
 
-/** The fence: false when the position is not the one this consumer started from. */
+/** The fence: false if the position is not this consumer's start. */
 function movePosition({ firstPosition, advance }: LandingStatements, { streamId, partition, from, to }: LandingBatch): boolean {
   const { changes } = from === null ? firstPosition.run(streamId, partition, to) : advance.run(to, streamId, partition, from);
   return changes !== 0;
 }
 
-/** Writes and deletes the rules of a batch, item by item; the n-th item has the n-th of its numbers (SPEC D4.15). */
+/** Applies items in order with their numbers (SPEC D4.15). */
 function applyItems(db: DatabaseSync, statements: LandingStatements, known: readonly NumberedItem[], now: number): Changed {
   const segments = segmentsOf(known);
   drive(db, writeSegments(segments, { now }));
@@ -50,10 +50,10 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, known: read
       continue;
     }
     const isAccess = change.kind === 'access_rule';
-    const at = { place: isAccess ? list : workspace, receivedAt, seq, firstSeq: segments[segment].first.seq, kept: 0 };
+    const at = { place: isAccess ? list : workspace, receivedAt, seq, firstSeq: segments[segment].first.seq, previous: 0 };
     const more = change.change === 'upsert' ? upsertRule(statements, change, at) : -deleteRules(statements, change, at);
     if (more !== 0) changed.counts.add(workspace, more);
-    if (at.kept !== 0) changed.kept.add(workspace, at.kept);
+    if (at.previous !== 0) changed.previous.add(workspace, at.previous);
     if (isAccess) {
       changed.lists.add(list);
       changed.workspaces.add(workspace);
@@ -62,32 +62,30 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, known: read
   return changed;
 }
 
-/** Where and as what a change takes effect. */
 interface Place {
-  /** The pk of a list or a workspace. */
+  /** List or workspace pk. */
   readonly place: number;
   readonly receivedAt: number;
   readonly seq: number;
-  /** Of its batch's items that stand together: what was written since is the batch's own. */
+  /** First number of the consecutive items of its batch: rules written since belong to the batch. */
   readonly firstSeq: number;
-  /** How many rules the change has kept as they were. */
-  kept: number;
+  /** Stored previous versions. */
+  previous: number;
 }
 
 type Delete = Exclude<RuleChange, { change: 'upsert' }>;
 
-/** How many rules are gone. */
+/** Returns the number of deleted rules. */
 function deleteRules(statements: LandingStatements, change: Delete, at: Place): number {
   const [targets, identity] = deletion(statements, change);
-  let gone = 0;
+  let removed = 0;
   for (const { keep, remove } of targets) {
     keepRules(keep, identity, at);
-    gone += Number(remove.run(at.place, ...identity).changes);
+    removed += Number(remove.run(at.place, ...identity).changes);
   }
-  return gone;
+  return removed;
 }
 
-/** The statements that delete, and what identifies the rules. */
 function deletion(
   { deleteByRef, deleteByValue, deleteExpression }: LandingStatements,
   change: Delete,
@@ -99,7 +97,6 @@ function deletion(
 
 type Upsert = Extract<RuleChange, { change: 'upsert' }>;
 
-/** 1 where the rule is new. */
 function upsertRule(statements: LandingStatements, change: Upsert, at: Place): 0 | 1 {
   const { kind, rule } = change;
   const { place, receivedAt, seq } = at;
@@ -110,11 +107,11 @@ function upsertRule(statements: LandingStatements, change: Upsert, at: Place): 0
   return write(isExpressionKind(kind) ? statements.expression[kind] : statements.accessByRef, row, [named.ruleRef], at);
 }
 
-/** Writes a row of all columns; 1 where the rule is new. Rules that are there come in rows, as new ones do: the last one says what to try first. */
+/** Returns 1 for a new rule. New and existing rules come in blocks: the last one decides what to try first. */
 function write(statements: UpsertStatements, row: readonly Value[], identity: readonly Value[], at: Place): 0 | 1 {
   const { insert, keep, update, last } = statements;
-  const isKept = last.wasThere && keepRules(keep, identity, at);
-  if (!isKept && insert.run(...row).changes !== 0) {
+  const isStored = last.wasThere && keepRules(keep, identity, at);
+  if (!isStored && insert.run(...row).changes !== 0) {
     last.wasThere = false;
     return 1;
   }
@@ -123,10 +120,10 @@ function write(statements: UpsertStatements, row: readonly Value[], identity: re
   return 0;
 }
 
-/** Keeps the rules that a change is about as they are; whether there are any that are not its own batch's. */
+/** Stores previous versions; whether there are any from other batches. */
 function keepRules(keep: StatementSync, identity: readonly Value[], at: Place): boolean {
   const rules = Number(keep.run(at.seq, at.place, ...identity, at.firstSeq).changes);
-  at.kept += rules;
+  at.previous += rules;
   return rules > 0;
 }
 
@@ -138,13 +135,11 @@ function keepLetters({ letter }: LandingStatements, batch: LandingBatch, poison:
   }
 }
 
-/** Takes so many numbers; the n-th of them. */
 function takeNumbers({ takeIds }: LandingStatements, count: number): (n: number) => number {
   const before = count === 0 ? 0 : Number(takeIds.get(count)!.value) - count;
   return (n) => before + n + 1;
 }
 
-/** Finds workspaces and lists, each once. */
 function locator(statements: LandingStatements): (workspaceId: string) => Located | undefined {
   const known = new Map<string, Located | undefined>();
   return (id) => {

@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 
-/** The embedded store's file in the data folder. */
+/** In the data folder. */
 export const STORE_FILE = 'weir.db';
 
-/** The positions in a copy of the store, by stream, whatever version of weir wrote it; none where landing has never begun. */
+/** Positions by stream from a copy of the store of any version; empty if landing never ran. */
 export function readPositions(file: string): ReadonlyMap<string, number> {
   const db = new DatabaseSync(file, { readOnly: true });
   try {

@@ -32,7 +32,7 @@ const NAMED_RULES = [
   )
   .join(' UNION ');
 
-/** The reads of the embedded store, on a connection of their own; WAL lets them run beside the writer. */
+/** Uses its own connection; WAL lets it run concurrently with the writer. */
 export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
   const prepare = (text: string) => prepared(db, text);
   const one = (text: string, ...args: Value[]): Row | undefined => prepare(text).get(...args);
@@ -57,7 +57,7 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
       return row && callerOf(row);
     },
     findNamed: async (workspaceId, ref) => readTransaction(db, () => drive(db, findNamed(now, workspaceId, ref))),
-    async snapshot(workspaceId, feed, at, sink, whole) {
+    async snapshot(workspaceId, feed, at, sink, stored) {
       return readTransaction(db, () => {
         const found = drive(db, ruleSource(now, workspaceId, feed));
         if (found === undefined) return undefined;
@@ -72,7 +72,7 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
             scans.exceptions(found.workspacePk, at, sink);
           }
         }
-        if (whole !== undefined) drive(db, takeRules(found, whole, at));
+        if (stored !== undefined) drive(db, takeRules(found, stored, at));
         return found.head;
       });
     },
@@ -90,7 +90,7 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
       return readTransaction(db, () => {
         const found = drive(db, follow(now, { workspaceId, feedId, at, known }, sink));
         if (found === undefined || found === 'too_far') return found;
-        for (const pk of found.whole) {
+        for (const pk of found.complete) {
           sink.list(keyOf(pk), true);
           scans.list(pk, at, sink);
         }

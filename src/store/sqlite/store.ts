@@ -8,7 +8,6 @@ import { STORE_FILE } from './positions.ts';
 import { sqliteReads } from './reads.ts';
 import { sqliteWrites } from './writes.ts';
 
-/** How a store is opened that may have to be brought up to date. */
 export interface Opening {
   readonly patience?: Patience;
   readonly onMigrate?: OnMigrate;
@@ -17,9 +16,8 @@ export interface Opening {
 const storeFile = (dataDir: string) => join(dataDir, STORE_FILE);
 
 /**
- * The embedded store with reads and writes in this thread: for the command line, the writer thread and tests. Makes the folder,
- * readable by its owner only, and applies the migrations. With `patience` a write lets this thread go on while it waits for another
- * process's lock; without, it waits 5 s and holds the thread.
+ * Reads and writes in this thread: for the CLI, the writer thread and tests. Creates the folder (owner only) and migrates. With `patience`
+ * a write waits asynchronously for another process's lock; without, it blocks for up to 5 s.
  */
 export async function openSqliteStore(
   dataDir: string,
@@ -42,7 +40,7 @@ export async function openSqliteStore(
   };
 }
 
-/** The schema of the store, which is neither made nor changed. */
+/** Does not create or change it. */
 export function sqliteSchema(dataDir: string): SchemaState {
   const file = storeFile(dataDir);
   if (!existsSync(file)) return schemaState('sqlite', []);
@@ -54,7 +52,7 @@ export function sqliteSchema(dataDir: string): SchemaState {
   }
 }
 
-/** The reads alone, on a read-only connection. Throws REFUSED where there is no store, or one that has to be migrated. */
+/** Read-only. Throws REFUSED if there is no store, or migrations are missing. */
 export function openSqliteReads(dataDir: string, clock: () => number = Date.now): StoreReads & { close(): Promise<void> } {
   const file = storeFile(dataDir);
   if (!existsSync(file)) throw new WeirError('REFUSED', `there is no store in DATA_DIR ${dataDir}: run weir migrate or start the service`);

@@ -13,7 +13,7 @@ import { storeClock } from './clock.ts';
 import { drive, migrateDatabase, type Patience, patiently, transaction } from './database.ts';
 import { sqliteLanding } from './landing.ts';
 
-/** Of the tables without rowid. */
+/** Tables without rowid. */
 const PRIMARY_KEYS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(KINDS.map(ruleTable).map(({ table, key }) => [table, key.join(', ')])),
   access_rules_before: 'list_pk, changed, id',
@@ -26,12 +26,12 @@ const PRIMARY_KEYS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The writes of the embedded store on one connection. The schema must exist: `migrate` runs before everything else,
- * so statements are prepared at their first use. With `patience`, migrations and management wait for the lock without holding the thread.
+ * The schema must exist: `migrate` runs first, so statements are prepared lazily. With `patience`, migrations and management wait
+ * asynchronously for the lock.
  */
 export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: Patience, onMigrate?: OnMigrate): StoreWrites {
   const locked = async <T>(work: () => T): Promise<T> => (patience === undefined ? work() : patiently(work, patience));
-  // The write lock is held from the start: no other process comes between, and no other call of this one, because nothing here waits.
+  // Takes the write lock at the start; nothing here awaits, so no other call comes in between.
   const now = storeClock(db, clock);
   const transact: Transact = (work) => locked(() => transaction(db, () => drive(db, work(now))));
   let landing: ReturnType<typeof sqliteLanding> | undefined;

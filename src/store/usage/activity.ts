@@ -1,4 +1,4 @@
-/** What happened in workspaces, by the minute and by the hour (SPEC D18.11), the same in both dialects. */
+/** Activity of workspaces per minute and hour (SPEC D18.11). */
 import {
   ACTIVITY_FIELDS,
   ACTIVITY_STEPS,
@@ -20,7 +20,7 @@ interface Counted {
   readonly counts: ActivityCounts;
 }
 
-/** Adds counts. Always in one order: transactions that write the same rows wait for each other, and never in a circle. */
+/** In a fixed order, to prevent deadlocks. */
 function* writeActivity(counted: readonly Counted[]): Work<void> {
   const rows = counted
     .toSorted((a, b) => a.workspace - b.workspace)
@@ -35,10 +35,10 @@ function* writeActivity(counted: readonly Counted[]): Work<void> {
   yield* runRows(rows, (values) => `INSERT INTO activity (workspace_pk, step, slot, ${COLUMNS}) VALUES ${values} ${ADDED}`);
 }
 
-/** What entries become, of whichever kind of rule; an undo and rules that are changed in place are none. */
+/** Outcomes of entries; undos and changes in place do not count. */
 const ENTRIES: ReadonlySet<string> = new Set(['upsert', 'delete', 'delete_by_value']);
 
-/** What landed of a landing at an instant (ms). Belongs into its transaction. */
+/** Runs in the landing transaction. */
 export function writeLanded(items: readonly NumberedItem[], now: number): Work<void> {
   const landed = new Map<number, number>();
   for (const { item, workspace } of items) {
@@ -72,11 +72,11 @@ export const activityChanges = {
   },
 } satisfies Changes<ActivityStoreWrites>;
 
-/** Forgets slots that are past their keeping time, at most `limit` of each length. */
+/** Up to `limit` per slot length. */
 export function* forgetActivity(atMost: (table: string, condition: string) => string, now: number, limit: number): Work<number> {
   let removed = 0;
-  for (const [step, kept] of ACTIVITY_STEPS) {
-    const first = Math.floor((now / 60_000 - kept) / step);
+  for (const [step, retention] of ACTIVITY_STEPS) {
+    const first = Math.floor((now / 60_000 - retention) / step);
     removed += yield* run(`DELETE FROM activity WHERE ${atMost('activity', `slot < $1 AND step = ${step}`)}`, first, limit);
   }
   return removed;

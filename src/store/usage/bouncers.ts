@@ -1,4 +1,4 @@
-/** Bouncers and what they were told, the same in both dialects (D14). */
+/** Bouncers and their decision log (D14). */
 import type { Page, PageRequest } from '../../ports/stored/account-store.ts';
 import {
   type Bouncer,
@@ -10,7 +10,7 @@ import {
   type NewLogRow,
   type RecordedLog,
 } from '../../ports/stored/bouncer-store.ts';
-import { giveBack, take } from '../accounts/storage-usage.ts';
+import { addUsage, releaseUsage } from '../accounts/storage-usage.ts';
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK, workspacePk } from '../row-ids.ts';
 import { numberOrNull, type Row } from '../rows.ts';
@@ -26,16 +26,15 @@ const TOLD_OF =
   'SELECT feed_id, sum(length(entries)) AS bytes FROM told_networks WHERE workspace_pk = $1 GROUP BY feed_id ORDER BY feed_id';
 const PULLED = 'SELECT feed_id, max(last_pull) AS at FROM bouncers WHERE workspace_pk = $1 GROUP BY feed_id';
 
-/** A list's or composed feed's UUID, or '' for the workspace's feed: a key has no NULL. */
+/** '' for the workspace's feed: a key has no NULL. */
 const feedKey = (feedId: string | null) => feedId ?? '';
 
-/** `told` of the port. */
-export function* toldRows(workspaceId: string, feedId: string | null, after: number): Work<LogRow[]> {
+export function* logRows(workspaceId: string, feedId: string | null, after: number): Work<LogRow[]> {
   const rows = yield* all(TOLD, workspaceId, feedKey(feedId), after);
   return rows.map(({ seq, entries }) => ({ seq: Number(seq), bytes: entries as Uint8Array }));
 }
 
-function* addTold(
+function* appendLog(
   workspaceId: string,
   feedId: string | null,
   { bytes, isComplete, through, at }: NewLogRow,
@@ -45,17 +44,17 @@ function* addTold(
   const workspace = yield* workspacePk(workspaceId);
   if (workspace === undefined) return { seq: through + 1, forgotten: [] };
   const seq = Math.max(through, Number((yield* one(LAST, workspace, feed))?.seq ?? 0)) + 1;
-  if (isComplete) yield* giveBack('told', yield* all(REPLACED, workspace, feed, through));
+  if (isComplete) yield* releaseUsage('told', yield* all(REPLACED, workspace, feed, through));
   yield* run(ADD, workspace, feed, seq, at, bytes);
-  yield* take('told', workspace, bytes.length);
-  const forgotten = yield* forgetTold(workspace, feed, most);
+  yield* addUsage('told', workspace, bytes.length);
+  const forgotten = yield* dropLogs(workspace, feed, most);
   return { seq, forgotten };
 }
 
-/** Forgets what was told of the feeds that nobody has pulled for longest, where there is more than `most` bytes: an eighth of it at least. Returns which. */
-function* forgetTold(workspace: number, kept: string, most: number): Work<(string | null)[]> {
-  const taken = yield* one("SELECT bytes FROM taken_bytes WHERE what = 'told' AND workspace_pk = $1", workspace);
-  let over = Number(taken?.bytes ?? 0) - most;
+/** Drops the logs of the least recently polled feeds above `most` bytes, at least an eighth. Returns these feeds. */
+function* dropLogs(workspace: number, except: string, most: number): Work<(string | null)[]> {
+  const used = yield* one("SELECT bytes FROM taken_bytes WHERE what = 'told' AND workspace_pk = $1", workspace);
+  let over = Number(used?.bytes ?? 0) - most;
   if (over <= 0) return [];
   over += most / 8;
   const forgotten: (string | null)[] = [];
@@ -63,9 +62,9 @@ function* forgetTold(workspace: number, kept: string, most: number): Work<(strin
   const pulledAt = ({ feed_id }: Row) => pulled.get(String(feed_id)) ?? 0;
   for (const { feed_id, bytes } of (yield* all(TOLD_OF, workspace)).sort((a, b) => pulledAt(a) - pulledAt(b))) {
     if (over <= 0) break;
-    if (feed_id === kept) continue;
+    if (feed_id === except) continue;
     yield* run('DELETE FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2', workspace, String(feed_id));
-    yield* take('told', workspace, -Number(bytes));
+    yield* addUsage('told', workspace, -Number(bytes));
     over -= Number(bytes);
     forgotten.push(String(feed_id) || null);
   }
@@ -91,10 +90,8 @@ const COLUMNS = [
 const BOUNCERS = `SELECT ${COLUMNS} FROM bouncers WHERE workspace_pk = ${WORKSPACE_PK} AND (key_id, user_agent, address) > ($2, $3, $4)
   ORDER BY key_id, user_agent, address LIMIT $5`;
 
-/** The place behind a bouncer: its key and address, which have no space in them, and its name. */
 const placeOf = ({ keyId, address, userAgent }: Bouncer) => `${keyId} ${address} ${userAgent}`;
 
-/** `bouncerPage` of the port. */
 export function* bouncerPage(workspaceId: string, { after, limit }: PageRequest): Work<Page<Bouncer>> {
   const [keyId, address, ...name] = after === null ? ['', ''] : after.split(' ');
   const rows = yield* all(BOUNCERS, workspaceId, keyId, name.join(' '), address, limit + 1);
@@ -139,19 +136,19 @@ const CHANGED = COLUMNS.filter(
   (column) => !['key_id', 'user_agent', 'address', 'first_seen', 'metrics', 'metrics_at', 'last_stream'].includes(column),
 );
 const HELD: readonly string[] = ['decisions', 'networks', 'left_out_networks', 'left_out_addresses'];
-/** Who is refused has what it had before. */
+/** A refused poll leaves the previous values. */
 const changedTo = (column: string) =>
   HELD.includes(column)
     ? `${column} = CASE WHEN excluded.refusal IS NULL THEN excluded.${column} ELSE known.${column} END`
     : `${column} = excluded.${column}`;
-// A process that has not got their metrics or pulls leaves those that another one got.
+// Values unknown to this process remain.
 const note = (values: string) => `INSERT INTO bouncers AS known (workspace_pk, ${COLUMNS}) VALUES ${values}
   ON CONFLICT (workspace_pk, key_id, user_agent, address) DO UPDATE SET ${CHANGED.map(changedTo)},
     metrics = coalesce(excluded.metrics, known.metrics), metrics_at = coalesce(excluded.metrics_at, known.metrics_at),
     last_stream = coalesce(excluded.last_stream, known.last_stream)
   WHERE excluded.last_pull >= known.last_pull`;
 
-/** Processes that write the same rows take them in one order, so that none waits for another that waits for it. */
+/** A fixed order, to prevent deadlocks. */
 const byName = (a: Bouncer, b: Bouncer) => (placeOf(a) < placeOf(b) ? -1 : 1);
 
 function* noteBouncers(bouncers: readonly Bouncer[], before: number, most = MOST_BOUNCERS): Work<void> {
@@ -171,7 +168,7 @@ function* noteBouncers(bouncers: readonly Bouncer[], before: number, most = MOST
   for (const { workspace_pk, count } of counts) if (Number(count) > share) yield* forgetBouncers(Number(workspace_pk), share);
 }
 
-/** Forgets what a workspace has beyond so many bouncers, of the keys with most. */
+/** Deletes bouncers above the limit, from the keys with the most. */
 function* forgetBouncers(workspace: number, most: number): Work<void> {
   const counts = yield* all('SELECT key_id, count(*) AS count FROM bouncers WHERE workspace_pk = $1 GROUP BY key_id', workspace);
   const share = Math.max(1, fairShare(countsIn(counts), most));
@@ -181,7 +178,7 @@ function* forgetBouncers(workspace: number, most: number): Work<void> {
     if (over > 0) yield* run(OLDEST_OF_KEY, workspace, over, String(key_id));
     left += Number(count) - over;
   }
-  // More keys than there may be bouncers.
+  // There may be more keys than `most`.
   if (left > most) yield* run(OLDEST, workspace, left - most);
 }
 
@@ -192,10 +189,9 @@ const OLDEST_OF_KEY = oldest(' AND key_id = $3');
 
 const countsIn = (rows: readonly Row[]) => rows.map(({ count }) => Number(count));
 
-export const bouncerReads = { told: toldRows, bouncerPage } satisfies Reads<BouncerReads>;
+export const bouncerReads = { told: logRows, bouncerPage } satisfies Reads<BouncerReads>;
 
-/** Each change as the work of its transaction. */
 export const bouncerChanges = {
-  recordLog: (_now, ...args) => addTold(...args),
+  recordLog: (_now, ...args) => appendLog(...args),
   recordBouncers: (_now, ...args) => noteBouncers(...args),
 } satisfies Changes<BouncerWrites>;

@@ -1,4 +1,4 @@
-/** The ledger of devices, the same in both dialects (D16.7 to D16.12). */
+/** Devices (D16.7 to D16.12). */
 import {
   afterPulls,
   type DeviceDocument,
@@ -17,13 +17,13 @@ import { numberOrNull, type Row } from '../rows.ts';
 import { all, allOf, type Changes, one, run, runRows, type Value, type Work } from '../work.ts';
 import { fairShare } from './fair-share.ts';
 
-/** Devices that are kept of one workspace, and in all. */
+/** Per workspace, and in all. */
 const MOST_OF_WORKSPACE = 5_000;
 const MOST = 50_000;
-/** Devices that are read and written at a time. */
+/** Devices per statement. */
 const ROWS = 40;
 
-/** The writes of the ledger. Who writes it holds one row until the commit: what is read is still so when it is written. */
+/** A lock on one row until the commit serializes writers. */
 export const deviceChanges = {
   noteDevices: (_now, seen) => noteDevices(seen),
   markStopped: (_now, { now, running, most = MOST }) => markStopped(now, running, most),
@@ -40,10 +40,10 @@ function* noteDevices(seen: readonly SeenDevice[]): Work<Device[]> {
     for (const slice of inChunks(devices, ROWS)) {
       const known = yield* knownDevices(pk, slice.map(deviceId));
       const after = new Map(known);
-      // Once each: two that a process has seen under one name are one.
+      // Devices seen under one id are merged.
       for (const each of slice) after.set(deviceId(each), afterPulls(after.get(deviceId(each)), each));
       yield* writeDevices(pk, [...after.values()]);
-      back.push(...[...known.values()].filter(({ stoppedAt }) => stoppedAt !== null).map((device) => shown(device, workspaceId)));
+      back.push(...[...known.values()].filter(({ stoppedAt }) => stoppedAt !== null).map((device) => deviceView(device, workspaceId)));
     }
     yield* run(
       `DELETE FROM devices WHERE workspace_pk = $1 AND last_pull < (SELECT last_pull FROM devices WHERE workspace_pk = $1
@@ -54,10 +54,7 @@ function* noteDevices(seen: readonly SeenDevice[]): Work<Device[]> {
   return back;
 }
 
-/**
- * Brings the number of devices down to `most`: the workspaces that have most of them lose those that pulled longest ago, down to one number for
- * all of these. So nobody loses any for the devices of others while he has less than his share.
- */
+/** Deletes the devices that polled longest ago, from the largest workspaces only: a workspace below its share loses none. */
 function* forgetOldest(most: number): Work<void> {
   const counts = yield* all('SELECT workspace_pk, count(*) AS devices FROM devices GROUP BY workspace_pk');
   const each = fairShare(
@@ -86,7 +83,7 @@ function* markStopped(now: number, running: number, most: number): Work<Device[]
   const stopped: Device[] = [];
   for (const [pk, devices] of Map.groupBy(rows, (row) => Number(row.workspace_pk))) {
     const workspace = yield* one('SELECT id FROM workspaces WHERE pk = $1', pk);
-    stopped.push(...devices.map((row) => shown(deviceOf(row), String(workspace!.id))));
+    stopped.push(...devices.map((row) => deviceView(deviceOf(row), String(workspace!.id))));
   }
   return stopped;
 }
@@ -96,7 +93,6 @@ function* knownDevices(workspacePk: number, ids: readonly string[]): Work<Map<st
   return new Map(rows.map((row) => [String(row.id), deviceOf(row)]));
 }
 
-/** What is stored of a device. */
 function rowOf(device: DeviceState): Record<string, Value> {
   const patience = patienceOf(device);
   return {
@@ -155,7 +151,7 @@ const deviceOf = (row: Row): DeviceState => ({
   stoppedAt: numberOrNull(row.stopped_at),
 });
 
-function shown({ countedFrom, counted, documents, ...device }: DeviceState, workspaceId: string, newest?: NewestModified): Device {
+function deviceView({ countedFrom, counted, documents, ...device }: DeviceState, workspaceId: string, newest?: NewestModified): Device {
   const interval = usualInterval({ countedFrom, counted, lastPull: device.lastPull });
   const named = documents.map((document): ShownDocument => {
     const { since = null, confirmedAt = null } = newest?.get(documentKey(document)) ?? {};
@@ -164,7 +160,6 @@ function shown({ countedFrom, counted, documents, ...device }: DeviceState, work
   return { ...device, workspaceId, interval, documents: named };
 }
 
-/** `devices` of the port. */
 export function* devicePage(workspaceId: string, { keyId, since = 0, after = '', limit }: DevicePage): Work<Device[]> {
   const workspace = yield* workspacePk(workspaceId);
   if (workspace === undefined) return [];
@@ -182,12 +177,12 @@ export function* devicePage(workspaceId: string, { keyId, since = 0, after = '',
     workspace,
     devices.flatMap(({ documents }) => documents),
   );
-  return devices.map((device) => shown(device, workspaceId, newest));
+  return devices.map((device) => deviceView(device, workspaceId, newest));
 }
 
-/** When the newest content of documents appeared, and as of when that was read last, by what names them. */
+/** By document: when its newest content appeared, and the time of the last read. */
 type NewestModified = ReadonlyMap<string, { readonly since: number; readonly confirmedAt: number }>;
-/** Documents that one statement asks for. */
+/** Documents per statement. */
 const ASKED = 100;
 
 function* newestModified(workspacePk: number, documents: readonly DeviceDocument[]): Work<NewestModified> {
@@ -216,7 +211,7 @@ function* newestModified(workspacePk: number, documents: readonly DeviceDocument
   return newest;
 }
 
-/** Where the records of feeds lie: a list's number, or a composed feed's with a minus. */
+/** List pk, or minus feed pk. */
 function* feedPlaces(ids: readonly string[]): Work<Map<string, number>> {
   const rows = yield* allOf(
     [...new Set(ids)],
@@ -226,20 +221,17 @@ function* feedPlaces(ids: readonly string[]): Work<Map<string, number>> {
   return new Map(rows.map(({ id, place }) => [String(id), Number(place)]));
 }
 
-/** `deviceCounts` of the port. */
 export function* deviceCounts(since: number): Work<Awaited<ReturnType<DeviceReads['deviceCounts']>>> {
   const pulling = yield* one('SELECT count(*) AS devices FROM devices WHERE due_at IS NOT NULL');
   const stopped = yield* one('SELECT count(*) AS devices FROM devices WHERE stopped_at >= $1', since);
   return { pulling: Number(pulling!.devices), stopped: Number(stopped!.devices) };
 }
 
-/** `workspaceOfKey` of the port. */
 export function* workspaceOfKey(keyId: string): Work<string | undefined> {
   const row = yield* one('SELECT w.id FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE k.id = $1', keyId);
   return row && String(row.id);
 }
 
-/** `keysByHash` of the port. */
 export function* keysByHash(hashes: readonly Uint8Array[]): Work<Map<number, KeyName>> {
   const places = new Map(hashes.map((hash, place) => [Buffer.from(hash).toString('hex'), place]));
   const rows = yield* allOf(

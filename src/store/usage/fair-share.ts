@@ -1,4 +1,4 @@
-/** How many each may keep, so that all together have at most `most` and who has fewer keeps them; Infinity where that holds. */
+/** The limit per owner so that the total is at most `most` and smaller owners lose nothing; Infinity if not exceeded. */
 export function fairShare(counts: readonly number[], most: number): number {
   let left = most;
   const sorted = counts.toSorted((a, b) => a - b);

@@ -1,6 +1,6 @@
 /**
- * What happened to feeds, day by day (D16.13), the same in both dialects. Landing counts in its own transaction, and the sweep counts what
- * has expired together with how far it has looked: a crash loses and doubles nothing.
+ * Daily history of feeds (D16.13). Landings count in their transaction; the sweep counts expired rules together with its position. A crash
+ * neither loses nor doubles counts.
  */
 import { DAY, dayOf } from '../../clock.ts';
 import { type FamilySize, type FeedDay, type FeedSizeOfDay, KEPT_DAYS } from '../../ports/history.ts';
@@ -12,7 +12,7 @@ import type { Row } from '../rows.ts';
 import { all, one, run, runRows, type Value, type Work } from '../work.ts';
 
 const MINUTE = 60_000;
-/** The row of a workspace in all. */
+/** The total of a workspace. */
 const WORKSPACE_ROW = 0;
 const EVENTS = ['added', 'expired', 'removed', 'undone'] as const;
 type Event = (typeof EVENTS)[number];
@@ -21,11 +21,11 @@ interface Counted extends Record<Event, number> {
   readonly workspace: number;
 }
 
-/** What happened in lists, by the store's own numbers. */
+/** Per list (pk). */
 export class DayCounts {
   readonly #lists = new Map<number, Counted>();
 
-  /** Counts what the entries of a landing ask for; what operations do is counted by `add`. */
+  /** Counts entries; `add` counts operations. */
   constructor(landed: readonly NumberedItem[] = []) {
     for (const { item, workspace, list } of landed) {
       const { change } = item;
@@ -43,7 +43,7 @@ export class DayCounts {
     this.#lists.set(list, known);
   }
 
-  /** Writes the counts as those of the day of an instant (ms). Belongs into the transaction that does what was counted. */
+  /** Adds to the day of `at` (ms). Runs in the transaction of the changes. */
   *write(at: number): Work<void> {
     const day = dayOf(at);
     const rows = new Map<string, Value[]>();
@@ -54,7 +54,7 @@ export class DayCounts {
         rows.set(`${workspace} ${place}`, row);
       }
     }
-    // Always in one order: transactions that write the same rows wait for each other, and never in a circle.
+    // A fixed order, to prevent deadlocks.
     const sorted = [...rows.values()].sort((a, b) => Number(a[0]) - Number(b[0]) || Number(a[1]) - Number(b[1]));
     yield* runRows(sorted, (values) => `INSERT INTO feed_days (workspace_pk, list_pk, day, ${EVENTS}) VALUES ${values} ${ADDED}`);
   }
@@ -62,7 +62,6 @@ export class DayCounts {
 
 const ADDED = `ON CONFLICT (workspace_pk, list_pk, day) DO UPDATE SET ${EVENTS.map((event) => `${event} = feed_days.${event} + excluded.${event}`)}`;
 
-/** An operation that was done: what `operate` returned of it. */
 interface DoneOperation {
   readonly workspace: number;
   readonly seq: number;
@@ -71,7 +70,7 @@ interface DoneOperation {
   readonly lists: readonly number[];
 }
 
-/** Counts what an operation did to access rules. Belongs behind it, into its transaction. */
+/** Runs after the operation, in its transaction. */
 export function* countOperation(counts: DayCounts, { workspace, seq, change, more, lists }: DoneOperation): Work<void> {
   if (change.change === 'set_rules') return;
   if (change.change === 'delete_rules') {
@@ -79,7 +78,7 @@ export function* countOperation(counts: DayCounts, { workspace, seq, change, mor
     return;
   }
   for (const list of lists) {
-    // It has kept each rule that it removed or put back.
+    // Each removed or restored rule has a previous version.
     const row = yield* one('SELECT count(*) AS rules FROM access_rules_before WHERE list_pk = $1 AND changed = $2', list, seq);
     counts.add('undone', workspace, list, Number(row!.rules));
   }
@@ -92,7 +91,7 @@ const EXPIRED = `SELECT l.workspace_pk, l.pk AS list_pk, x.minute, x.rules
 const expiredOf = (kind: ExpressionKind) => `SELECT workspace_pk, expires_at / ${MINUTE} AS minute, count(*) AS rules
   FROM ${RULE_KINDS[kind].table} WHERE expires_at > $1 AND expires_at <= $2 GROUP BY workspace_pk, expires_at / ${MINUTE}`;
 
-/** The rules that expired between two instants (ms), minute by minute. */
+/** Per minute, between two instants (ms). */
 function* expiredRules(from: number, until: number): Work<ExpiredRules[]> {
   const found = (kind: Kind, rows: readonly Row[]) =>
     rows.map(({ workspace_pk: workspace, list_pk: list = 0, minute, rules }) => ({
@@ -103,12 +102,9 @@ function* expiredRules(from: number, until: number): Work<ExpiredRules[]> {
   return expired;
 }
 
-/**
- * Counts the access rules that have expired until `now` (ms) and were not counted before, on the days when they did; not many more than
- * `limit` at a time. Returns whether there are more.
- */
+/** Counts newly expired access rules until `now` (ms) on the day of their expiry, about `limit` per call; whether more remain. */
 export function* countExpired(now: number, limit: number): Work<boolean> {
-  // The row is held from here on: two that count at once would count the same.
+  // Locks the row: concurrent calls would count twice.
   const { value } = (yield* one("UPDATE counters SET value = value WHERE name = 'expired_until' RETURNING value"))!;
   const from = Number(value);
   if (from >= now) return false;
@@ -136,7 +132,7 @@ const NOTE_SIZE = `INSERT INTO feed_days (workspace_pk, list_pk, day, ${SIZES})
   ${FROM_FEED}
   ON CONFLICT (workspace_pk, list_pk, day) DO UPDATE SET ${SIZES.map((column) => (column.startsWith('max') ? greater : newest)(column))}`;
 
-/** The statement that notes one size; by itself, so that it holds one row only. */
+/** Locks one row only. */
 export function* noteFeedSize({ workspaceId, feedId, day, v4, v6 }: FeedSizeOfDay): Work<void> {
   yield* run(NOTE_SIZE, workspaceId, feedId, day, v4?.last ?? null, v4?.most ?? null, v6?.last ?? null, v6?.most ?? null);
 }
@@ -145,7 +141,6 @@ const FEED_DAYS = `SELECT d.* FROM feed_days d WHERE d.workspace_pk = $1 AND d.l
 const PLACE = `SELECT w.pk AS workspace_pk, ${FEED_PK} AS list_pk
   ${FROM_FEED}`;
 
-/** `feedDays` of the port. */
 export function* feedDays(workspaceId: string, feedId: string | null, { from, to }: { from: number; to: number }): Work<FeedDay[]> {
   const place = yield* one(PLACE, workspaceId, feedId);
   if (place === undefined) return [];
@@ -166,7 +161,6 @@ const feedDayOf = (row: Row): FeedDay => ({
 
 const sizeOf = (last: unknown, most: unknown): FamilySize | null => (last === null ? null : { last: Number(last), most: Number(most) });
 
-/** Forgets the days of a list that is deleted. */
 export function* forgetDays(listPk: number): Work<void> {
   yield* run(
     'DELETE FROM feed_days WHERE list_pk = $1 AND workspace_pk = (SELECT workspace_pk FROM deleted_lists WHERE list_pk = $1)',
@@ -174,5 +168,5 @@ export function* forgetDays(listPk: number): Work<void> {
   );
 }
 
-/** The days that are kept: those before this one are forgotten. */
-export const firstKeptDay = (now: number): number => dayOf(now) - KEPT_DAYS;
+/** Earlier days are deleted. */
+export const firstStoredDay = (now: number): number => dayOf(now) - KEPT_DAYS;

@@ -1,15 +1,15 @@
-/** What bouncers told to have dropped, by list and day (D31.4), the same in both dialects. */
+/** Drops that bouncers reported, by list and day (D31.4). */
 import { dayOf } from '../../clock.ts';
 import { type HistoryWrites, type HitReport, type HitWindow, type ListHits, WINDOWS_KEPT } from '../../ports/history.ts';
 import { inChunks } from '../../schedule/chunks.ts';
 import { WORKSPACE_PK, workspacePk } from '../row-ids.ts';
 import { all, allOf, type Changes, run, runRows, type Work } from '../work.ts';
 
-/** The row of a workspace in all. */
+/** The total of a workspace. */
 const WHOLE = 0;
-/** Windows that one statement notes. */
+/** Windows per statement. */
 const AT_ONCE = 200;
-/** No sum is larger: programs that read it have doubles. */
+/** Clients parse sums as doubles. */
 const MOST = Number.MAX_SAFE_INTEGER;
 
 const FORGET = `DELETE FROM hit_windows WHERE workspace_pk = $1 AND at <
@@ -32,7 +32,7 @@ function* record(workspaceId: string, reports: readonly HitReport[], at: number)
   const windows = reports.flatMap((report) => report.windows.map((window) => ({ ...window, listId: report.listId })));
   const unseen = yield* remember(workspace, windows, at);
   for (const { digest, listId, hits } of windows) {
-    // One that comes twice in these reports counts once.
+    // A repetition within these reports counts once.
     if (digest !== null && !unseen.delete(digest)) continue;
     for (const hit of hits) {
       const list = listId === null ? lists.byName.get(hit.list ?? '') : lists.byId.get(listId);
@@ -46,9 +46,9 @@ function* record(workspaceId: string, reports: readonly HitReport[], at: number)
   return counted;
 }
 
-/** Notes windows; those that were not known. */
+/** Returns the windows that were new. */
 function* remember(workspace: number, windows: readonly HitWindow[], at: number): Work<Set<string>> {
-  // Transactions that write the same rows wait for each other, and never in a circle: always in one order.
+  // A fixed order, to prevent deadlocks.
   const digests = windows.flatMap(({ digest }) => digest ?? []).sort();
   const unseen = new Set<string>();
   for (const piece of inChunks(digests, AT_ONCE)) {
@@ -66,7 +66,6 @@ function addTo(sums: Map<number, Counted>, pk: number, { packets, bytes }: HitWi
   sums.set(pk, known);
 }
 
-/** The lists that reports name. */
 function* listsOf(workspace: number, reports: readonly HitReport[]) {
   const names = reports.flatMap(({ windows }) => windows.flatMap(({ hits }) => hits.flatMap(({ list }) => list ?? [])));
   const ids = reports.flatMap(({ listId }) => listId ?? []);
@@ -78,7 +77,7 @@ function* listsOf(workspace: number, reports: readonly HitReport[]) {
   ] as const) {
     const text = (places: string) => `SELECT pk, id, name FROM lists WHERE workspace_pk = $1 AND ${column} IN (${places})`;
     const rows = yield* allOf([...new Set(wanted)], text, workspace);
-    // Of lists that share a name the oldest comes last.
+    // Of lists with the same name the oldest wins.
     for (const row of rows.sort((a, b) => Number(b.pk) - Number(a.pk))) {
       const list = { pk: Number(row.pk), id: String(row.id) };
       byName.set(String(row.name), list);
@@ -88,7 +87,7 @@ function* listsOf(workspace: number, reports: readonly HitReport[]) {
   return { byName, byId };
 }
 
-/** In the order in which a landing writes the same rows. */
+/** In the order of landings, to prevent deadlocks. */
 function* write(workspace: number, day: number, sums: ReadonlyMap<number, Counted>): Work<void> {
   const rows = [...sums].sort(([a], [b]) => a - b).map(([pk, { packets, bytes }]) => [workspace, pk, day, packets, bytes]);
   yield* runRows(rows, (values) => `INSERT INTO feed_days (workspace_pk, list_pk, day, hits, hit_bytes) VALUES ${values} ${ADDED}`);
@@ -99,7 +98,6 @@ const HITS = `SELECT d.list_pk, l.id, ${sumOf('hits')} AS hits, ${sumOf('hit_byt
   LEFT JOIN lists l ON l.pk = d.list_pk AND l.workspace_pk = d.workspace_pk
   WHERE d.workspace_pk = ${WORKSPACE_PK} AND d.day >= $2 AND d.hits > 0 GROUP BY d.list_pk, l.id`;
 
-/** `listHits` of the port. */
 export function* listHits(workspaceId: string, from: number): Work<ListHits[]> {
   const rows = yield* all(HITS, workspaceId, from);
   return rows.flatMap(({ list_pk, id, hits, bytes, day }) =>
@@ -109,5 +107,4 @@ export function* listHits(workspaceId: string, from: number): Work<ListHits[]> {
   );
 }
 
-/** The change as the work of its transaction. */
 export const hitChanges = { recordHits: (_now, ...args) => record(...args) } satisfies Changes<Pick<HistoryWrites, 'recordHits'>>;

@@ -1,4 +1,4 @@
-/** What has stopped pulling, the same in both dialects (D16.10, D14.13). */
+/** Clients that stopped polling (D16.10, D14.13). */
 import { type DeviceDocument, deviceId } from '../../account/device.ts';
 import { DAY } from '../../clock.ts';
 import { BOUNCER_PATIENCE, STOPPED_TOLD, type Stopped } from '../../ports/devices.ts';
@@ -7,10 +7,10 @@ import type { Row } from '../rows.ts';
 import { all, allOf, type Work } from '../work.ts';
 
 const COLUMNS = 'w.id AS workspace_id, c.key_id, c.user_agent, c.address, c.last_pull';
-/** A bouncer pulled the stream for as long as it is given time, and has not since `$3`. */
+/** Streamed for at least BOUNCER_PATIENCE, but not since `$3`. */
 const SILENT = `c.last_pull > $2 AND c.last_pull <= $3 AND c.last_stream > $2 AND c.last_stream >= c.first_seen + ${BOUNCER_PATIENCE}`;
 
-/** The ids of the feeds that a device has got, or a bouncer is for; null: the workspace's. Documents that are no feeds have no action. */
+/** Feed ids of a device or bouncer; null: the workspace's. Other documents have no action. */
 const feedsOf = (row: Row): (string | null)[] =>
   row.documents === undefined
     ? [row.feed_id as string | null]
@@ -29,7 +29,6 @@ const stoppedOf =
     return { kind, id: deviceId(name), workspaceId: String(row.workspace_id), ...name, ...more };
   };
 
-/** `stoppedClients` of the port. */
 export function* stoppedClients(workspaceId: string | null, now: number): Work<Stopped[]> {
   const here = workspaceId === null ? 'CAST($1 AS TEXT) IS NULL' : `c.workspace_pk = ${WORKSPACE_PK}`;
   const of = (table: string, feeds: string, condition: string, at: string, ...since: number[]) =>

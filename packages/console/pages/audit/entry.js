@@ -1,5 +1,3 @@
-/** One act of the audit log: who, what, and each change before and after. */
-
 import { html } from 'htm/preact';
 import { count, dateTime } from '../../format.js';
 import { keyName } from '../../names.js';
@@ -8,13 +6,9 @@ import { Facts } from '../../ui/figures.js';
 import { Table } from '../../ui/table.js';
 import { fieldOf, objectOf, summaryOf, textOf } from './words.js';
 
-/** @typedef {import('./acts.js').Entry} Entry */
-/** @typedef {import('../../names.js').Names} Names */
-
-/** Parts of an act that are shown. */
 const SHOWN = 100;
 
-/** @param {{ act: import('./acts.js').Act, names: Names, onClose: () => void }} props */
+/** @param {{ act: Act, names: Names, onClose: () => void }} props */
 export function EntryDialog({ act: { entry, parts }, names, onClose }) {
   const { at, event, actor, person, key_id: key, before, after } = entry;
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
@@ -28,37 +22,37 @@ export function EntryDialog({ act: { entry, parts }, names, onClose }) {
       <${Facts} facts=${[
         ['When', dateTime(at)],
         ['Who', person === null ? actor : `${actor} (${person})`],
-        ['Key', key === null ? (person === null ? 'none: a command' : 'none') : keyName(entry)],
+        ['Key', key === null ? (person === null ? 'none (a command)' : 'none') : keyName(entry)],
         ['Object', html`<${Named} entry=${entry} names=${names} />`],
       ]} />
       ${
         rows.length > 0 &&
         html`<${Table} label="What changed" columns=${COLUMNS} rows=${rows}
-        keyOf=${(/** @type {any} */ { field }) => field} />`
+        keyOf=${({ field }) => field} />`
       }
       ${
         parts.length > 1 &&
-        html`<h3>All of it: ${count(parts.length)} changes${parts.length > SHOWN && `, ${SHOWN} of them here`}</h3>
-          <${Table} label="All changes of this act" columns=${partColumns(names)} rows=${parts.slice(0, SHOWN)} keyOf=${(/** @type {Entry} */ { id }) => id} />`
+        html`<h3>${count(parts.length)} changes in total${parts.length > SHOWN && `, the first ${SHOWN}`}</h3>
+          <${Table} label="All changes of this act" columns=${partColumns(names)} rows=${parts.slice(0, SHOWN)} keyOf=${(/** @type {AuditEntry} */ { id }) => id} />`
       }
     <//>
   `;
 }
 
-/** What was changed, as a link where it is there. @param {{ entry: Entry, names: Names }} props */
+/** @param {{ entry: AuditEntry, names: Names }} props */
 function Named({ entry, names }) {
   const { label, href } = objectOf(entry, names);
   return href === undefined ? html`<bdi>${label}</bdi>` : html`<a class="text" href=${href}><bdi>${label}</bdi></a>`;
 }
 
-/** @type {import('../../ui/table.js').Column<{ field: string, was: string, is: string }>[]} */
+/** @type {Column<{ field: string, was: string, is: string }>[]} */
 const COLUMNS = [
   { label: 'Field', cell: ({ field }) => html`<bdi>${fieldOf(field)}</bdi>` },
   { label: 'Before', cell: ({ was }) => html`<bdi>${was}</bdi>` },
   { label: 'After', cell: ({ is }) => html`<bdi>${is}</bdi>` },
 ];
 
-/** @param {Names} names @returns {import('../../ui/table.js').Column<Entry>[]} */
+/** @param {Names} names @returns {Column<AuditEntry>[]} */
 const partColumns = (names) => [
   { label: 'Object', cell: (entry) => html`<${Named} entry=${entry} names=${names} />` },
   { label: 'What', cell: ({ event }) => event },

@@ -1,32 +1,15 @@
-/** Which changes are shown: conditions, which stand in the address of the page. */
-
 import { html } from 'htm/preact';
 import { setQuery } from '../../router.js';
+import { EVENTS } from '../../tables.js';
 import { Button } from '../../ui/button.js';
 import { SelectField } from '../../ui/field.js';
 import { Typed } from '../../ui/typed.js';
 
 const FIELDS = ['event', 'by', 'key', 'object', 'since'];
 const ANY = { value: '', label: 'Any' };
-/** The words that events begin with. */
-const EVENTS = [
-  'rule',
-  'file',
-  'batches',
-  'list',
-  'feed',
-  'source',
-  'key',
-  'workspace',
-  'webhook',
-  'person',
-  'dead letter',
-  'sample',
-  'attention',
-];
-const SINCE = [ANY, { value: '1h', label: 'an hour' }, { value: '24h', label: 'a day' }, { value: '7d', label: 'a week' }];
+const SINCE = [ANY, { value: '1h', label: 'Last hour' }, { value: '24h', label: 'Last day' }, { value: '7d', label: 'Last 7 days' }];
 
-/** The conditions that an address has. @param {URLSearchParams} query @returns {Record<string, string>} */
+/** @param {URLSearchParams} query @returns {Record<string, string>} */
 export const auditConditions = (query) =>
   Object.fromEntries(
     FIELDS.flatMap((field) => {
@@ -35,25 +18,21 @@ export const auditConditions = (query) =>
     }),
   );
 
-/** @param {{ query: URLSearchParams, names: import('../../names.js').Names }} props */
+/** @param {{ query: URLSearchParams, names: Names }} props */
 export const AuditFilter = ({ query, names }) => {
-  const choice = (
-    /** @type {string} */ field,
-    /** @type {string} */ label,
-    /** @type {readonly { value: string, label: string }[]} */ options,
-  ) => html`
-    <${SelectField} label=${label} value=${query.get(field) ?? ''} onValue=${(/** @type {string} */ value) => setQuery({ [field]: value })} options=${options} />
+  const choice = (field, label, /** @type {readonly { value: string, label: string }[]} */ options) => html`
+    <${SelectField} label=${label} value=${query.get(field) ?? ''} onValue=${(value) => setQuery({ [field]: value })} options=${options} />
   `;
   return html`
-    <form class="filter" role="search" aria-label="Audit log" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+    <form class="filter" role="search" aria-label="Audit log" onSubmit=${(event) => event.preventDefault()}>
       <div class="form-row">
         <${Typed} field="by" label="Person" value=${query.get('by') ?? ''} />
         ${names.keys.length > 0 && choice('key', 'Key', [ANY, ...names.keys.map((name) => ({ value: name, label: name }))])}
         ${choice('event', 'What', [ANY, ...EVENTS.map((word) => ({ value: word, label: word }))])}
-        <${Typed} field="object" label="Object" value=${query.get('object') ?? ''} placeholder="Its name" />
-        ${choice('since', 'Within', SINCE)}
+        <${Typed} field="object" label="Object" value=${query.get('object') ?? ''} placeholder="Name" />
+        ${choice('since', 'Time range', SINCE)}
       </div>
-      ${Object.keys(auditConditions(query)).length > 0 && html`<div class="row"><${Button} tiny kind="quiet" icon="close" onClick=${() => setQuery(Object.fromEntries(FIELDS.map((field) => [field, undefined])))}>Show everything<//></div>`}
+      ${Object.keys(auditConditions(query)).length > 0 && html`<div class="row"><${Button} tiny kind="quiet" icon="close" onClick=${() => setQuery(Object.fromEntries(FIELDS.map((field) => [field, undefined])))}>Clear filters<//></div>`}
     </form>
   `;
 };

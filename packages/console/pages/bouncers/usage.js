@@ -1,21 +1,12 @@
-/** What a bouncer has counted, of the usage metrics that it sent last. They are of the bouncer: any shape is taken. */
-
-/** @typedef {{ name: string, value: number, unit: string }} Count */
-
-/** Counts that are shown. */
 const MOST = 40;
 
 /** @param {unknown} value @returns {any[]} */
 const listOf = (value) => (Array.isArray(value) ? value : []);
 
-/**
- * The sums by name and labels.
- * @param {any} metrics
- * @returns {Count[]}
- */
+/** Sums of the counters a bouncer reported, by name and labels. Unknown shapes are ignored. @param {any} metrics @returns {UsageCount[]} */
 export function countsOf(metrics) {
   const components = [...listOf(metrics?.remediation_components), metrics];
-  /** @type {Map<string, Count>} */
+  /** @type {Map<string, UsageCount>} */
   const sums = new Map();
   for (const component of components) {
     for (const item of listOf(component?.metrics).flatMap((each) => listOf(each?.items))) {

@@ -1,4 +1,3 @@
-/** What a feed had more and less at one moment than at another: the networks, to look at and to take along. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -10,23 +9,20 @@ import { Code } from '../../ui/code.js';
 import { Figure, Figures } from '../../ui/figures.js';
 import { Failed, Notice } from '../../ui/states.js';
 
-/** Networks that are shown, and those of the file. */
 const SHOWN = 200;
 const IN_FILE = 200_000;
 
-/**
- * @param {{ window: import('./window.js').Window, name: string }} props `name`: of the feed.
- */
+/** @param {{ window: ChangeWindow, name: string }} props `name`: of the feed. */
 export function DifferenceCard({ window: { since, until, feed }, name }) {
   const asked = `${since} ${until} ${feed}`;
   const [found, setFound] = useState(/** @type {any} */ (undefined));
   const { busy, error, run } = useWork();
-  const read = async (/** @type {number} */ limit) => (await ask(manage('/difference', { since, until, feed, limit }))).body;
+  const read = async (limit) => (await ask(manage('/difference', { since, until, feed, limit }))).body;
   const compare = () => run(async () => setFound({ asked, ...(await read(SHOWN)) }));
   const takeAlong = () => run(async () => save(`${name}.diff.txt`, textOf(await read(IN_FILE))));
   const shown = found?.asked === asked ? found : undefined;
   return html`
-    <${Card} title=${`The feed ${name} then and ${until === undefined ? 'now' : 'later'}`} note="Which networks came and which went: the difference of what devices got."
+    <${Card} title=${`Compare feed ${name}`} note="Networks added to and removed from the feed in this time."
       actions=${html`
         <div class="row">
           ${shown !== undefined && shown.added + shown.removed > 0 && html`<${Button} tiny busy=${busy} onClick=${takeAlong}>Download<//>`}
@@ -52,26 +48,26 @@ function Difference({ difference }) {
     removed_networks: went,
     settings_changed: settings,
   } = difference;
-  const note = (/** @type {any} */ { over_cap: isOver }) => (isOver ? 'not published: over its cap' : undefined);
+  const note = ({ over_cap: isOver }) => (isOver ? 'not published: over its limit' : undefined);
   return html`
     <${Figures}>
       <${Figure} label=${dateTime(since)} value=${counted(before.entries, 'entry', 'entries')} note=${note(before)} />
       <${Figure} label=${dateTime(until)} value=${counted(after.entries, 'entry', 'entries')} note=${note(after)} />
-      <${Figure} label="Came" value=${counted(added, 'network')} />
-      <${Figure} label="Went" value=${counted(removed, 'network')} />
+      <${Figure} label="Added" value=${counted(added, 'network')} />
+      <${Figure} label="Removed" value=${counted(removed, 'network')} />
     <//>
     ${
       settings.length > 0 &&
-      html`<${Notice} kind="warn">Each is made by what was set then. Set since: ${settings
-        .map((/** @type {any} */ { at, event, name }) => `${event}${name === null ? '' : ` (${name})`} ${dateTime(at)}`)
+      html`<${Notice} kind="warn">Settings changed in this time: ${settings
+        .map(({ at, event, name }) => `${event}${name === null ? '' : ` (${name})`} ${dateTime(at)}`)
         .join('; ')}.<//>`
     }
     ${
       added + removed === 0
-        ? html`<p class="soft">It had the same networks at both moments.</p>`
+        ? html`<p class="soft">The feed had the same networks both times.</p>`
         : html`
-          <${Code} label="Networks that came and went" text=${textOf(difference)} />
-          ${came.length + went.length < added + removed && html`<p class="small soft">The first ${count(went.length)} that went and ${count(came.length)} that came; the file has ${added + removed > IN_FILE ? `${count(IN_FILE)} at most of each` : 'all'}.</p>`}
+          <${Code} label="Added and removed networks" text=${textOf(difference)} />
+          ${came.length + went.length < added + removed && html`<p class="small soft">Showing the first ${count(went.length)} removed and ${count(came.length)} added; the download has ${added + removed > IN_FILE ? `up to ${count(IN_FILE)} of each` : 'all'}.</p>`}
         `
     }
   `;
@@ -79,11 +75,9 @@ function Difference({ difference }) {
 
 /** @param {any} difference */
 const textOf = ({ added_networks: came, removed_networks: went }) =>
-  [...went.map((/** @type {string} */ network) => `- ${network}`), ...came.map((/** @type {string} */ network) => `+ ${network}`)].join(
-    '\n',
-  );
+  [...went.map((network) => `- ${network}`), ...came.map((network) => `+ ${network}`)].join('\n');
 
-/** Saves a text as a file of the reader. @param {string} name @param {string} text */
+/** @param {string} name @param {string} text */
 function save(name, text) {
   const address = URL.createObjectURL(new Blob([`${text}\n`], { type: 'text/plain' }));
   const anchor = Object.assign(document.createElement('a'), { href: address, download: name });

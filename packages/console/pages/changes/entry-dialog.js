@@ -1,4 +1,3 @@
-/** One change with all that is known of it, and where more of it is. */
 import { html } from 'htm/preact';
 import { count } from '../../format.js';
 import { keyName } from '../../names.js';
@@ -9,15 +8,13 @@ import { Table } from '../../ui/table.js';
 import { fieldOf, textOf } from '../audit/words.js';
 import { whenOf, whereOf, whoOf, wordOf } from './words.js';
 
-/** @typedef {import('./words.js').Change} Change */
-
 /** @param {{ change: Change, onClose: () => void }} props */
 export function EntryDialog({ change, onClose }) {
   const { from, before, after, names, reason, several_reasons: several, batch_id: batch, undoes, list_id: list, person, text } = change;
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const rows = fields.map((field) => ({ field, was: textOf(before?.[field], names, field), is: textOf(after?.[field], names, field) }));
-  const sum = (/** @type {number | null} */ value) => (from === null || !value ? null : count(value));
-  const toBatch = (/** @type {string} */ id, /** @type {string} */ label) => html`<a href=${link('/batches', id)}>${label}</a>`;
+  const sum = (value) => (from === null || !value ? null : count(value));
+  const toBatch = (id, label) => html`<a href=${link('/batches', id)}>${label}</a>`;
   return html`
     <${Dialog} title=${wordOf(change)} wide onClose=${onClose}>
       <${Facts} facts=${[
@@ -26,20 +23,20 @@ export function EntryDialog({ change, onClose }) {
         ['Who', [whoOf(change), person === null ? '' : `(${person})`].join(' ').trim()],
         ['Key', change.key_id === null || change.actor === null ? null : keyName(change)],
         ['Added', sum(change.added)],
-        ['Sent again or changed', sum(change.renewed)],
+        ['Renewed or changed', sum(change.renewed)],
         ['Removed', sum(change.removed)],
         ['Expired', sum(change.expired)],
-        ['Reason', several ? 'not one for all' : reason],
-        ['Batch', batch && toBatch(batch, 'see what it did, undo it')],
-        ['It undid', undoes && toBatch(undoes, 'this batch')],
-        ['What it said', text],
+        ['Reason', several ? 'several' : reason],
+        ['Batch', batch && toBatch(batch, 'View or undo')],
+        ['Undoes', undoes && toBatch(undoes, 'an earlier batch')],
+        ['Message', text],
       ]} />
-      ${rows.length > 0 && html`<${Table} label="What changed" columns=${COLUMNS} rows=${rows} keyOf=${(/** @type {any} */ { field }) => field} />`}
+      ${rows.length > 0 && html`<${Table} label="What changed" columns=${COLUMNS} rows=${rows} keyOf=${({ field }) => field} />`}
     <//>
   `;
 }
 
-/** @type {import('../../ui/table.js').Column<{ field: string, was: string, is: string }>[]} */
+/** @type {Column<{ field: string, was: string, is: string }>[]} */
 const COLUMNS = [
   { label: 'Field', cell: ({ field }) => html`<bdi>${fieldOf(field)}</bdi>` },
   { label: 'Before', cell: ({ was }) => html`<bdi>${was}</bdi>` },

@@ -1,29 +1,19 @@
-/** Of which time, feed and sort changes are shown: it stands in the address of the page. */
 import { html } from 'htm/preact';
 import { setQuery } from '../../router.js';
 import { SelectField, TextField } from '../../ui/field.js';
 import { KINDS } from './words.js';
 
-/** Spans up to now, as the management API takes them. */
 export const SPANS = [
-  { value: '1h', label: 'the last hour' },
-  { value: '1d', label: 'the last day' },
-  { value: '7d', label: 'the last 7 days' },
-  { value: '30d', label: 'the last 30 days' },
+  { value: '1h', label: 'Last hour' },
+  { value: '1d', label: 'Last day' },
+  { value: '7d', label: 'Last 7 days' },
+  { value: '30d', label: 'Last 30 days' },
 ];
-const BETWEEN = { value: 'between', label: 'between two instants' };
+const BETWEEN = { value: 'between', label: 'Custom range' };
 const USUAL = '1d';
 const DAY = 86_400_000;
 
-/**
- * @typedef {object} Window
- * @property {string} since A span such as `1d`, or an instant.
- * @property {string | undefined} until An instant.
- * @property {string | undefined} feed
- * @property {string | undefined} kind
- */
-
-/** @param {URLSearchParams} query @returns {Window} */
+/** @param {URLSearchParams} query @returns {ChangeWindow} */
 export const windowOf = (query) => ({
   since: query.get('since') ?? USUAL,
   until: query.get('until') ?? undefined,
@@ -31,7 +21,7 @@ export const windowOf = (query) => ({
   kind: query.get('kind') ?? undefined,
 });
 
-/** An instant as a field of the browser has it, in the time of the reader. @param {string} at */
+/** For a datetime-local field, in the reader's time zone. @param {string} at */
 const localOf = (at) => {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? '' : new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
@@ -39,29 +29,29 @@ const localOf = (at) => {
 /** @param {string} local */
 const instantOf = (local) => (local === '' ? undefined : new Date(local).toISOString());
 
-/** @param {{ window: Window, feeds: readonly { id: string, name: string }[] }} props */
+/** @param {{ window: ChangeWindow, feeds: readonly { id: string, name: string }[] }} props */
 export function WindowFields({ window: { since, until, feed, kind }, feeds }) {
   const isSpan = until === undefined && SPANS.some(({ value }) => value === since);
-  const onSpan = (/** @type {string} */ value) =>
+  const onSpan = (value) =>
     setQuery(
       value === BETWEEN.value
         ? { since: new Date(Date.now() - DAY).toISOString(), until: new Date().toISOString() }
         : { since: value, until: undefined },
     );
   return html`
-    <form class="filter" role="search" aria-label="What changed" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+    <form class="filter" role="search" aria-label="What changed" onSubmit=${(event) => event.preventDefault()}>
       <div class="form-row">
-        <${SelectField} label="In" value=${isSpan ? since : BETWEEN.value} onValue=${onSpan} options=${[...SPANS, BETWEEN]} />
+        <${SelectField} label="Time range" value=${isSpan ? since : BETWEEN.value} onValue=${onSpan} options=${[...SPANS, BETWEEN]} />
         ${
           !isSpan &&
           html`
-            <${TextField} label="From" type="datetime-local" value=${localOf(since)} onValue=${(/** @type {string} */ value) => setQuery({ since: instantOf(value) })} />
-            <${TextField} label="To" type="datetime-local" value=${localOf(until ?? new Date().toISOString())} onValue=${(/** @type {string} */ value) => setQuery({ until: instantOf(value) })} />
+            <${TextField} label="From" type="datetime-local" value=${localOf(since)} onValue=${(value) => setQuery({ since: instantOf(value) })} />
+            <${TextField} label="To" type="datetime-local" value=${localOf(until ?? new Date().toISOString())} onValue=${(value) => setQuery({ until: instantOf(value) })} />
           `
         }
-        <${SelectField} label="Feed" value=${feed ?? ''} onValue=${(/** @type {string} */ value) => setQuery({ feed: value })}
+        <${SelectField} label="Feed" value=${feed ?? ''} onValue=${(value) => setQuery({ feed: value })}
           options=${[{ value: '', label: 'The whole workspace' }, ...feeds.map(({ id, name }) => ({ value: id, label: name }))]} />
-        <${SelectField} label="What" value=${kind ?? ''} onValue=${(/** @type {string} */ value) => setQuery({ kind: value })}
+        <${SelectField} label="What" value=${kind ?? ''} onValue=${(value) => setQuery({ kind: value })}
           options=${[{ value: '', label: 'Everything' }, ...KINDS]} />
       </div>
     </form>

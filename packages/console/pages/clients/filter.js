@@ -1,18 +1,14 @@
-/** Which of those that pull are shown: by any word of theirs, and by how long they have been silent. What is chosen stands in the address. */
-
 import { html } from 'htm/preact';
 import { count, counted } from '../../format.js';
 import { keyName } from '../../names.js';
 import { setQuery } from '../../router.js';
 import { SelectField, TextField } from '../../ui/field.js';
 
-/** @typedef {{ key_id: string, key_name: string | null, user_agent: string, address: string, last_pull: string | null }} Client A device or bouncer. */
-
 const MINUTE = 60_000;
-/** For how long something may have been silent, ms, by what stands in the address. @type {Record<string, number>} */
+/** Minimum silence, ms, by query value. @type {Record<string, number>} */
 const SILENT = { '10m': 10 * MINUTE, '1h': 60 * MINUTE, '6h': 360 * MINUTE, '1d': 1440 * MINUTE, '7d': 10_080 * MINUTE };
 const OPTIONS = [
-  { value: '', label: 'any time' },
+  { value: '', label: 'Any time' },
   { value: '10m', label: '10 minutes' },
   { value: '1h', label: '1 hour' },
   { value: '6h', label: '6 hours' },
@@ -20,13 +16,7 @@ const OPTIONS = [
   { value: '7d', label: '7 days' },
 ];
 
-/**
- * Those that an address asks for.
- * @template {Client} T
- * @param {readonly T[]} clients
- * @param {URLSearchParams} query
- * @returns {T[]}
- */
+/** @template {Client} T @param {readonly T[]} clients @param {URLSearchParams} query @returns {T[]} */
 export function chosen(clients, query) {
   const words = (query.get('q') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
   const least = SILENT[query.get('silent') ?? ''] ?? 0;
@@ -43,9 +33,9 @@ export const ClientFilter = ({ query, shown, all, what, children }) => html`
   <search class="filter">
     <div class="form-row">
       <${TextField} label="Find" type="search" placeholder="name, address or program" value=${query.get('q') ?? ''}
-        onValue=${(/** @type {string} */ q) => setQuery({ q })} maxlength="200" />
+        onValue=${(q) => setQuery({ q })} maxlength="200" />
       <${SelectField} label="Silent for more than" value=${query.get('silent') ?? ''} options=${OPTIONS}
-        onValue=${(/** @type {string} */ silent) => setQuery({ silent })} />
+        onValue=${(silent) => setQuery({ silent })} />
       ${children}
     </div>
     <p class="small soft" role="status">${shown === all ? counted(all, what) : `${count(shown)} of ${counted(all, what)}`}</p>

@@ -1,5 +1,3 @@
-/** What clients are refused, in words: 413 is a feed over its cap, which nobody gets. */
-
 import { html } from 'htm/preact';
 import { Badge } from '../../ui/badge.js';
 
@@ -7,10 +5,10 @@ import { Badge } from '../../ui/badge.js';
 const MEANINGS = {
   401: 'the key is not valid',
   402: 'the subscription is not active',
-  403: 'the key may not read it',
-  404: 'there is none by this name',
-  413: 'the feed is over its cap',
-  429: 'it asks too often',
+  403: 'the key lacks the permission',
+  404: 'no feed has this name',
+  413: 'the feed is over its limit',
+  429: 'too many requests',
 };
 
 /** @param {number} status */

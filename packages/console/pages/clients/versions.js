@@ -1,5 +1,3 @@
-/** Who has which version: those that have the same are one row, which shows them when it is followed. */
-
 import { html } from 'htm/preact';
 import { count } from '../../format.js';
 import { setQuery } from '../../router.js';
@@ -7,28 +5,27 @@ import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
 import { Table } from '../../ui/table.js';
 
-/** Rows that are shown. */
 const MOST = 50;
 
-/** @typedef {{ key: string, what: any, note: any, clients: number, query: Record<string, string>, isShown: boolean }} Version */
-
-/** @type {(of: string, whose: string) => import('../../ui/table.js').Column<Version>[]} */
+/** @type {(of: string, whose: string) => Column<Version>[]} */
 const columns = (of, whose) => [
   { label: of, cell: ({ what }) => what },
-  { label: 'How new', cell: ({ note }) => note },
+  { label: 'Version', cell: ({ note }) => note },
   { label: whose, number: true, cell: ({ clients }) => count(clients) },
   {
     label: 'Show',
     cell: ({ query, isShown }) =>
-      html`<${Button} tiny aria-pressed=${isShown} onClick=${() => setQuery(isShown ? Object.fromEntries(Object.keys(query).map((name) => [name, undefined])) : query)}>Show them<//>`,
+      html`<${Button} tiny aria-pressed=${isShown} onClick=${() => setQuery(isShown ? Object.fromEntries(Object.keys(query).map((name) => [name, undefined])) : query)}>Show devices<//>`,
   },
 ];
 
-/** @param {{ title: string, of: string, whose: string, versions: readonly Version[] }} props `of`: what has versions; `whose`: who has them. */
+/**
+ * @param {{ title: string, of: string, whose: string, versions: readonly Version[] }} props `of`: what has versions; `whose`: who has them.
+ */
 export const Versions = ({ title, of, whose, versions }) =>
   versions.length > 0 &&
   html`
-    <${Card} title=${title} note=${versions.length > MOST ? `The first ${MOST} of ${count(versions.length)}.` : undefined}>
+    <${Card} title=${title} note=${versions.length > MOST ? `First ${MOST} of ${count(versions.length)}.` : undefined}>
       <${Table} label=${title} columns=${columns(of, whose)} rows=${versions.slice(0, MOST)} keyOf=${(/** @type {Version} */ { key }) => key} />
     <//>
   `;

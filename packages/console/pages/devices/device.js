@@ -1,5 +1,3 @@
-/** One device: what it is, how its pulls were answered, and which content it has. */
-
 import { html } from 'htm/preact';
 import { count, dateTime, duration } from '../../format.js';
 import { keyName } from '../../names.js';
@@ -13,21 +11,19 @@ import { Refused, whyRefused } from '../clients/refused.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
 import { documentText, isFeed } from './documents.js';
 
-/** @typedef {import('../devices.js').Device} Device */
-
-/** After so long without a pull nothing is said to be pulling, ms. */
+/** Silence after which a device is shown as silent, ms. */
 const QUIET = 86_400_000;
 
 /** @param {{ device: Device }} props */
 export function State({ device: { stopped_at: stopped, last_status: status, last_pull: at, refusals } }) {
   if (stopped !== null) return html`<${Badge} kind="bad">stopped<//>`;
-  // What has pulled a few times only has no interval by which it could have stopped.
+  // A device with few fetches has no interval to miss.
   if (Date.now() - Date.parse(at) > QUIET) return html`<${Badge}>silent<//>`;
   if (refusals.length > 0) return html`<${Refused} status=${refusals[0].status} />`;
-  return status >= 400 ? html`<${Badge} kind="warn">answered ${status}<//>` : html`<${Badge} kind="good">pulls<//>`;
+  return status >= 400 ? html`<${Badge} kind="warn">status ${status}<//>` : html`<${Badge} kind="good">active<//>`;
 }
 
-/** By how much the document that is furthest behind is, s; null where that is not known. @param {Device} device */
+/** Lag of the oldest document, s. @param {Device} device */
 export function behindOf({ documents }) {
   const known = documents.flatMap(({ behind_seconds: behind }) => behind ?? []);
   return known.length === 0 ? null : Math.max(...known);
@@ -37,58 +33,58 @@ export function behindOf({ documents }) {
 export const Behind = ({ seconds }) =>
   seconds === null ? html`<span class="soft">–</span>` : seconds === 0 ? 'up to date' : duration(seconds * 1000);
 
-/** @param {{ device: Device, names: import('../../names.js').Names, onClose: () => void }} props */
+/** @param {{ device: Device, names: Names, onClose: () => void }} props */
 export function DeviceDialog({ device, names, onClose }) {
   const { answers } = device;
   return html`
     <${Dialog} title=${keyName(device)} wide onClose=${onClose}>
-      ${device.stopped_at !== null && html`<${Notice} kind="bad">It stopped: it used to pull every ${duration((device.interval_seconds ?? 0) * 1000)}, and last did ${dateTime(device.last_pull)}.<//>`}
-      ${!device.sends_validators && answers['200'] > 3 && html`<${Notice}>It never asks conditionally (If-None-Match), so it gets all of it at each fetch.<//>`}
+      ${device.stopped_at !== null && html`<${Notice} kind="bad">Stopped: its last fetch was ${dateTime(device.last_pull)}, the usual interval is ${duration((device.interval_seconds ?? 0) * 1000)}.<//>`}
+      ${!device.sends_validators && answers['200'] > 3 && html`<${Notice}>It sends no conditional requests (If-None-Match), so every fetch transfers the complete feed.<//>`}
       <${Facts} facts=${[
         ['State', html`<${State} device=${device} />`],
         ['User-Agent', html`<bdi>${device.user_agent}</bdi>`],
         ['Address', html`<span class="mono">${device.address}</span>`],
         ['Key', keyName(device)],
-        ['First pull', dateTime(device.first_pull)],
-        ['Last pull', dateTime(device.last_pull)],
-        ['Pulls', count(device.pulls)],
+        ['First fetch', dateTime(device.first_pull)],
+        ['Last fetch', dateTime(device.last_pull)],
+        ['Fetches', count(device.pulls)],
         [
-          'Answers',
+          'Responses',
           `${count(answers['200'])} new, ${count(answers['304'])} unchanged, ${count(answers['4xx'])} refused, ${count(answers['5xx'])} failed`,
         ],
       ]} />
       ${
         device.refusals.length > 0 &&
-        html`<${Table} label="What it is refused" columns=${refusalColumns(names)} rows=${device.refusals}
-        keyOf=${(/** @type {any} */ each) => `${each.feed_id} ${each.feed_name} ${each.format} ${each.family} ${each.action} ${each.status}`} />`
+        html`<${Table} label="Refused requests" columns=${refusalColumns(names)} rows=${device.refusals}
+        keyOf=${(each) => `${each.feed_id} ${each.feed_name} ${each.format} ${each.family} ${each.action} ${each.status}`} />`
       }
       ${
         device.documents.length > 0 &&
-        html`<${Table} label="What it has" columns=${documentColumns(names)} rows=${device.documents}
-        keyOf=${(/** @type {any} */ each) => `${each.feed_id} ${each.format} ${each.family} ${each.action}`} />`
+        html`<${Table} label="Versions" columns=${documentColumns(names)} rows=${device.documents}
+        keyOf=${(each) => `${each.feed_id} ${each.format} ${each.family} ${each.action}`} />`
       }
     <//>
   `;
 }
 
-/** @param {import('../../names.js').Names} names @returns {import('../../ui/table.js').Column<import('../devices.js').Refusal>[]} */
+/** @param {Names} names @returns {Column<Refusal>[]} */
 const refusalColumns = (names) => [
   {
     label: 'Refused',
     cell({ feed_id: id, feed_name: name, format }) {
       if (format !== null && !isFeed({ format })) return documentText({ format, family: '', action: '' });
-      if (id === null && name !== null) return /^[0-9a-f-]{36}$/i.test(name) ? 'a feed that is gone' : html`<bdi>${name}</bdi>`;
+      if (id === null && name !== null) return /^[0-9a-f-]{36}$/i.test(name) ? 'a deleted feed' : html`<bdi>${name}</bdi>`;
       const feed = names.feedOf(id);
       return html`<a class="text" href=${linkToFeed(feed)}>${feed.name}</a>`;
     },
   },
-  { label: 'Answer', cell: ({ status }) => whyRefused(status) },
+  { label: 'Response', cell: ({ status }) => whyRefused(status) },
   { label: 'Times', number: true, cell: ({ count: times }) => count(times) },
   { label: 'Since', cell: ({ since }) => html`<${Ago} at=${since} />` },
   { label: 'Last', cell: ({ at }) => html`<${Ago} at=${at} />` },
 ];
 
-/** @param {import('../../names.js').Names} names @returns {import('../../ui/table.js').Column<Device['documents'][number]>[]} */
+/** @param {Names} names @returns {Column<Device['documents'][number]>[]} */
 const documentColumns = (names) => [
   {
     label: 'Feed',
@@ -99,7 +95,7 @@ const documentColumns = (names) => [
     },
   },
   { label: 'Document', cell: documentText },
-  { label: 'Got it', cell: ({ at }) => html`<${Ago} at=${at} />` },
-  { label: 'Content of', cell: ({ last_modified: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Fetched', cell: ({ at }) => html`<${Ago} at=${at} />` },
+  { label: 'Version', cell: ({ last_modified: at }) => html`<${Ago} at=${at} />` },
   { label: 'Behind', number: true, cell: ({ behind_seconds: behind }) => html`<${Behind} seconds=${behind} />` },
 ];

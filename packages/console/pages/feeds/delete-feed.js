@@ -1,5 +1,3 @@
-/** Deleting a list or feed, after what goes with it was told, and bringing it back. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -19,17 +17,12 @@ import { toast } from '../../ui/toast.js';
 import { Pulled } from '../keys/pulled.js';
 import { PATHS } from './read-feeds.js';
 
-/** @typedef {import('./feed-state.js').FeedRow} FeedRow */
-/** @typedef {{ kind: 'list' | 'composed', id: string, name: string, deleted_at: string, restorable_until: string, keys: number }} DeletedFeed */
-/** @typedef {{ id: string, name: string | null }} Named */
-/** @typedef {import('../keys/pulled.js').Uses & { rules: number, more_rules: boolean, feeds: Named[], keys: Named[] }} Preview */
-
 /** @param {FeedRow} feed @param {Record<string, boolean>} [query] */
 const addressOf = ({ kind, id }, query) => manage(`${kind === 'list' ? PATHS.list : PATHS.composed}/${id}`, query);
 
 /** @param {{ feed: FeedRow, tag: string, onClose: () => void }} props */
 export function DeleteFeed({ feed, tag, onClose }) {
-  const [told, setTold] = useState(/** @type {{ preview?: Preview, error?: Error }} */ ({}));
+  const [told, setTold] = useState(/** @type {{ preview?: DeletePreview, error?: Error }} */ ({}));
   useEffect(() => {
     ask(addressOf(feed, { preview: true }), { method: 'DELETE', ifMatch: tag }).then(
       ({ body }) => setTold({ preview: body }),
@@ -39,32 +32,32 @@ export function DeleteFeed({ feed, tag, onClose }) {
   const confirmed = addressOf(feed, { confirmed: true });
   const work = async () => {
     await ask(confirmed, { method: 'DELETE', ifMatch: tag });
-    toast(html`<bdi>${feed.name}</bdi> is deleted. For seven days it can be brought back, on the page of feeds.`);
+    toast(html`<bdi>${feed.name}</bdi> was deleted. You can restore it for 7 days under Feeds.`);
     go(link('/feeds'));
   };
   return html`
     <${Confirm} title=${`Delete ${feed.name}?`} action="Delete" danger work=${work} onClose=${onClose}>
       ${told.error !== undefined && html`<${Failed} error=${told.error} />`}
       ${told.preview === undefined ? told.error === undefined && html`<p class="soft" role="status">Counting…</p>` : html`<${WhatGoes} feed=${feed} preview=${told.preview} />`}
-      <p>For seven days all of it can be brought back.</p>
+      <p>You can restore it for 7 days.</p>
       <${SameWithCurl} text=${curlOf('DELETE', confirmed)} />
     <//>
   `;
 }
 
-/** @param {{ feed: FeedRow, preview: Preview }} props */
+/** @param {{ feed: FeedRow, preview: DeletePreview }} props */
 function WhatGoes({ feed, preview }) {
   const { rules, more_rules: more, feeds, keys } = preview;
   return html`
     ${
       feed.kind === 'list'
-        ? html`<p>${more ? 'More than ' : ''}${counted(rules, 'rule')} ${rules === 1 && !more ? 'goes' : 'go'} with it.</p>`
-        : html`<p>Its lists and their rules stay.</p>`
+        ? html`<p>This also deletes ${more ? 'more than ' : ''}${counted(rules, 'rule')}.</p>`
+        : html`<p>Its lists and their rules remain.</p>`
     }
-    ${feeds.length > 0 && html`<p>Feeds that have it go on without it: ${namesOf(feeds)}.</p>`}
+    ${feeds.length > 0 && html`<p>These feeds lose the list: ${namesOf(feeds)}.</p>`}
     ${
       keys.length > 0 &&
-      html`<${Notice} kind="bad">Keys that are bound to it are revoked: ${namesOf(keys)}. Devices with them are answered 401, and some stop enforcing what they have.<//>`
+      html`<${Notice} kind="bad">Keys bound to it are revoked: ${namesOf(keys)}. Their devices get HTTP 401, and some then stop enforcing.<//>`
     }
     <${Pulled} uses=${preview} />
   `;
@@ -73,7 +66,7 @@ function WhatGoes({ feed, preview }) {
 /** @param {Named[]} named */
 const namesOf = (named) => named.map(({ id, name }, i) => html`${i > 0 ? ', ' : ''}<bdi key=${id}>${name ?? id}</bdi>`);
 
-/** What can be brought back; nothing where there is nothing. @param {{ session: import('../../session.js').Session, onDone: () => void }} props */
+/** @param {{ session: Session, onDone: () => void }} props */
 export function DeletedFeeds({ session, onDone }) {
   const live = useLive(manage('/deleted'));
   const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
@@ -85,31 +78,31 @@ export function DeletedFeeds({ session, onDone }) {
     try {
       const { body } = await ask(manage(`${PATHS[kind]}/${id}/restore`), { method: 'POST', body: {} });
       const feeds = /** @type {Named[]} */ (body.feeds);
-      toast(html`<bdi>${name}</bdi> is back.${feeds.length > 0 && html` Feeds that have it again: ${namesOf(feeds)}.`}`);
+      toast(html`<bdi>${name}</bdi> was restored.${feeds.length > 0 && html` Also in ${namesOf(feeds)}.`}`);
       void live.refresh();
       onDone();
     } catch (failure) {
       setError(/** @type {Error} */ (failure));
     }
   };
-  /** @type {import('../../ui/table.js').Column<DeletedFeed>[]} */
+  /** @type {Column<DeletedFeed>[]} */
   const columns = [
     {
       label: 'Name',
       cell: ({ name, kind }) => html`<span><bdi>${name}</bdi> <span class="soft small">${kind === 'list' ? 'list' : 'feed'}</span></span>`,
     },
     { label: 'Deleted', cell: ({ deleted_at: at }) => html`<${Ago} at=${at} />` },
-    { label: 'Gone for good in', cell: ({ restorable_until: until }) => html`<${Countdown} until=${until} forever="never" />` },
-    { label: 'Keys with it', number: true, cell: ({ keys }) => count(keys) },
+    { label: 'Restorable for', cell: ({ restorable_until: until }) => html`<${Countdown} until=${until} forever="never" />` },
+    { label: 'Keys', number: true, cell: ({ keys }) => count(keys) },
     {
       label: '',
-      cell: (each) => may(session, 'manage') && html`<${Button} onClick=${() => restore(each)}>Bring ${each.name} back<//>`,
+      cell: (each) => may(session, 'manage') && html`<${Button} onClick=${() => restore(each)}>Restore ${each.name}<//>`,
     },
   ];
   return html`
-    <${Card} title="Deleted lately" note="With their rules, settings and keys, for seven days.">
+    <${Card} title="Recently deleted" note="Restorable for 7 days with rules, settings and keys.">
       ${error !== undefined && html`<${Failed} error=${error} />`}
-      <${Table} label="Deleted lately" columns=${columns} rows=${deleted} keyOf=${(/** @type {DeletedFeed} */ { id }) => id} />
+      <${Table} label="Recently deleted" columns=${columns} rows=${deleted} keyOf=${(/** @type {DeletedFeed} */ { id }) => id} />
     <//>
   `;
 }

@@ -1,15 +1,11 @@
-/** Reading feeds, of whatever kind they are, and their addresses in the console. */
 import { allPages, ask, manage } from '../../api.js';
 import { link } from '../../router.js';
 import { isOldSource } from '../sources/source-state.js';
 import { WORKSPACE_FEED } from './feed-state.js';
 
-/** @typedef {import('./feed-state.js').FeedRow} FeedRow */
-
-/** The management API's path of each kind. */
 export const PATHS = { list: '/lists', composed: '/feeds' };
 
-/** All feeds, the workspace's own first. @returns {Promise<FeedRow[]>} */
+/** @returns {Promise<FeedRow[]>} */
 export async function readFeeds() {
   const [workspace, lists, feeds, sources] = await Promise.all([
     ask(manage('/workspace')),
@@ -25,22 +21,17 @@ export async function readFeeds() {
   return rows.map((row) => withSources(row, sources));
 }
 
-/** A feed with those sources of its lists whose content is old. @param {FeedRow} row @param {import('../sources/source-state.js').Source[]} sources */
+/** Adds the outdated sources of its lists. @param {FeedRow} row @param {Source[]} sources */
 function withSources(row, sources) {
   const { kind, id, all_lists: isAll, lists = [] } = row;
-  const isOf = (/** @type {string} */ list) => kind === 'workspace' || (kind === 'list' ? list === id : isAll || lists.includes(list));
+  const isOf = (list) => kind === 'workspace' || (kind === 'list' ? list === id : isAll || lists.includes(list));
   return { ...row, old_sources: sources.filter((source) => isOldSource(source) && isOf(source.list_id)) };
 }
 
-/** The page of a feed. @param {Pick<FeedRow, 'kind' | 'id'>} feed */
+/** @param {Pick<FeedRow, 'kind' | 'id'>} feed */
 export const linkToFeed = ({ kind, id }) => (kind === 'workspace' ? link('/feeds', kind) : link('/feeds', kind, id));
 
-/**
- * The feed of such an address, with the tag of its state.
- * @param {string} kind
- * @param {string} id
- * @returns {Promise<{ feed: FeedRow, tag: string | null }>}
- */
+/** @param {string} kind @param {string} id @returns {Promise<{ feed: FeedRow, tag: string | null }>} */
 export async function readFeed(kind, id) {
   if (kind === 'workspace') {
     const [{ body, tag }, sources] = await Promise.all([ask(manage('/workspace')), allPages('/sources', 'sources')]);

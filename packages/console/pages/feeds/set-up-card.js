@@ -1,5 +1,3 @@
-/** Setting a device up: its own key, the lines that it needs with that key in them, once, and then its first pull. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -14,19 +12,16 @@ import { Failed, Notice } from '../../ui/states.js';
 import { whyRefused } from '../clients/refused.js';
 import { KEY, SET_UPS } from './setup.js';
 
-/** @typedef {import('./feed-state.js').FeedRow} FeedRow */
-/** @typedef {import('./setup.js').SetUp} SetUp */
-
-/** How often it is looked whether the device has pulled, ms. */
+/** Poll interval, ms. */
 const LOOK = 2000;
 
-/** @param {{ feed: FeedRow, address: string, path: string, session: import('../../session.js').Session }} props */
+/** @param {{ feed: FeedRow, address: string, path: string, session: Session }} props */
 export function SetUpCard({ feed, address, path, session }) {
   const [name, setName] = useState(SET_UPS[0].name);
   const [made, setMade] = useState(/** @type {{ id: string, key: string | null } | undefined} */ (undefined));
   const { busy, error, run } = useWork();
   const chosen = SET_UPS.find((each) => each.name === name) ?? SET_UPS[0];
-  const choose = (/** @type {string} */ next) => {
+  const choose = (next) => {
     setName(next);
     setMade(undefined);
   };
@@ -38,14 +33,14 @@ export function SetUpCard({ feed, address, path, session }) {
   const text = chosen.text({ address, origin: location.origin, path });
   const key = made?.key ?? undefined;
   return html`
-    <${Card} title="Set a device up" note=${`Each device has a key of its own, which ${mayText(feed, chosen)} and does nothing else.`}>
+    <${Card} title="Set up a device" note=${`Each device gets its own key. It can only ${mayText(feed, chosen)}.`}>
       ${error !== undefined && html`<${Failed} error=${error} />`}
       <div class="form-row">
         <${SelectField} label="Device" value=${name} onValue=${choose} options=${SET_UPS.map((each) => ({ value: each.name, label: each.name }))} hint=${chosen.advice} />
       </div>
-      ${key !== undefined && html`<${Notice} kind="warn">The key stands in these lines, and is shown only now: weir keeps a hash of it.<//>`}
-      <${Code} label=${`Set-up of ${name}`} text=${key === undefined ? text : withKey(text, key)} />
-      ${made === undefined && may(session, 'keys:write') && may(session, chosen.needs ?? 'feed:read') && html`<div class="row"><${Button} kind="main" icon="keys" busy=${busy} onClick=${make}>Make its key<//></div>`}
+      ${key !== undefined && html`<${Notice} kind="warn">These lines contain the key. Copy them now: weir stores only a hash and cannot show the key again.<//>`}
+      <${Code} label=${`Set-up for ${name}`} text=${key === undefined ? text : withKey(text, key)} />
+      ${made === undefined && may(session, 'keys:write') && may(session, chosen.needs ?? 'feed:read') && html`<div class="row"><${Button} kind="main" icon="keys" busy=${busy} onClick=${make}>Create key<//></div>`}
       ${made !== undefined && html`<${FirstPull} key=${made.id} keyId=${made.id} feed=${feed} isBouncer=${name === 'Bouncer'} />`}
     <//>
   `;
@@ -57,13 +52,13 @@ function keyOf({ kind, id, name }, { name: device, needs }) {
   return { name: `${device}, ${name}`.slice(0, 200), permissions: [needs ?? 'feed:read'], ...bound };
 }
 
-/** What such a key may do. @param {FeedRow} feed @param {SetUp} setUp */
+/** @param {FeedRow} feed @param {SetUp} setUp */
 function mayText({ kind }, { needs }) {
-  if (needs !== undefined) return 'reads the configuration of agents, which is of the whole workspace,';
-  return kind === 'workspace' ? 'pulls the feeds of the workspace' : 'pulls this feed';
+  if (needs !== undefined) return 'read the agent configuration of the whole workspace';
+  return kind === 'workspace' ? 'fetch the feeds of the workspace' : 'fetch this feed';
 }
 
-/** The lines with the key; where they have none, it stands below. @param {string} text @param {string} key */
+/** @param {string} text @param {string} key */
 const withKey = (text, key) => (text.includes(KEY) ? text.replaceAll(KEY, key) : `${text}\n\n# key: ${key}`);
 
 /** @param {{ keyId: string, feed: FeedRow, isBouncer: boolean }} props */
@@ -83,18 +78,18 @@ function FirstPull({ keyId, feed, isBouncer }) {
   }, [got]);
   return html`
     <div aria-live="polite">
-      ${got === undefined && html`<p class="loading">Waiting for its first pull…</p>`}
-      ${got !== undefined && got.status >= 400 && html`<${Notice} kind="bad">${got.who} asked, and was refused (${whyRefused(got.status)}). Waiting for its next fetch…<//>`}
-      ${got !== undefined && got.status < 400 && html`<${Notice} kind="good"><strong>It pulls.</strong> ${got.who} got ${got.entries === undefined ? 'it' : counted(got.entries, 'entry', 'entries')}.<//>`}
+      ${got === undefined && html`<p class="loading">Waiting for the first fetch…</p>`}
+      ${got !== undefined && got.status >= 400 && html`<${Notice} kind="bad">weir refused ${got.who} (${whyRefused(got.status)}). Waiting for the next fetch…<//>`}
+      ${got !== undefined && got.status < 400 && html`<${Notice} kind="good"><strong>Connected.</strong> ${got.who} fetched ${got.entries === undefined ? 'the feed' : counted(got.entries, 'entry', 'entries')}.<//>`}
     </div>
   `;
 }
 
-/** What has pulled with a key. @param {string} keyId @param {FeedRow} feed @param {boolean} isBouncer */
+/** @param {string} keyId @param {FeedRow} feed @param {boolean} isBouncer */
 async function look(keyId, feed, isBouncer) {
   if (isBouncer) {
     const { body } = await ask(manage('/bouncers', { limit: 1000 }));
-    const bouncer = body.bouncers.find((/** @type {any} */ each) => each.key_id === keyId);
+    const bouncer = body.bouncers.find((each) => each.key_id === keyId);
     return (
       bouncer && { who: `${bouncer.user_agent} at ${bouncer.address}`, status: bouncer.refusal?.status ?? 200, entries: bouncer.decisions }
     );

@@ -1,15 +1,4 @@
-/** How a device is told of a feed: ready to be copied, the key aside. The pages in docs/appliances/ say more. */
-
-/** Where the key goes. */
 export const KEY = 'weir_…';
-
-/**
- * @typedef {object} SetUp
- * @property {string} name
- * @property {string} advice What the feed should store for it.
- * @property {(feed: { address: string, origin: string, path: string }) => string} text With KEY where the key goes.
- * @property {'config:read'} [needs] The permission that its key has, where that is not feed:read.
- */
 
 /** @type {readonly SetUp[]} */
 export const SET_UPS = [
@@ -29,11 +18,11 @@ end`,
   },
   {
     name: 'Palo Alto',
-    advice: 'Format plain, and a cap that the model takes: 50,000 on most.',
+    advice: 'Format plain, and a limit for the model: 50,000 on most.',
     text: ({ address }) => `Objects > External Dynamic Lists > Add
 Type                   IP List
 Source                 ${address}
-Certificate Profile    one that holds the CA of weir's certificate
+Certificate Profile    one with the CA of weir's certificate
 Client Authentication  user name api, password ${KEY}
 Check for updates      Every five minutes`,
   },
@@ -45,7 +34,7 @@ Check for updates      Every five minutes`,
   },
   {
     name: 'Cisco',
-    advice: 'Format plain. A proxy beside weir has to show the key: docs/appliances/cisco.md.',
+    advice: 'Format plain. Cisco sends no key, so a proxy in front of weir adds it.',
     text: ({ address }) => `Objects > Object Management > Security Intelligence > Network Lists and Feeds
 Type       Feed
 Feed URL   ${address}
@@ -53,7 +42,7 @@ MD5 URL    ${address}?checksum=md5`,
   },
   {
     name: 'Juniper SRX',
-    advice: 'Format plain; the feed stores its format and family, because the SRX takes a path.',
+    advice: 'Format plain. Set format and family in the feed: the SRX accepts only a path.',
     text: ({ origin, path }) => `set security dynamic-address feed-server weir url ${origin}
 set security dynamic-address feed-server weir update-interval 60
 set security dynamic-address feed-server weir hold-interval 86400
@@ -64,14 +53,14 @@ set security dynamic-address address-name weir-block profile feed-name weir-bloc
   },
   {
     name: 'nftables',
-    advice: 'Format set_elements; a set holds one family, so fetch both apart.',
+    advice: 'Format set_elements. A set has one family, so fetch each separately.',
     text: ({ address }) => `curl -fsS -u "api:${KEY}" -o /var/lib/weir-feed/v4.elements '${address}?format=set_elements&family=v4'
 curl -fsS -u "api:${KEY}" -o /var/lib/weir-feed/v6.elements '${address}?format=set_elements&family=v6'
 nft -f /var/lib/weir-feed/load.nft`,
   },
   {
     name: 'Bouncer',
-    advice: 'A key that is bound to the feed, with feed:read. For the firewall bouncer: ipset mode.',
+    advice: 'Use ipset mode for the firewall bouncer.',
     text: ({ origin }) => `# /etc/crowdsec/bouncers/crowdsec-firewall-bouncer.yaml
 mode: iptables
 update_frequency: 10s
@@ -81,13 +70,13 @@ api_key: ${KEY}`,
   {
     name: 'Agent',
     needs: 'config:read',
-    advice: 'A key with config:read that is bound to no feed: the document is of the whole workspace.',
+    advice: 'Its key has config:read for the whole workspace.',
     text: ({ origin }) => `curl -s -H "Authorization: Bearer ${KEY}" ${origin}/authcheck
 curl -s --compressed -H "Authorization: Bearer ${KEY}" ${origin}/config`,
   },
   {
     name: 'Anything else',
-    advice: 'One network a line. Conditional requests (If-None-Match) are answered 304.',
+    advice: 'One network per line. Conditional requests (If-None-Match) get a 304.',
     text: ({ address }) => `curl -fsS -u "api:${KEY}" '${address}'`,
   },
 ];

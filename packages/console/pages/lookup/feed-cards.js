@@ -1,5 +1,3 @@
-/** Every feed that a target concerns, with every rule that puts it there or keeps it out. */
-
 import { html } from 'htm/preact';
 import { count, counted, dateTime } from '../../format.js';
 import { senderName } from '../../names.js';
@@ -12,9 +10,6 @@ import { Ago, Countdown } from '../../ui/time.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
 import { agreementText, CUTS, IDLE, RELATIONS, Verdict, whyText } from './words.js';
 
-/** @typedef {import('./words.js').ExplainedFeed} ExplainedFeed */
-/** @typedef {import('./words.js').ExplainedRule} ExplainedRule */
-
 /** @param {{ target: string, action: string, feeds: ExplainedFeed[] }} props */
 export function FeedByFeed({ target, action, feeds }) {
   const concerned = feeds.filter(({ rules, protected_by: guards, verdict }) => rules.length > 0 || guards.length > 0 || verdict !== 'out');
@@ -23,12 +18,12 @@ export function FeedByFeed({ target, action, feeds }) {
     ${concerned.map((feed) => html`<${FeedCard} key=${feed.id} feed=${feed} action=${action} target=${target} />`)}
     ${
       others.length > 0 &&
-      html`<p class="soft">No rule concerns it in ${others.map(({ id, kind, name }, i) => html`${i > 0 ? ', ' : ''}<a key=${id} class="text" href=${linkToFeed({ kind, id: id ?? '' })}>${name}</a>`)}.</p>`
+      html`<p class="soft">No rules match in ${others.map(({ id, kind, name }, i) => html`${i > 0 ? ', ' : ''}<a key=${id} class="text" href=${linkToFeed({ kind, id: id ?? '' })}>${name}</a>`)}.</p>`
     }
   `;
 }
 
-const KINDS = { workspace: 'the whole workspace', list: 'list', composed: 'feed of lists' };
+const KINDS = { workspace: 'the whole workspace', list: 'list', composed: 'composed feed' };
 
 /** @param {{ feed: ExplainedFeed, action: string, target: string }} props */
 function FeedCard({ feed, action, target }) {
@@ -36,16 +31,16 @@ function FeedCard({ feed, action, target }) {
   const size =
     feed.entries === null
       ? undefined
-      : html`${count(feed.entries)} of ${count(feed.max_entries ?? 0)} entries${feed.over_cap ? ', over its cap: fetches are answered 413' : ''}`;
+      : html`${count(feed.entries)} of ${count(feed.max_entries ?? 0)} entries${feed.over_cap ? ', over the limit: devices get no update (HTTP 413)' : ''}`;
   return html`
     <${Card} title=${title} actions=${feed.over_cap && feed.verdict !== 'out' ? html`<${Badge} kind="warn">not published<//>` : html`<${Verdict} verdict=${feed.verdict} />`} note=${size}>
-      ${feed.protected_by.map((network) => html`<${Notice} key=${network}>The protected network <bdi class="mono">${network}</bdi> keeps it out, whatever rules say.<//>`)}
+      ${feed.protected_by.map((network) => html`<${Notice} key=${network}>Excluded by the protected network <bdi class="mono">${network}</bdi>.<//>`)}
       ${feed.agreement !== null && html`<p class="small">${agreementText(feed.agreement)}</p>`}
       ${feed.verdict !== 'out' && action === 'block' && html`<p class="small">${unblockText(feed, target)}</p>`}
       ${feed.subtract_allow !== null && html`<${Notice} kind="warn">${subtractText(feed.subtract_allow)}<//>`}
       ${
         feed.rules.length > 0 &&
-        html`<${Table} label=${`Rules that concern it in ${feed.name}, ${KINDS[feed.kind]}`} columns=${COLUMNS} rows=${feed.rules}
+        html`<${Table} label=${`Matching rules in ${feed.name}, ${KINDS[feed.kind]}`} columns=${COLUMNS} rows=${feed.rules}
         keyOf=${(/** @type {ExplainedRule} */ { id }) => id} />`
       }
       ${feed.rules_left_out > 0 && html`<p class="small soft">And ${counted(feed.rules_left_out, 'more rule')}.</p>`}
@@ -53,25 +48,25 @@ function FeedCard({ feed, action, target }) {
   `;
 }
 
-/** What an unblock would do here. @param {ExplainedFeed} feed @param {string} target */
+/** @param {ExplainedFeed} feed @param {string} target */
 function unblockText(feed, target) {
   const { removes, verdict } = feed.unblock;
-  if (removes.length === 0) return html`An unblock of <bdi>${target}</bdi> changes nothing here, because ${whyText(feed)}.`;
-  const does = `An unblock removes ${counted(removes.length, 'rule')} here`;
-  return verdict === 'out' ? `${does}, and it is out of the feed then.` : html`${does}, but it stays, because ${whyText(feed)}.`;
+  if (removes.length === 0) return html`Unblocking <bdi>${target}</bdi> changes nothing here: ${whyText(feed)}.`;
+  const does = `Unblocking removes ${counted(removes.length, 'rule')} here`;
+  return verdict === 'out' ? `${does} and takes it out of the feed.` : html`${does}, but it stays blocked: ${whyText(feed)}.`;
 }
 
-/** What cutting never-block rules out would do here. @param {NonNullable<ExplainedFeed['subtract_allow']>} subtract */
+/** @param {NonNullable<ExplainedFeed['subtract_allow']>} subtract */
 const subtractText = ({ value, verdict }) =>
-  `A never-block rule names it, and this feed has it all the same: its setting “Cut out never-block rules”, set to “${CUTS[value]}”, takes ${verdict === 'out' ? 'it' : 'a part of it'} out.`;
+  `This feed ignores a matching never-block rule. Set “Subtract never-block rules” to “${CUTS[value]}” to remove ${verdict === 'out' ? 'it' : 'a part of it'}.`;
 
-/** Nothing where there is nothing: on a phone the row is left out. @param {string | null} text */
+/** @param {string | null} text */
 const textOf = (text) => (text === null ? '' : html`<bdi>${text}</bdi>`);
 
 /** @type {Record<string, [kind: string, text: string]>} */
-const EFFECTS = { in: ['bad', 'puts it in'], out: ['good', 'keeps it out'], none: ['', ''] };
+const EFFECTS = { in: ['bad', 'includes it'], out: ['good', 'excludes it'], none: ['', ''] };
 
-/** @type {import('../../ui/table.js').Column<ExplainedRule>[]} */
+/** @type {Column<ExplainedRule>[]} */
 const COLUMNS = [
   {
     label: 'Rule',
@@ -82,15 +77,15 @@ const COLUMNS = [
     label: 'Effect',
     cell: ({ effect, idle }) => html`<${Badge} kind=${EFFECTS[effect][0]}>${idle === null ? EFFECTS[effect][1] : IDLE[idle]}<//>`,
   },
-  { label: 'It is', cell: ({ relation }) => RELATIONS[relation] },
+  { label: 'Match', cell: ({ relation }) => RELATIONS[relation] },
   { label: 'List', cell: ({ list_name: name }) => html`<bdi>${name}</bdi>` },
   { label: 'Reason', cell: ({ reason, rule_ref: ref }) => textOf(reason ?? ref) },
   {
     label: 'Sent by',
     cell: (rule) => html`
       ${rule.batch_id === null ? html`<bdi>${senderName(rule)}</bdi>` : html`<a class="text" href=${link('/batches', rule.batch_id)}>${senderName(rule)}</a>`}
-      ${rule.source && html`<div class="small soft">from source <bdi>${rule.source.name}</bdi>, refresh of ${dateTime(rule.source.refresh)}, there since ${dateTime(rule.source.since)}</div>`}`,
+      ${rule.source && html`<div class="small soft">source <bdi>${rule.source.name}</bdi>, listed since ${dateTime(rule.source.since)}, refreshed ${dateTime(rule.source.refresh)}</div>`}`,
   },
-  { label: 'Made', cell: ({ created_at: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Created', cell: ({ created_at: at }) => html`<${Ago} at=${at} />` },
   { label: 'Expires in', number: true, cell: ({ expires_at: until }) => html`<${Countdown} until=${until} forever="never" />` },
 ];

@@ -1,5 +1,3 @@
-/** What happened to a target: added, renewed, expired, removed, undone, and by whom. */
-
 import { html } from 'htm/preact';
 import { dateTime, isForGood } from '../../format.js';
 import { senderName } from '../../names.js';
@@ -8,18 +6,16 @@ import { Badge } from '../../ui/badge.js';
 import { Table } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
 
-/** @typedef {{ at: string, event: string, target: string, action: string, list_name: string, reason: string | null, expires_at: string | null, batch_id: string | null, key_id: string | null, key_name: string | null, actor?: string }} TargetEvent */
-
 /** @param {{ events: TargetEvent[] }} props */
 export const History = ({ events }) =>
   events.length === 0
-    ? html`<p class="soft">Nothing is known to have happened to it.</p>`
-    : html`<${Table} label="History" columns=${COLUMNS} rows=${events.map((each, i) => ({ ...each, i }))} keyOf=${(/** @type {any} */ { i }) => i} />`;
+    ? html`<p class="soft">No history.</p>`
+    : html`<${Table} label="History" columns=${COLUMNS} rows=${events.map((each, i) => ({ ...each, i }))} keyOf=${({ i }) => i} />`;
 
-/** What is told of a rule that begins or ends. @param {TargetEvent} event */
+/** @param {TargetEvent} event */
 const kindOf = ({ event, action }) => (['added', 'renewed', 'restored'].includes(event) ? (action === 'block' ? 'bad' : 'good') : '');
 
-/** @type {import('../../ui/table.js').Column<TargetEvent>[]} */
+/** @type {Column<TargetEvent>[]} */
 const COLUMNS = [
   { label: 'When', cell: ({ at }) => html`<${Ago} at=${at} />` },
   { label: 'What', cell: (event) => html`<${Badge} kind=${kindOf(event)}>${event.event}<//>` },
@@ -32,7 +28,7 @@ const COLUMNS = [
   {
     label: 'By',
     cell: (told) => {
-      if (told.event === 'expired') return html`<span class="soft">its time</span>`;
+      if (told.event === 'expired') return html`<span class="soft">expiry</span>`;
       const { batch_id: batch } = told;
       return batch === null
         ? html`<bdi>${senderName(told)}</bdi>`
@@ -43,6 +39,6 @@ const COLUMNS = [
   {
     label: 'Until',
     cell: ({ expires_at: until }) =>
-      until === null || isForGood(Date.parse(until) - Date.now()) ? 'for good' : html`<span class="nowrap">${dateTime(until)}</span>`,
+      until === null || isForGood(Date.parse(until) - Date.now()) ? 'never expires' : html`<span class="nowrap">${dateTime(until)}</span>`,
   },
 ];

@@ -1,67 +1,29 @@
-/** The path of a target as a picture has it: four columns of nodes, and what leads from one to the other. Pure. */
+/** The path of a target: four columns of nodes and their edges. Pure functions. */
 import { counted } from '../../format.js';
 import { senderName } from '../../names.js';
 import { link } from '../../router.js';
 import { refusedText } from '../clients/refused.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
 
-/** @typedef {import('./words.js').ExplainedRule} ExplainedRule */
-/** @typedef {'in' | 'partly' | 'out'} Verdict */
-/** @typedef {{ kind: 'device' | 'bouncer', id: string | null, key_name: string | null, user_agent: string, address: string, state: 'has' | 'behind' | 'unknown', content_at: string | null, last_pull: string, stopped_at: string | null, refused: number | null }} Puller */
-/** @typedef {{ total: number, has: number, behind: number, unknown: number, refused: number, told: Puller[] }} PulledBy */
-/** @typedef {import('./words.js').ExplainedFeed & { pulled_by?: PulledBy, never_block?: { verdict: Verdict, subtract: { value: 'on' | 'workspace', verdict: Verdict } | null } | null }} PathFeed */
-/**
- * @typedef {object} Answer What the service tells of a target.
- * @property {string} target
- * @property {'block' | 'allow'} action
- * @property {PathFeed[]} feeds
- * @property {{ list: string, hits: number, hit_bytes: number, last_hit: string | null }[]} dropped
- * @property {{ country: string | null, asn: number | null, asn_name: string | null, attribution: string | null } | null} [where]
- * @property {{ by: number, of: number }} [enforced]
- * @property {number} [devices_left_out_feeds]
- * @property {any[]} [history]
- */
-/** @typedef {'unblock' | 'never' | 'extend'} Outlook What is thought of. */
-/** @typedef {'block' | 'part' | 'free' | 'late' | ''} Tone */
-/**
- * @typedef {object} Node
- * @property {string} id
- * @property {string} title
- * @property {string} note
- * @property {string} href
- * @property {Tone} tone
- * @property {boolean} [goes] It would not be there any more.
- * @property {boolean} [isNew] It would be there.
- * @property {string} [expires] The instant at which it ends.
- * @property {string} [at] An instant of it.
- */
-/** @typedef {{ from: string, to: string, tone: Tone, goes: boolean }} Edge */
-/** @typedef {{ columns: { title: string, nodes: Node[], none?: string }[], edges: Edge[] }} Model `none`: what is said where there are no nodes. */
-
-/** Nodes of a column at most; what is beyond stands together. */
+/** Nodes per column; the rest is one node. */
 const MOST = 7;
-/** Devices of a feed in one state that stand alone. */
+/** Devices in one state that are drawn one by one. */
 const ALONE = 2;
-const KINDS = { workspace: 'whole workspace', list: 'list', composed: 'feed of lists' };
-/** The same of a feed that does not have it. */
+const KINDS = { workspace: 'whole workspace', list: 'list', composed: 'composed feed' };
 const LETS_THROUGH = {
-  has: ['lets it through', 'let it through'],
-  behind: ['not seen to let it through yet', 'not seen to let it through yet'],
+  has: ['allows it', 'allow it'],
+  behind: ['update not confirmed yet', 'update not confirmed yet'],
 };
 const STATES = {
-  has: ['has it', 'have it'],
-  behind: ['not seen to have it yet', 'not seen to have it yet'],
-  unknown: ['not known', 'not known'],
+  has: ['enforces it', 'enforce it'],
+  behind: ['update not confirmed yet', 'update not confirmed yet'],
+  unknown: ['unknown', 'unknown'],
 };
 
-/** How a rule concerns a target that it has all of. */
+/** Relations of rules that contain the whole target. */
 const AROUND = new Set(['covering', 'country', 'asn']);
 
-/**
- * The rules that a later end is given to: those of this very target or, where there are none, those around it that put it into feeds. A source
- * keeps its own.
- * @param {Answer} answer
- */
+/** Rules that Extend changes: exact ones, else those that contain the target. Rules of sources are excluded. @param {LookupAnswer} answer */
 export function extended({ feeds }) {
   const found = feeds.flatMap(({ rules }) =>
     rules.filter(({ action, effect, source }) => action === 'block' && effect === 'in' && source === null),
@@ -71,13 +33,13 @@ export function extended({ feeds }) {
   return exact.length > 0 ? exact : rules.filter(({ relation }) => AROUND.has(relation));
 }
 
-/** What a feed would say then. @param {PathFeed} feed @param {Outlook | undefined} outlook @returns {Verdict} */
+/** @param {PathFeed} feed @param {Outlook | undefined} outlook @returns {Verdict} */
 export function verdictThen(feed, outlook) {
   if (outlook === 'unblock') return feed.unblock.verdict;
   return outlook === 'never' && feed.never_block ? feed.never_block.verdict : feed.verdict;
 }
 
-/** The feeds that a rule concerns, or concerned lately, those that have it first. @param {Answer} answer */
+/** Feeds with a rule on the target now or recently; those that contain it first. @param {LookupAnswer} answer */
 export function concernedFeeds({ feeds }) {
   const rank = { in: 0, partly: 1, out: 2 };
   return feeds
@@ -88,17 +50,17 @@ export function concernedFeeds({ feeds }) {
     .toSorted((a, b) => rank[a.verdict] - rank[b.verdict]);
 }
 
-/** @param {Answer} answer @param {Outlook | undefined} outlook @returns {Model} */
+/** @param {LookupAnswer} answer @param {Outlook | undefined} outlook @returns {PathModel} */
 export function modelOf(answer, outlook) {
   const feeds = concernedFeeds(answer);
-  /** Each rule once, as the feed tells it in which it does most. @type {Map<number, ExplainedRule>} */
+  /** Each rule once, with its strongest effect. @type {Map<number, ExplainedRule>} */
   const known = new Map();
   for (const rule of feeds.flatMap((feed) => feed.rules)) if ((known.get(rule.id)?.effect ?? 'none') === 'none') known.set(rule.id, rule);
   const rules = [...known.values()];
   const removed = new Set(outlook === 'unblock' ? feeds.flatMap(({ unblock }) => unblock.removes) : []);
   const [shown, more] = cut(rules);
   const [near, far] = cut(feeds);
-  /** @type {Map<string, Node>} */
+  /** @type {Map<string, PathStep>} */
   const who = new Map();
   /** @type {Edge[]} */
   const edges = [];
@@ -128,7 +90,7 @@ export function modelOf(answer, outlook) {
     ruleNodes.push({ id: 'rule new', ...node, isNew: true });
   }
 
-  /** @type {Node[]} */
+  /** @type {PathStep[]} */
   const boxes = [];
   for (const feed of near) {
     const id = idOf(feed);
@@ -158,9 +120,9 @@ export function modelOf(answer, outlook) {
   };
 }
 
-/** Why no device is shown: of feeds that nothing concerns none are told. @param {PathFeed[]} feeds */
+/** @param {PathFeed[]} feeds */
 const noDevices = (feeds) =>
-  feeds.some(({ pulled_by: by }) => by !== undefined) ? 'Nothing pulls these feeds yet' : 'None has anything to enforce';
+  feeds.some(({ pulled_by: by }) => by !== undefined) ? 'No device fetches these feeds yet' : 'Nothing to enforce';
 
 /** @template T @param {T[]} items @returns {[T[], T[]]} */
 const cut = (items) => (items.length <= MOST ? [items, []] : [items.slice(0, MOST - 1), items.slice(MOST - 1)]);
@@ -173,10 +135,10 @@ const toneOf = ({ action, effect }) => (action === 'allow' ? 'free' : effect ===
 /** @param {Verdict} verdict @param {string} action @returns {Tone} */
 const toneOfVerdict = (verdict, action) => (verdict === 'out' ? '' : action === 'allow' ? 'free' : verdict === 'in' ? 'block' : 'part');
 
-/** A feed over its cap is not published: it blocks nothing. @param {PathFeed} feed @param {string} action @returns {Tone} */
+/** A feed over its limit is not published, so it blocks nothing. @param {PathFeed} feed @param {string} action @returns {Tone} */
 const toneOfFeed = ({ verdict, over_cap: isOver }, action) => (isOver && verdict !== 'out' ? 'late' : toneOfVerdict(verdict, action));
 
-/** @param {ExplainedRule} rule @returns {Node} */
+/** @param {ExplainedRule} rule @returns {PathStep} */
 function whoOf(rule) {
   const { actor, key_name: key, source, batch_id: batch, reason, updated_at: at, action } = rule;
   const title = source?.name ?? senderName(rule);
@@ -192,7 +154,7 @@ function whoOf(rule) {
   };
 }
 
-/** @param {ExplainedRule} rule @param {boolean} goes @returns {Node} */
+/** @param {ExplainedRule} rule @param {boolean} goes @returns {PathStep} */
 function ruleNode(rule, goes) {
   const { id, target = '', list_name: list, list_id: listId, action, effect, expires_at: expires } = rule;
   const href = `${link('/rules/access')}?${new URLSearchParams({ address: target, match: 'exact', list: listId ?? '' })}`;
@@ -200,15 +162,15 @@ function ruleNode(rule, goes) {
   return { id: `rule ${id}`, title: target, note, href, tone: toneOf(rule), goes, expires: expires ?? 'never' };
 }
 
-/** @param {PathFeed} feed @param {string} action @param {Outlook | undefined} outlook @returns {Node} */
+/** @param {PathFeed} feed @param {string} action @param {Outlook | undefined} outlook @returns {PathStep} */
 function feedNode(feed, action, outlook) {
   const then = verdictThen(feed, outlook);
   const goes = feed.verdict !== 'out' && then === 'out';
   const does = action === 'block' ? 'blocks it' : 'allows it';
-  const words = { in: does, partly: 'has a part of it', out: 'does not have it' };
+  const words = { in: does, partly: 'has a part of it', out: 'does not contain it' };
   const stays = outlook !== undefined && outlook !== 'extend' && then === 'in';
-  const held = feed.over_cap && then !== 'out' ? 'not published, over its cap' : undefined;
-  const state = held ?? (goes ? 'lets it through then' : stays ? `still ${does}` : words[then]);
+  const held = feed.over_cap && then !== 'out' ? 'not published, over its limit' : undefined;
+  const state = held ?? (goes ? 'would allow it' : stays ? `still ${does}` : words[then]);
   const guarded = feed.protected_by.length > 0 ? `, protected by ${feed.protected_by[0]}` : '';
   return {
     id: idOf(feed),
@@ -220,7 +182,7 @@ function feedNode(feed, action, outlook) {
   };
 }
 
-/** What pulls a feed: each in its state, alone where they are few. @param {PathFeed} feed @param {string} action @returns {Node[]} */
+/** @param {PathFeed} feed @param {string} action @returns {PathStep[]} */
 function boxesOf(feed, action) {
   const { pulled_by: by } = feed;
   if (by === undefined || by.total === 0) return [];
@@ -236,7 +198,7 @@ function boxesOf(feed, action) {
       return told.map((each) => ({
         id: `box ${idOf(feed)} ${each.kind} ${each.id ?? each.address} ${each.user_agent}`,
         title: each.key_name ?? each.address,
-        note: [does, each.refused !== null && refusedText(each.refused), each.stopped_at !== null && 'stopped pulling', programOf(each)]
+        note: [does, each.refused !== null && refusedText(each.refused), each.stopped_at !== null && 'stopped', programOf(each)]
           .filter(Boolean)
           .join(' · '),
         href:
@@ -262,7 +224,7 @@ function boxesOf(feed, action) {
 /** @param {Puller} puller */
 const programOf = ({ kind, user_agent: agent }) => `${kind === 'bouncer' ? 'bouncer ' : ''}${agent.split(/[ (]/)[0]}`;
 
-/** What stays, because of what, and what would take that out too. @param {Answer} answer @param {Outlook} outlook */
+/** @param {LookupAnswer} answer @param {Outlook} outlook */
 export function staying(answer, outlook) {
   return concernedFeeds(answer)
     .filter((feed) => feed.verdict !== 'out' && verdictThen(feed, outlook) !== 'out')

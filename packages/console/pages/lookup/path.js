@@ -1,14 +1,9 @@
-/** The path of a target: columns of nodes, each a link, with lines between them; on a phone a list of the same steps. */
-
 import { html } from 'htm/preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isForGood } from '../../format.js';
 import { Ago, Countdown } from '../../ui/time.js';
 
-/** @typedef {import('./path-model.js').Model} Model */
-/** @typedef {import('./path-model.js').Node} Node */
-
-/** @param {{ model: Model, label: string }} props `label`: what the picture says, for those who do not see it. */
+/** @param {{ model: PathModel, label: string }} props `label`: what the picture says, for those who do not see it. */
 export function Path({ model, label }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const [drawn, setDrawn] = useState(
@@ -50,18 +45,18 @@ export function Path({ model, label }) {
   `;
 }
 
-/** @param {{ node: Node }} props */
+/** @param {{ node: PathStep }} props */
 const PathNode = ({ node: { id, title, note, href, tone, goes, isNew, expires, at } }) => html`
   <a class=${`path-node ${tone} ${goes ? 'goes' : ''} ${isNew ? 'new' : ''}`} href=${href} data-node=${id} onClick=${href.startsWith('#') && (() => document.querySelector(href)?.setAttribute('open', ''))} title=${`${title}: ${note}`}>
     <strong><bdi>${title}</bdi></strong>
     ${note !== '' && html`<span><bdi>${note}</bdi></span>`}
-    ${expires !== undefined && html`<span>${expires === 'never' || isForGood(Date.parse(expires) - Date.now()) ? 'for good' : html`<${Countdown} until=${expires} /> left`}</span>`}
+    ${expires !== undefined && html`<span>${expires === 'never' || isForGood(Date.parse(expires) - Date.now()) ? 'never expires' : html`<${Countdown} until=${expires} /> left`}</span>`}
     ${at !== undefined && html`<span><${Ago} at=${at} /></span>`}
-    ${goes && html`<span class="hidden-visually">would go</span>`}
+    ${goes && html`<span class="hidden-visually">would be removed</span>`}
   </a>
 `;
 
-/** Lines from the right of a node to the left of another. @param {HTMLElement} element @param {Model} model */
+/** @param {HTMLElement} element @param {PathModel} model */
 function linesOf(element, { edges }) {
   const all = element.getBoundingClientRect();
   const places = new Map(

@@ -1,25 +1,21 @@
-/** What a look-up says in one sentence. */
-
 import { html } from 'htm/preact';
 import { count, counted } from '../../format.js';
 import { countryName } from './targets.js';
 
-/** @typedef {import('./path-model.js').Answer} Answer */
-
-/** Where an address is: `(Germany, AS64500 Example)`; of an ASN its name. @param {Answer} answer */
+/** `(Germany, AS64500 Example)`; for an ASN its name. @param {LookupAnswer} answer */
 export function whereText({ target, where }) {
   const asn = where?.asn && [`AS${where.asn}`, where.asn_name].filter((part) => part && part !== target).join(' ');
   const parts = [where?.country && countryName(where.country), asn].filter(Boolean);
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
-/** How many feeds have it. @param {Answer} answer */
+/** @param {LookupAnswer} answer */
 export const having = ({ feeds }) => feeds.filter(({ verdict }) => verdict !== 'out');
 
-/** Those of them that are published: what is over its cap nobody gets (SPEC D45.4). @param {Answer} answer */
+/** Feeds over their limit are not published (SPEC D45.4). @param {LookupAnswer} answer */
 export const publishing = (answer) => having(answer).filter(({ over_cap: isOver }) => !isOver);
 
-/** @param {{ answer: Answer }} props */
+/** @param {{ answer: LookupAnswer }} props */
 export function Sentence({ answer }) {
   const { target, action, feeds, enforced } = answer;
   const known = /^[A-Z]{2}$/.test(target)
@@ -30,16 +26,16 @@ export function Sentence({ answer }) {
   const whole = published.filter(({ verdict }) => verdict === 'in').length;
   const does = action === 'block' ? 'blocked' : 'allowed';
   if (having(answer).length === 0) return html`${known} is ${does} on no feed.${lateText(answer)}`;
-  if (has === 0) return html`${known} is ${does} on no feed that is published.${unpublishedText(answer)}`;
+  if (has === 0) return html`${known} is ${does} on no published feed.${unpublishedText(answer)}`;
   const on = `${whole === 0 ? 'in part ' : ''}${does} on ${counted(whole || has, 'feed')}${whole > 0 && has > whole ? `, and in part on ${has - whole}` : ''}`;
   const more = unpublishedText(answer);
   if (enforced === undefined) return html`${known} is ${on}.${more}`;
-  if (enforced.of === 0) return html`${known} is ${on}, which nothing pulls yet.${more}`;
+  if (enforced.of === 0) return html`${known} is ${on}, but no device fetches it yet.${more}`;
   const isUnsure = enforced.by < enforced.of && feeds.some(({ verdict, pulled_by: by }) => verdict !== 'out' && (by?.unknown ?? 0) > 0);
-  return html`${known} is ${on}, enforced by ${count(enforced.by)} of ${counted(enforced.of, 'device')}${isUnsure && ', as far as is known'}.${more}`;
+  return html`${known} is ${on}, enforced by ${isUnsure && 'at least '}${count(enforced.by)} of ${counted(enforced.of, 'device')}.${more}`;
 }
 
-/** The feeds that have it and are over their cap, and who still has earlier content of them with it. @param {Answer} answer */
+/** @param {LookupAnswer} answer */
 function unpublishedText(answer) {
   const feeds = having(answer).filter(({ over_cap: isOver }) => isOver);
   if (feeds.length === 0) return '';
@@ -48,13 +44,13 @@ function unpublishedText(answer) {
   const hold =
     clients === 0
       ? ''
-      : `: ${count(sum('has'))} of ${counted(clients, 'client')} still ${clients === 1 ? 'has' : 'have'} earlier content with it`;
-  return ` ${counted(feeds.length, 'feed with it is', 'feeds with it are')} not published, over ${feeds.length === 1 ? 'its' : 'their'} cap${hold}.`;
+      : `: ${count(sum('has'))} of ${counted(clients, 'client')} still ${clients === 1 ? 'enforces' : 'enforce'} an earlier version with it`;
+  return ` ${counted(feeds.length, 'more feed contains it but is', 'more feeds contain it but are')} not published (over the limit)${hold}.`;
 }
 
-/** What devices may still do that are not seen to have what the feed says now. @param {Answer} answer */
+/** @param {LookupAnswer} answer */
 function lateText({ action, feeds }) {
   const late = feeds.reduce((sum, { pulled_by: by }) => sum + (by?.behind ?? 0), 0);
   if (late === 0 || action !== 'block') return '';
-  return ` ${counted(late, 'device is', 'devices are')} not seen to let it through yet, and may block it until the next pull.`;
+  return ` ${counted(late, 'device')} may block it until the next fetch (update not confirmed yet).`;
 }

@@ -1,5 +1,3 @@
-/** What would be so after a change that is only thought of: what stays, because of what, and the button that takes that out too. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -11,25 +9,22 @@ import { PATHS } from '../feeds/read-feeds.js';
 import { extended } from './path-model.js';
 import { RELATIONS } from './words.js';
 
-/** @typedef {import('./path-model.js').Answer} Answer */
-/** @typedef {ReturnType<typeof import('./path-model.js').staying>[number]} Staying */
-
-const WHEN = { unblock: 'After an unblock', never: 'On the never-block list', extend: 'With a later end' };
+const WHEN = { unblock: 'Unblocking this address', never: 'Never blocking this address', extend: 'Extending' };
 
 /**
- * @param {{ answer: Answer, outlook: import('./path-model.js').Outlook, stays: Staying[], mayChange: boolean, maySet: boolean,
- *   onOpen: (open: any) => void, onDone: () => void }} props
+ * @param {{ answer: LookupAnswer, outlook: Outlook, stays: Staying[], mayChange: boolean, maySet: boolean,
+ * onOpen: (open: any) => void, onDone: () => void }} props
  */
 export function Stays({ answer, outlook, stays, mayChange, maySet, onOpen, onDone }) {
   const [cutting, setCutting] = useState(/** @type {Staying | undefined} */ (undefined));
   const had = answer.feeds.filter(({ verdict }) => verdict !== 'out').length;
   if (outlook === 'extend')
-    return html`<p class="path-then" role="status">${WHEN.extend} nothing else changes. It is given to ${extended(answer).map(({ target, list_name: list }, i) => html`${i > 0 && ', '}<bdi class="mono">${target}</bdi> in <bdi>${list}</bdi>`)}: choose it in the form.</p>`;
+    return html`<p class="path-then" role="status">Extend changes the expiry of ${extended(answer).map(({ target, list_name: list }, i) => html`${i > 0 && ', '}<bdi class="mono">${target}</bdi> in <bdi>${list}</bdi>`)} and nothing else.</p>`;
   const gone = had - stays.length;
   const rules = [...new Map(stays.flatMap(({ because }) => because).map((rule) => [rule.id, rule])).values()];
   return html`
     <div class="path-then stack" role="status">
-      <p>${WHEN[outlook]} ${gone === 0 ? 'no feed lets it through' : `${counted(gone, 'feed lets', 'feeds let')} it through`}${stays.length > 0 && `, ${counted(stays.length, 'has', 'have')} it still`}.</p>
+      <p>${WHEN[outlook]} ${gone === 0 ? 'alone changes nothing' : `takes it out of ${counted(gone, 'feed')}`}${stays.length > 0 && `: ${counted(stays.length, 'feed still blocks', 'feeds still block')} it`}.</p>
       ${
         outlook === 'unblock' &&
         rules.map(
@@ -44,8 +39,8 @@ export function Stays({ answer, outlook, stays, mayChange, maySet, onOpen, onDon
         stays.map(
           (
             each,
-          ) => html`<p key=${each.feed.id} class="row"><span><bdi>${each.feed.name}</bdi> does not cut never-block rules out${each.subtract === null ? ', and that alone would not help' : ''}.</span>
-            ${maySet && each.subtract !== null && html`<${Button} tiny onClick=${() => setCutting(each)}>Cut them out of ${each.feed.name}<//>`}</p>`,
+          ) => html`<p key=${each.feed.id} class="row"><span><bdi>${each.feed.name}</bdi> does not subtract never-block rules${each.subtract === null ? ', and that alone would not help' : ''}.</span>
+            ${maySet && each.subtract !== null && html`<${Button} tiny onClick=${() => setCutting(each)}>Subtract them from ${each.feed.name}<//>`}</p>`,
         )
       }
       ${cutting !== undefined && html`<${CutOut} staying=${cutting} onClose=${() => setCutting(undefined)} onDone=${onDone} />`}
@@ -58,12 +53,12 @@ function CutOut({ staying: { feed, subtract }, onClose, onDone }) {
   const path = feed.kind === 'workspace' ? '/workspace' : `${PATHS[feed.kind]}/${feed.id}`;
   const work = async () => {
     await ask(manage(path), { method: 'PATCH', ifMatch: '*', body: { subtract_allow: subtract?.value } });
-    toast(html`Never-block rules are cut out of <bdi>${feed.name}</bdi> now.`);
+    toast(html`<bdi>${feed.name}</bdi> now subtracts never-block rules.`);
     onDone();
   };
   return html`
-    <${Confirm} title="Cut never-block rules out?" action="Cut them out" work=${work} onClose=${onClose}>
-      <p>What the never-block rules of ${subtract?.value === 'workspace' ? 'the whole workspace' : 'its lists'} name is taken out of <bdi>${feed.name}</bdi>, now and from then on.</p>
+    <${Confirm} title="Subtract never-block rules?" action="Subtract" work=${work} onClose=${onClose}>
+      <p><bdi>${feed.name}</bdi> will exclude every address in never-block rules of ${subtract?.value === 'workspace' ? 'the whole workspace' : 'its lists'}.</p>
     <//>
   `;
 }

@@ -1,14 +1,13 @@
-/** What somebody has pasted, as targets that can be looked up: addresses as reports write them, with a port, in a URL, several at once. */
-
-/** @typedef {{ target: string } | { name: string } | { wrong: string }} Asked A target; a name of a host, which feeds do not have; or neither. */
-
 const V4 = /^\d{1,3}(?:\.\d{1,3}){3}(?:\/\d{1,2})?$/;
 const V6 = /^[0-9a-f:.]*:[0-9a-f:.]*(?:\/\d{1,3})?$/i;
 const NAME = /^(?=.*[a-z])[a-z0-9_-]+(?:\.[a-z0-9_-]+)+$/i;
-/** Targets that are looked up together at most. */
 export const MOST = 20;
 
-/** @param {string} text @returns {Asked[]} Each once, in their order, at most MOST. */
+/**
+ * Targets in pasted text: refanged addresses, with ports, in URLs.
+ * @param {string} text
+ * @returns {Pasted[]} Each once, in their order, at most MOST.
+ */
 export function targetsOf(text) {
   const country = codeOf(text.trim());
   if (country !== undefined) return [{ target: country }];
@@ -20,7 +19,7 @@ export function targetsOf(text) {
   return [...new Map(asked.map((each) => [JSON.stringify(each), each])).values()].slice(0, MOST);
 }
 
-/** @param {string} word @returns {Asked} */
+/** @param {string} word @returns {Pasted} */
 function targetOf(word) {
   const host = hostOf(word);
   if (V4.test(host) || V6.test(host)) return { target: host };
@@ -30,7 +29,7 @@ function targetOf(word) {
   return NAME.test(host) ? { name: host } : { wrong: word };
 }
 
-/** The address or name in a word. @param {string} word */
+/** @param {string} word */
 function hostOf(word) {
   const plain = word
     .replaceAll(/[[({](\.|dot)[\])}]/gi, '.')
@@ -38,7 +37,7 @@ function hostOf(word) {
     .replace(/[[({]:\/\/[\])}]/, '://')
     .replace(/[.,:]+$/, (end) => (end === '::' ? end : ''));
   const url = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]*)/i.exec(plain);
-  // A prefix length is no path.
+  // A prefix length is not a path.
   const host = url?.[1] ?? (/\/\d{1,3}$/.test(plain) ? plain : plain.replace(/[/?#].*$/, ''));
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(host);
   if (bracketed !== null) return bracketed[1];
@@ -47,10 +46,10 @@ function hostOf(word) {
 
 const NAMES = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
 
-/** The name of a country. @param {string} code */
+/** @param {string} code */
 export const countryName = (code) => NAMES.of(code) ?? code;
 
-/** The code of a country that somebody has written out. @param {string} text */
+/** @param {string} text */
 function codeOf(text) {
   if (text.length < 4 || !/^\p{L}/u.test(text)) return undefined;
   const letters = Array.from({ length: 26 }, (_, i) => String.fromCharCode(65 + i));

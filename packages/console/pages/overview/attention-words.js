@@ -1,35 +1,31 @@
-/** What needs attention, in words, and where in the console it is looked after. */
 import { dateTime } from '../../format.js';
 import { helpAt, link } from '../../router.js';
 import { may } from '../../session.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
 
-/** @typedef {import('../../session.js').Session} Session */
-/** @typedef {import('../../attention.js').Item} Item */
-/** @typedef {{ kind: 'workspace' | 'list' | 'composed', id: string }} FeedName */
-
 /**
- * Where more is said of what a key begins with, for who may see it; `of`: what stands behind that in the key.
- * @type {readonly { begins: string, permission: string, action: string, href: (of: string, feedOf: (id: string | null) => FeedName) => string }[]}
+ * By prefix of an alert's key; `href` gets the rest of the key.
+ * @type {readonly { begins: string, permission: string, action: string, href: (of: string, feedOf: (id: string | null) => Pick<FeedRow, 'kind' | 'id'>) =>
+ *   string }[]}
  */
 const PLACES = [
-  { begins: 'feed/', permission: 'rules:read', action: 'See the feed', href: feedHref },
-  { begins: 'source/', permission: 'rules:read', action: 'See the source', href: (id) => link('/sources', id) },
-  { begins: 'webhook/', permission: 'manage', action: 'See the webhook', href: () => link('/webhooks') },
-  { begins: 'device/', permission: 'rules:read', action: 'See the device', href: deviceHref },
-  { begins: 'device-cap/', permission: 'rules:read', action: 'See the device', href: deviceHref },
-  { begins: 'bouncer/', permission: 'rules:read', action: 'See the bouncers', href: () => link('/bouncers') },
-  { begins: 'dead_letters', permission: 'manage', action: 'Look at them', href: () => link('/dead-letters') },
+  { begins: 'feed/', permission: 'rules:read', action: 'View feed', href: feedHref },
+  { begins: 'source/', permission: 'rules:read', action: 'View source', href: (id) => link('/sources', id) },
+  { begins: 'webhook/', permission: 'manage', action: 'View webhook', href: () => link('/webhooks') },
+  { begins: 'device/', permission: 'rules:read', action: 'View device', href: deviceHref },
+  { begins: 'device-cap/', permission: 'rules:read', action: 'View device', href: deviceHref },
+  { begins: 'bouncer/', permission: 'rules:read', action: 'View bouncers', href: () => link('/bouncers') },
+  { begins: 'dead_letters', permission: 'manage', action: 'Review', href: () => link('/dead-letters') },
   { begins: 'guard_rails', permission: 'manage', action: 'Set guard rails', href: () => link('/workspace') },
-  { begins: 'guard_rails', permission: 'rules:read', action: 'See the guard rails', href: () => link('/workspace') },
-  { begins: 'key/', permission: 'keys:write', action: 'See the keys', href: () => link('/keys') },
-  { begins: 'geo/', permission: 'rules:read', action: 'See the geo data', href: () => link('/geo') },
-  // What is of the service: its operator looks after that.
-  { begins: 'landing', permission: 'rules:read', action: 'What to do', href: () => helpAt('docs/deployment.md#when-landing-has-stopped') },
-  { begins: '', permission: 'rules:read', action: 'What to do', href: () => helpAt('docs/operating.md#alerts') },
+  { begins: 'guard_rails', permission: 'rules:read', action: 'View guard rails', href: () => link('/workspace') },
+  { begins: 'key/', permission: 'keys:write', action: 'View keys', href: () => link('/keys') },
+  { begins: 'geo/', permission: 'rules:read', action: 'View geo data', href: () => link('/geo') },
+  // Alerts of the service itself are for its operator.
+  { begins: 'landing', permission: 'rules:read', action: 'How to fix', href: () => helpAt('docs/deployment.md#when-landing-has-stopped') },
+  { begins: '', permission: 'rules:read', action: 'How to fix', href: () => helpAt('docs/operating.md#alerts') },
 ];
 
-/** @param {string} of Workspace, feed, action, family. @param {(id: string | null) => FeedName} feedOf */
+/** @param {string} of Workspace, feed, action, family. @param {(id: string | null) => Pick<FeedRow, 'kind' | 'id'>} feedOf */
 function feedHref(of, feedOf) {
   const id = of.split('/')[1] ?? 'workspace';
   return linkToFeed(feedOf(id === 'workspace' ? null : id));
@@ -40,10 +36,7 @@ function deviceHref(id) {
   return `${link('/devices')}?${new URLSearchParams({ id })}`;
 }
 
-/**
- * Where something is looked after; undefined where there is no page for it, or none that is offered.
- * @param {Item} item @param {Session} session @param {(id: string | null) => FeedName} feedOf
- */
+/** @param {AlertItem} item @param {Session} session @param {(id: string | null) => Pick<FeedRow, 'kind' | 'id'>} feedOf */
 export function placeOf({ key }, session, feedOf) {
   const place = PLACES.find(({ begins, permission }) => key.startsWith(begins) && may(session, permission));
   return place && { href: place.href(key.slice(place.begins.length), feedOf), action: place.action };
@@ -51,11 +44,11 @@ export function placeOf({ key }, session, feedOf) {
 
 const INSTANT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
-/** What an item says, as a sentence with instants of the reader's time zone. @param {Item} item */
+/** @param {AlertItem} item */
 export function sentenceOf({ text }) {
   const told = text.replaceAll(INSTANT, (at) => dateTime(at));
   return `${told.charAt(0).toUpperCase()}${told.slice(1)}${/[.!?]$/.test(told) ? '' : '.'}`;
 }
 
-/** What a sentence has of documents, apart: every other one is the path of one. @param {string} sentence */
+/** @param {string} sentence */
 export const withDocuments = (sentence) => sentence.split(/\b(docs\/[\w-]+\.md)\b/);

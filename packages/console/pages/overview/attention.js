@@ -1,12 +1,10 @@
-/** The card of what needs attention: each thing with the way to it, and what was put off, folded. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
 import { useAttention } from '../../attention.js';
 import { curlOf } from '../../curl.js';
 import { useWork } from '../../data.js';
-import { counted, dateTime } from '../../format.js';
+import { counted, dateTime, durations } from '../../format.js';
 import { keyName, useNames } from '../../names.js';
 import { helpAt } from '../../router.js';
 import { may } from '../../session.js';
@@ -14,40 +12,28 @@ import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
 import { SameWithCurl } from '../../ui/code.js';
-import { Dialog } from '../../ui/dialog.js';
+import { FormDialog } from '../../ui/dialog.js';
 import { SelectField, TextField } from '../../ui/field.js';
 import { Failed, Notice, Shown } from '../../ui/states.js';
 import { Countdown } from '../../ui/time.js';
 import { toast } from '../../ui/toast.js';
 import { placeOf, sentenceOf, withDocuments } from './attention-words.js';
 
-/** @typedef {import('../../attention.js').Item} Item */
-/** @typedef {import('../../session.js').Session} Session */
-
 const ADDRESS = manage('/attention/snoozes');
-const HOUR = 3600;
-const TIMES = [
-  { value: String(HOUR), label: '1 hour' },
-  { value: String(8 * HOUR), label: '8 hours' },
-  { value: String(24 * HOUR), label: '1 day' },
-  { value: String(72 * HOUR), label: '3 days' },
-  { value: String(168 * HOUR), label: '7 days' },
-  { value: String(720 * HOUR), label: '30 days' },
-];
 
 /** @param {{ session: Session }} props */
 export function Attention({ session }) {
   const live = useAttention();
   const { feedOf } = useNames(session);
-  const [putOff, setPutOff] = useState(/** @type {Item | undefined} */ (undefined));
+  const [putOff, setPutOff] = useState(/** @type {AlertItem | undefined} */ (undefined));
   const maySnooze = may(session, 'rules:write');
   return html`
-    <${Shown} live=${live}>${(/** @type {Item[]} */ items) => {
+    <${Shown} live=${live}>${(/** @type {AlertItem[]} */ items) => {
       const open = items.filter(({ snooze }) => snooze === null);
       const snoozed = items.filter(({ snooze }) => snooze !== null);
-      const one = (/** @type {Item} */ item, /** @type {any} */ note, /** @type {any} */ button) => html`
+      const one = (/** @type {AlertItem} */ item, note, button) => html`
         <li key=${item.key} class="attention">
-          <${Badge} kind=${item.urgent ? 'bad' : 'warn'}>${item.urgent ? 'urgent' : 'has time'}<//>
+          <${Badge} kind=${item.urgent ? 'bad' : 'warn'}>${item.urgent ? 'Urgent' : 'Low'}<//>
           <div><span class="text">${withDocuments(sentenceOf(item)).map((part, i) => (i % 2 === 1 ? html`<a href=${helpAt(part)} target="_blank" rel="noopener">${part}</a>` : part))}</span>${note}</div>
           <span class="row"><${Way} item=${item} session=${session} feedOf=${feedOf} />${button}</span>
         </li>
@@ -65,7 +51,7 @@ export function Attention({ session }) {
         ${
           snoozed.length > 0 &&
           html`<details>
-            <summary>${counted(snoozed.length, 'thing')} put off</summary>
+            <summary>${counted(snoozed.length, 'snoozed alert')}</summary>
             <ul class="stack card">
               ${snoozed.map((item) => one(item, html`<${Why} snooze=${item.snooze} />`, maySnooze && html`<${Again} item=${item} onDone=${live.refresh} />`))}
             </ul>
@@ -77,18 +63,18 @@ export function Attention({ session }) {
   `;
 }
 
-/** The way to where it is looked after. @param {{ item: Item, session: Session, feedOf: import('../../names.js').Names['feedOf'] }} props */
+/** @param {{ item: AlertItem, session: Session, feedOf: Names['feedOf'] }} props */
 function Way({ item, session, feedOf }) {
   const place = placeOf(item, session, feedOf);
   return place && html`<a href=${place.href}>${place.action}</a>`;
 }
 
-/** @param {{ snooze: import('../../attention.js').Snooze }} props */
+/** @param {{ snooze: Snooze }} props */
 const Why = ({ snooze, snooze: { actor, reason, since, until } }) => html`
-  <p class="small soft text">Put off by <bdi>${actor ?? (keyName(snooze) || 'a command')}</bdi> on ${dateTime(since)}: <bdi>${reason}</bdi>. It comes back in <${Countdown} until=${until} />.</p>
+  <p class="small soft text">Snoozed by <bdi>${actor ?? (keyName(snooze) || 'a command')}</bdi> on ${dateTime(since)}: <bdi>${reason}</bdi>. Returns in <${Countdown} until=${until} />.</p>
 `;
 
-/** @param {{ item: Item, onDone: () => void }} props */
+/** @param {{ item: AlertItem, onDone: () => void }} props */
 function Again({ item, onDone }) {
   const { busy, error, run } = useWork();
   const end = () =>
@@ -96,31 +82,25 @@ function Again({ item, onDone }) {
       await ask(`${ADDRESS}/${item.snooze?.id}`, { method: 'DELETE' });
       onDone();
     });
-  return html`<${Button} tiny busy=${busy} aria-label=${`Tell again: ${sentenceOf(item)}`} onClick=${end}>Tell again<//>${error !== undefined && html`<${Failed} error=${error} />`}`;
+  return html`<${Button} tiny busy=${busy} aria-label=${`End snooze: ${sentenceOf(item)}`} onClick=${end}>End snooze<//>${error !== undefined && html`<${Failed} error=${error} />`}`;
 }
 
-/** @param {{ item: Item, onClose: () => void, onDone: () => void }} props */
+/** @param {{ item: AlertItem, onClose: () => void, onDone: () => void }} props */
 function PutOff({ item, onClose, onDone }) {
   const [reason, setReason] = useState('');
-  const [seconds, setSeconds] = useState(String(24 * HOUR));
-  const { busy, error, run } = useWork();
+  const [seconds, setSeconds] = useState('86400');
   const body = { key: item.key, reason: reason.trim(), expires_in: Number(seconds) };
-  const submit = async () => {
-    const isDone = await run(async () => {
-      await ask(ADDRESS, { method: 'POST', body });
-      toast('It was put off.');
-      onDone();
-    });
-    if (isDone) onClose();
+  const work = async () => {
+    await ask(ADDRESS, { method: 'POST', body });
+    toast('Alert snoozed.');
+    onDone();
   };
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${body.reason === ''}>Put it off<//>`;
   return html`
-    <${Dialog} title="Snooze" onClose=${onClose} onSubmit=${submit} footer=${footer}>
-      ${error !== undefined && html`<${Failed} error=${error} />`}
+    <${FormDialog} title="Snooze" action="Snooze" work=${work} onClose=${onClose} disabled=${body.reason === ''}>
       <p class="text">${sentenceOf(item)}</p>
-      <${TextField} label="Reason" hint="For everybody who looks: who takes care of it, which ticket." value=${reason} onValue=${setReason} maxlength="200" required autofocus />
-      <${SelectField} label="For" value=${seconds} onValue=${setSeconds} options=${TIMES} />
-      <p class="small soft">It stays listed, folded, with your name, and comes back earlier when its state becomes another. Programs, webhooks and <code>weir status</code> go on hearing of it.</p>
+      <${TextField} label="Reason" hint="Shown to everyone, such as an owner or ticket." value=${reason} onValue=${setReason} maxlength="200" required autofocus />
+      <${SelectField} label="For" value=${seconds} onValue=${setSeconds} options=${durations('1h', '8h', '1d', '3d', '7d', '30d')} />
+      <p class="small soft">The alert moves to a folded list with your name. It returns earlier if its state changes. Webhooks and the API still report it.</p>
       <${SameWithCurl} text=${curlOf('POST', ADDRESS, body)} />
     <//>
   `;

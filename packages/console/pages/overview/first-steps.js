@@ -1,5 +1,3 @@
-/** What is to be done first in a fresh workspace: each step is ticked off by what there is, and all of it goes when it is done. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -13,11 +11,8 @@ import { Card } from '../../ui/card.js';
 import { Code } from '../../ui/code.js';
 import { areOff } from '../workspace/guard-rails.js';
 
-/** @typedef {import('../../session.js').Session} Session */
-
-/** For how long a workspace is fresh, ms. */
 const FRESH = 30 * 86_400_000;
-/** Where the browser keeps the workspaces whose steps are done or not wanted; the newest of so many. */
+/** Local storage key of workspaces whose steps are done or hidden. */
 const GONE = 'weir-first-steps';
 const KEPT = 50;
 
@@ -40,20 +35,20 @@ const SIGNAL = [{ type: 'access_rules', action: 'block', ip: '192.0.2.1', expira
 const STEPS = [
   {
     ...{ step: 'rails', title: 'Guard rails', permission: 'manage', href: link('/workspace'), action: 'Protect networks' },
-    text: 'Say which networks no signal may ever block: your own, your customers’, your providers’.',
+    text: 'Set the networks that no signal may block: yours and those of customers and providers.',
   },
   {
-    ...{ step: 'list', title: 'A list', permission: 'manage', href: `${link('/feeds')}?do=list`, action: 'Make a list' },
-    text: 'Keep apart what comes from different places: a list for each, or a source that fills one by itself.',
+    ...{ step: 'list', title: 'A list', permission: 'manage', href: `${link('/feeds')}?do=list`, action: 'Create list' },
+    text: 'Create a list for each origin of signals, or add a source that fills one automatically.',
   },
   {
-    ...{ step: 'key', title: 'A key', permission: 'keys:write', href: `${link('/keys')}?do=make`, action: 'Make a key' },
-    text: 'Give each program a key of its own: one that sends signals needs “Send signals”.',
+    ...{ step: 'key', title: 'A key', permission: 'keys:write', href: `${link('/keys')}?do=make`, action: 'Create key' },
+    text: 'Give each program its own key. Senders need “Send signals”.',
   },
-  { step: 'signal', title: 'A signal', permission: 'manage', text: 'Send the first one, with that key in WEIR_KEY:' },
+  { step: 'signal', title: 'A signal', permission: 'manage', text: 'Send the first one, with the key in WEIR_KEY:' },
   {
-    ...{ step: 'device', title: 'A device', permission: 'manage', href: link('/feeds', 'workspace'), action: 'Set a device up' },
-    text: 'Have a firewall pull the feed: its page has the lines for each kind.',
+    ...{ step: 'device', title: 'A device', permission: 'manage', href: link('/feeds', 'workspace'), action: 'Set up device' },
+    text: 'Let a firewall fetch the feed. Its page has the configuration for each model.',
   },
 ];
 
@@ -77,9 +72,9 @@ function Steps({ session, onGone }) {
     if (isOver) leave();
   }, [isOver]);
   if (done === undefined || isOver) return null;
-  const actions = html`<${Button} tiny onClick=${leave}>Do not show this again<//>`;
+  const actions = html`<${Button} tiny onClick=${leave}>Hide<//>`;
   return html`
-    <${Card} title="First steps" note=${`${steps.length - left.length} of ${steps.length} done; each is ticked off by itself.`} actions=${actions}>
+    <${Card} title="First steps" note=${`${steps.length - left.length} of ${steps.length} done.`} actions=${actions}>
       <ol class="stack">
         ${steps.map(
           ({ step, title, text, href, action }) => html`
@@ -97,10 +92,9 @@ function Steps({ session, onGone }) {
   `;
 }
 
-/** Which steps are done, by what there is. @param {Session} session @returns {Promise<Record<string, boolean>>} */
+/** @param {Session} session @returns {Promise<Record<string, boolean>>} */
 async function readSteps(session) {
-  const read = async (/** @type {string} */ path, /** @type {Record<string, number>} */ query = {}) =>
-    (await ask(manage(path, query))).body;
+  const read = async (path, /** @type {Record<string, number>} */ query = {}) => (await ask(manage(path, query))).body;
   const [workspace, { lists }, { keys }, { days }, { batches }, { devices }, { bouncers }] = await Promise.all([
     read('/workspace'),
     read('/lists', { limit: 2 }),
@@ -115,8 +109,8 @@ async function readSteps(session) {
     rails: !areOff(workspace) || !areOff(workspace.service),
     list: lists.length > 1,
     key: keys.length > 1,
-    // A day is also there when nothing but the size of a feed was noted.
-    signal: batches.length > 0 || days.some((/** @type {any} */ { added }) => added > 0),
+    // A day exists also when only a feed's size was recorded.
+    signal: batches.length > 0 || days.some(({ added }) => added > 0),
     device: devices.length + bouncers.length > 0,
   };
 }

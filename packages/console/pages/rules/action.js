@@ -1,4 +1,3 @@
-/** The action of a rule, as a badge. */
 import { html } from 'htm/preact';
 import { Badge } from '../../ui/badge.js';
 

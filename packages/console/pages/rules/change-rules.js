@@ -1,118 +1,92 @@
-/** Gives rules another expiry, reason or list, after showing what that changes. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
 import { useWork } from '../../data.js';
-import { count, counted, endText } from '../../format.js';
+import { count, counted, durations, endText } from '../../format.js';
 import { link } from '../../router.js';
 import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
+import { FormDialog } from '../../ui/dialog.js';
 import { CheckField, SelectField, TextField } from '../../ui/field.js';
-import { Failed, Notice } from '../../ui/states.js';
+import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { toast } from '../../ui/toast.js';
 import { FeedChanges, usePreview } from './preview.js';
 import { nameOf } from './tabs.js';
 import { WhatChanges } from './what-changes.js';
 
-/** @typedef {import('./tabs.js').Rule} Rule */
-/**
- * @typedef {object} ChangeAnswer
- * @property {number} changed
- * @property {number} moved
- * @property {number} unchanged
- * @property {number} left_out
- * @property {number} refused
- * @property {{ rule: string, why: string }[]} refusals
- * @property {boolean} needs_confirmation
- * @property {string | null} [expires_at]
- * @property {Rule[]} sample
- * @property {string | null} next
- */
-
 const ADDRESS = manage('/rules/change');
-const AS_IT_IS = { value: '', label: 'As it is' };
+const AS_IT_IS = { value: '', label: 'Unchanged' };
 const EXPIRES = [
   AS_IT_IS,
-  { value: '1h', label: 'In 1 hour' },
-  { value: '1d', label: 'In 1 day' },
-  { value: '7d', label: 'In 7 days' },
-  { value: '30d', label: 'In 30 days' },
-  { value: '365d', label: 'In 1 year' },
+  ...['1h', '1d', '7d', '30d', '365d'].map((value) => ({ value, label: `In ${durations(value)[0].label}` })),
   { value: 'never', label: 'Never' },
-  { value: 'at', label: 'At an instant' },
+  { value: 'at', label: 'At a date' },
 ];
 
-/** @param {{ meant: import('./rule-list.js').Meant, names: import('../../names.js').Names, onClose: () => void, onDone: () => void }} props */
+/**
+ * @param {{ meant: RuleSelection, names: Names, onClose: () => void, onDone: () => void }} props
+ */
 export function ChangeRules({ meant, names, onClose, onDone }) {
   const [form, setForm] = useState({ expires: '', at: '', hasReason: false, reason: '', list: '' });
   const [isSure, setSure] = useState(false);
-  const { busy, error, run } = useWork();
-  const edit = (/** @type {object} */ changes) => {
+  const edit = (changes) => {
     setSure(false);
     setForm((before) => ({ ...before, ...changes }));
   };
   const set = settingOf(form);
   const isGiven = Object.keys(set).length > 0;
   const preview = usePreview(ADDRESS, isGiven ? { ...meant, set, preview: true } : undefined);
-  const answer = /** @type {ChangeAnswer | undefined} */ (preview.answer);
+  const answer = /** @type {any | undefined} */ (preview.answer);
   const isAccess = meant.kind === undefined || meant.kind === 'access_rule';
-  const submit = () =>
-    run(async () => {
-      // What was shown is done: an expiry that was told from now is the one that was told.
-      const told = answer?.expires_at ? { ...set, expires: answer.expires_at } : set;
-      const { changed, batches } = await changeAll({ ...meant, set: told, ...(isSure && { confirmed: true }) });
-      onDone();
-      onClose();
-      toast(html`${counted(changed, 'rule was', 'rules were')} changed. <${Undo} batches=${batches} onDone=${onDone} />`);
-    });
+  const work = async () => {
+    // Sends the previewed expiry, not one relative to a later now.
+    const told = answer?.expires_at ? { ...set, expires: answer.expires_at } : set;
+    const { changed, batches } = await changeAll({ ...meant, set: told, ...(isSure && { confirmed: true }) });
+    onDone();
+    toast(html`${counted(changed, 'rule')} changed. <${Undo} batches=${batches} onDone=${onDone} />`);
+  };
   const ready = answer !== undefined && answer.changed > 0 && (!answer.needs_confirmation || isSure);
   return html`
-    <${Dialog}
-      title="Change rules" wide onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${!ready}>${answer === undefined ? 'Apply' : `Apply to ${answer.next === null ? '' : 'at least '}${counted(answer.changed, 'rule')}`}<//>`}
-    >
-      ${error !== undefined && html`<${Failed} error=${error} />`}
+    <${FormDialog} title="Change rules" wide action=${answer === undefined ? 'Apply' : `Apply to ${answer.next === null ? '' : 'at least '}${counted(answer.changed, 'rule')}`} work=${work} onClose=${onClose} disabled=${!ready}>
       <div class="form-row">
-        <${SelectField} label="Expires" value=${form.expires} onValue=${(/** @type {string} */ expires) => edit({ expires })} options=${EXPIRES}
+        <${SelectField} label="Expires" value=${form.expires} onValue=${(expires) => edit({ expires })} options=${EXPIRES}
           fault=${form.expires === 'at' ? undefined : preview.faultOf('set.expires')} />
         ${
           form.expires === 'at' &&
-          html`<${TextField} label="Instant" value=${form.at} onValue=${(/** @type {string} */ at) => edit({ at })} placeholder="2027-01-31T12:00:00Z"
+          html`<${TextField} label="Date and time" value=${form.at} onValue=${(at) => edit({ at })} placeholder="2027-01-31T12:00:00Z"
             fault=${form.at === '' ? undefined : preview.faultOf('set.expires')} />`
         }
         ${
           isAccess &&
-          html`<${SelectField} label="List" value=${form.list} onValue=${(/** @type {string} */ list) => edit({ list })}
+          html`<${SelectField} label="List" value=${form.list} onValue=${(list) => edit({ list })}
             options=${[AS_IT_IS, ...names.lists.filter(({ source }) => source === null).map(({ id, name }) => ({ value: id, label: name }))]} />`
         }
       </div>
-      <${CheckField} label="Give another reason" checked=${form.hasReason} onValue=${(/** @type {boolean} */ hasReason) => edit({ hasReason })} />
+      <${CheckField} label="Change the reason" checked=${form.hasReason} onValue=${(hasReason) => edit({ hasReason })} />
       ${
         form.hasReason &&
-        html`<${TextField} label="Reason" hint="Empty: none." value=${form.reason} maxlength="2048" onValue=${(/** @type {string} */ reason) => edit({ reason })} />`
+        html`<${TextField} label="Reason" hint="Leave empty to remove it." value=${form.reason} maxlength="2048" onValue=${(reason) => edit({ reason })} />`
       }
       <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${preview.faultOf('set.expires') !== undefined} curl=${curlOf('POST', ADDRESS, { ...meant, set })}>
-        ${(/** @type {ChangeAnswer} */ shown) => html`<${Outlook} answer=${shown} set=${set} names=${names} />`}
+        ${(/** @type {any} */ shown) => html`<${Outlook} answer=${shown} set=${set} names=${names} />`}
       <//>
       ${
         answer?.needs_confirmation &&
-        html`<${CheckField} label=${`Change the other ${count(answer.changed)} all the same`} checked=${isSure} onValue=${setSure} />`
+        html`<${CheckField} label=${`Change the other ${count(answer.changed)} anyway`} checked=${isSure} onValue=${setSure} />`
       }
     <//>
   `;
 }
 
-/** What the form says, as the operation takes it. @param {{ expires: string, at: string, hasReason: boolean, reason: string, list: string }} form */
+/** @param {{ expires: string, at: string, hasReason: boolean, reason: string, list: string }} form */
 const settingOf = ({ expires, at, hasReason, reason, list }) => ({
   ...(expires !== '' && (expires !== 'at' || at.trim() !== '') && { expires: expires === 'at' ? at.trim() : expires }),
   ...(hasReason && { reason: reason.trim() === '' ? null : reason.trim() }),
   ...(list !== '' && { list }),
 });
 
-/** Changes all that are meant, however many requests that takes. @param {Record<string, any>} body */
+/** Repeats requests until all selected rules are changed. @param {Record<string, any>} body */
 async function changeAll(body) {
   let changed = 0;
   /** @type {string[]} */
@@ -127,13 +101,13 @@ async function changeAll(body) {
   return { changed, batches };
 }
 
-/** Takes a change back, all of its batches together. @param {{ batches: string[], onDone: () => void }} props */
+/** @param {{ batches: string[], onDone: () => void }} props */
 function Undo({ batches, onDone }) {
   const { busy, error, run } = useWork();
   const undo = () =>
     run(async () => {
       await ask(manage('/undo'), { method: 'POST', once: crypto.randomUUID(), body: { batches } });
-      toast('The rules are as they were.');
+      toast('Change undone.');
       onDone();
     });
   if (batches.length === 0) return null;
@@ -143,50 +117,55 @@ function Undo({ batches, onDone }) {
   `;
 }
 
-/** @param {{ answer: ChangeAnswer, set: Record<string, any>, names: import('../../names.js').Names }} props */
+/** @param {{ answer: any, set: Record<string, any>, names: Names }} props */
 function Outlook({ answer, set, names }) {
   const { changed, moved, unchanged, left_out: leftOut, refused, refusals, expires_at: until, sample, next } = answer;
   const others = [
-    unchanged > 0 && `${count(unchanged)} ${unchanged === 1 ? 'has' : 'have'} that already`,
-    leftOut > 0 && `${count(leftOut)} ${leftOut === 1 ? 'stays' : 'stay'}, because sources keep them`,
+    unchanged > 0 && `${count(unchanged)} already up to date`,
+    leftOut > 0 && `${count(leftOut)} managed by sources and unchanged`,
   ].filter((text) => text !== false);
   return html`
     <p role="status">
       <strong>${next === null ? '' : 'At least '}${counted(changed, 'rule changes', 'rules change')}</strong>${others.length > 0 && `; ${others.join('; ')}`}.
-      That is a batch, and can be undone for seven days.
+      You can undo this batch for 7 days.
     </p>
     ${
       refused > 0 &&
-      html`<${Notice} kind="warn"><strong>${counted(refused, 'rule stays', 'rules stay')} as ${refused === 1 ? 'it is' : 'they are'}</strong>:
+      html`<${Notice} kind="warn"><strong>${counted(refused, 'rule')} cannot be changed</strong>:
         <ul>${refusals.map(({ rule, why }) => html`<li key=${rule}><bdi class="mono">${rule}</bdi>: <span class="text">${why}</span></li>`)}</ul><//>`
     }
     ${
       changed > 0 &&
-      html`<${Table} label="Some of the rules that change" columns=${columnsOf(set, until, names)} rows=${sample} keyOf=${(/** @type {Rule} */ { id }) => id} />`
+      html`<${Table} label="Sample of changed rules" columns=${columnsOf(set, until, names)} rows=${sample} keyOf=${(/** @type {Rule} */ { id }) => id} />`
     }
-    ${moved > 0 ? html`<${FeedChanges} answer=${answer} />` : changed > 0 && html`<p class="soft">No feed gets more or fewer entries now: rules leave feeds at the second at which they expire.</p>`}
+    ${moved > 0 ? html`<${FeedChanges} answer=${answer} />` : changed > 0 && html`<p class="soft">No feed changes now: rules leave feeds when they expire.</p>`}
   `;
 }
 
-/** @param {Record<string, any>} set @param {string | null | undefined} until @param {import('../../names.js').Names} names @returns {import('../../ui/table.js').Column<Rule>[]} */
+/**
+ * @param {Record<string, any>} set
+ * @param {string | null | undefined} until
+ * @param {Names} names
+ * @returns {Column<Rule>[]}
+ */
 const columnsOf = (set, until, names) => [
   { label: 'Rule', cell: (rule) => html`<bdi class="mono">${nameOf(rule)}</bdi>` },
   ...(set.expires === undefined
     ? []
     : [
         { label: 'Expires now', cell: (/** @type {Rule} */ rule) => endText(rule.expires_at) },
-        { label: 'Then', cell: () => html`<strong>${endText(until ?? null)}</strong>` },
+        { label: 'After', cell: () => html`<strong>${endText(until ?? null)}</strong>` },
       ]),
   ...(set.reason === undefined
     ? []
     : [
         { label: 'Reason now', cell: (/** @type {Rule} */ { reason }) => html`<bdi>${reason ?? '–'}</bdi>` },
-        { label: 'Then', cell: () => html`<strong><bdi>${set.reason ?? '–'}</bdi></strong>` },
+        { label: 'After', cell: () => html`<strong><bdi>${set.reason ?? '–'}</bdi></strong>` },
       ]),
   ...(set.list === undefined
     ? []
     : [
         { label: 'List now', cell: (/** @type {Rule} */ { list_id: id }) => html`<bdi>${names.listName(id)}</bdi>` },
-        { label: 'Then', cell: () => html`<strong><bdi>${names.listName(set.list)}</bdi></strong>` },
+        { label: 'After', cell: () => html`<strong><bdi>${names.listName(set.list)}</bdi></strong>` },
       ]),
 ];

@@ -1,5 +1,3 @@
-/** Deletes all rules that meet the conditions, after showing which. */
-
 import { html } from 'htm/preact';
 import { ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
@@ -12,8 +10,6 @@ import { toast } from '../../ui/toast.js';
 import { Action } from './action.js';
 import { usePreview } from './preview.js';
 import { nameOf } from './tabs.js';
-
-/** @typedef {import('./tabs.js').Rule} Rule */
 
 const ADDRESS = manage('/rules/delete');
 
@@ -28,20 +24,20 @@ export function DeleteRules({ conditions, onClose, onDone }) {
       deleted += body.deleted;
       after = body.next ?? undefined;
     } while (after !== undefined);
-    toast(`${counted(deleted, 'rule was', 'rules were')} deleted.`);
+    toast(`${counted(deleted, 'rule')} deleted.`);
     onDone();
   };
   return html`
     <${Confirm} title="Delete these rules?"
-      action=${answer === undefined ? 'Delete them' : `Delete ${answer.next === null ? '' : 'at least '}${counted(answer.deleted, 'rule')}`} danger work=${work} onClose=${onClose}
+      action=${answer === undefined ? 'Delete' : `Delete ${answer.next === null ? '' : 'at least '}${counted(answer.deleted, 'rule')}`} danger work=${work} onClose=${onClose}
       disabled=${!answer?.deleted}>
       ${error !== undefined && html`<${Failed} error=${error} />`}
-      ${answer === undefined && error === undefined && html`<p role="status">Looking which…</p>`}
+      ${answer === undefined && error === undefined && html`<p role="status">Loading…</p>`}
       ${
         answer !== undefined &&
         html`
-          <p>${answer.next === null ? '' : 'At least '}${counted(answer.deleted, 'rule')} will be deleted${answer.deleted > answer.sample.length && `, ${count(answer.sample.length)} of them here`}. ${answer.next === null ? 'That is a batch' : 'These are several batches'}, and can be undone for seven days.</p>
-          <${Table} label="Some of the rules" columns=${COLUMNS} rows=${answer.sample} keyOf=${(/** @type {Rule} */ { id }) => id} />
+          <p>${answer.next === null ? '' : 'At least '}${counted(answer.deleted, 'rule')} will be deleted${answer.deleted > answer.sample.length && ` (sample of ${count(answer.sample.length)})`}. You can undo ${answer.next === null ? 'this batch' : 'these batches'} for 7 days.</p>
+          <${Table} label="Sample of the rules" columns=${COLUMNS} rows=${answer.sample} keyOf=${(/** @type {Rule} */ { id }) => id} />
         `
       }
       <${SameWithCurl} text=${curlOf('POST', ADDRESS, conditions)} />
@@ -49,7 +45,7 @@ export function DeleteRules({ conditions, onClose, onDone }) {
   `;
 }
 
-/** @type {import('../../ui/table.js').Column<Rule>[]} */
+/** @type {Column<Rule>[]} */
 const COLUMNS = [
   { label: 'Rule', cell: (rule) => html`<bdi class="mono">${nameOf(rule)}</bdi>` },
   { label: 'Action', cell: ({ action }) => html`<${Action} action=${action} />` },

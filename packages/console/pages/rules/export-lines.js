@@ -1,7 +1,3 @@
-/** A rule as a line of a file, in the forms of `weir rule export`, which `weir send` takes. */
-
-/** @typedef {import('./tabs.js').Rule} Rule */
-
 const FIELDS = ['value', 'action', 'expires_at', 'reason', 'labels', 'config', 'rule_ref', 'name'];
 export const CSV_HEAD = FIELDS.join(',');
 

@@ -1,5 +1,3 @@
-/** Writes the rules that are shown into a file, as `weir rule export` does. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -8,7 +6,7 @@ import { Button } from '../../ui/button.js';
 import { toast } from '../../ui/toast.js';
 import { CSV_HEAD, csvLine, jsonLine } from './export-lines.js';
 
-/** Rules of a file at most: all of them are in memory until they are written. */
+/** All rules stay in memory until the file is written. */
 const MOST = 200_000;
 const PAGE = 1000;
 
@@ -28,15 +26,15 @@ export function ExportRules({ conditions }) {
       let after;
       do {
         const { body } = await ask(manage('/rules', { ...conditions, limit: PAGE, after }));
-        parts.push(body.rules.map((/** @type {import('./tabs.js').Rule} */ rule) => `${form.line(rule)}\n`).join(''));
+        parts.push(body.rules.map((/** @type {Rule} */ rule) => `${form.line(rule)}\n`).join(''));
         rules += body.rules.length;
         after = body.next ?? undefined;
         setRead(rules);
       } while (after !== undefined && rules < MOST);
-      if (after !== undefined) toast(`Only the first ${count(rules)} rules were written: weir rule export writes any number.`, 'bad');
+      if (after !== undefined) toast(`The file has only the first ${count(rules)} rules. Filter for fewer.`, 'bad');
       save(new Blob(parts, { type: form.type }), form.name);
     } catch (error) {
-      toast(`Nothing was written: ${/** @type {Error} */ (error).message}`, 'bad');
+      toast(`Export failed: ${/** @type {Error} */ (error).message}`, 'bad');
     }
     setRead(undefined);
   };

@@ -1,5 +1,3 @@
-/** A filter expression, judged while it is typed; the caret stands under what is wrong. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { manage } from '../../api.js';
@@ -13,13 +11,12 @@ import { ExpressionInput } from './expression-input.js';
 import { usePreview } from './preview.js';
 import { RULE_TABS } from './tabs.js';
 
-/** @typedef {{ valid: boolean, phase: string | null, fields: string[], hints: string[], fault: { line: number, column: number, text: string, excerpt: string } | null }} Verdict */
-
 const CHECK = manage('/expressions/check');
 const TEST = manage('/expressions/test');
 
 /**
- * @param {{ kind: string, value: string, onValue: (value: string) => void, onVerdict?: (isValid: boolean) => void, [attribute: string]: any }} props
+ * @param {{ kind: string, value: string, onValue: (value: string) => void, onVerdict?: (isValid: boolean) => void, [attribute: string]:
+ *   any }} props
  */
 export function ExpressionField({ kind, value, onValue, ...rest }) {
   const isGiven = value.trim() !== '';
@@ -34,8 +31,8 @@ export function ExpressionField({ kind, value, onValue, ...rest }) {
       ${error !== undefined && html`<${Notice} kind="bad">${error.message}<//>`}
       ${answer !== undefined && html`<${VerdictText} verdict=${answer} />`}
     </div>
-    <${TextField} label="Request to try it on" rows=${2} value=${request} onValue=${setRequest} fault=${tested.faultOf('request')}
-      hint="A curl command, an entry of a HAR, a line of an access log, or fields by name as JSON." />
+    <${TextField} label="Test request" rows=${2} value=${request} onValue=${setRequest} fault=${tested.faultOf('request')}
+      hint="A curl command, HAR entry, access log line, or JSON with fields by name." />
     <div aria-live="polite">
       ${tested.error !== undefined && tested.faultOf('request') === undefined && html`<${Notice} kind="bad">${tested.error.message}<//>`}
       ${tested.answer !== undefined && html`<${TestedText} tested=${tested.answer} />`}
@@ -43,29 +40,27 @@ export function ExpressionField({ kind, value, onValue, ...rest }) {
   `;
 }
 
-/** @typedef {{ result: boolean | null, error: string | null }} Outcome */
-
-/** @param {{ tested: Outcome & { lacking: string[], agent: Outcome | null } }} props */
+/** @param {{ tested: any & { lacking: string[], agent: any | null } }} props */
 function TestedText({ tested }) {
   const { result, error, lacking, agent } = tested;
-  const words = (/** @type {Outcome} */ outcome) => (outcome.result === null ? `fails: ${outcome.error}` : `is ${outcome.result}`);
+  const words = (/** @type {any} */ outcome) => (outcome.result === null ? `fails: ${outcome.error}` : `is ${outcome.result}`);
   const differs = agent !== null && (agent.result !== result || agent.error !== error);
   return html`
     <${Notice} kind=${result === true ? 'good' : 'warn'}>
-      <p>For this request the expression <strong class="text">${words(tested)}</strong>.</p>
-      ${differs && html`<p class="small text">As the agent sees the request, it ${words(/** @type {Outcome} */ (agent))}.</p>`}
-      ${lacking.length > 0 && html`<p class="small text">The request has no ${lacking.join(', ')}: the default of the engine counts.</p>`}
+      <p>For this request, the expression <strong class="text">${words(tested)}</strong>.</p>
+      ${differs && html`<p class="small text">In the agent it ${words(/** @type {any} */ (agent))}.</p>`}
+      ${lacking.length > 0 && html`<p class="small text">The request has no ${lacking.join(', ')}: the engine's default applies.</p>`}
     <//>
   `;
 }
 
-/** @param {{ verdict: Verdict }} props */
+/** @param {{ verdict: any }} props */
 function VerdictText({ verdict: { fault, fields, hints, phase } }) {
   if (fault !== null) {
     return html`
       <${Notice} kind="bad">
         <p><strong>Line ${fault.line}, column ${fault.column}:</strong> <span class="text">${fault.text}</span></p>
-        <pre class="excerpt" tabindex="0" role="region" aria-label="Where it is">${fault.excerpt}</pre>
+        <pre class="excerpt" tabindex="0" role="region" aria-label="Location of the error">${fault.excerpt}</pre>
       <//>
     `;
   }
@@ -80,18 +75,18 @@ function VerdictText({ verdict: { fault, fields, hints, phase } }) {
 
 const KINDS = RULE_TABS.filter(({ kind }) => kind !== 'access_rule').map(({ kind, label }) => ({ value: kind, label }));
 
-/** The box to try an expression without making a rule. @param {{ kind: string, onClose: () => void, onUse?: (kind: string, expression: string) => void }} props */
+/** @param {{ kind: string, onClose: () => void, onUse?: (kind: string, expression: string) => void }} props */
 export function TryExpression({ kind: given, onClose, onUse }) {
   const [kind, setKind] = useState(given);
   const [expression, setExpression] = useState('');
   return html`
     <${Dialog}
-      title="Try an expression" wide onClose=${onClose}
-      footer=${html`<${Button} onClick=${onClose}>Close<//>${onUse !== undefined && html`<${Button} kind="main" disabled=${expression.trim() === ''} onClick=${() => onUse(kind, expression)}>Make a rule of it<//>`}`}
+      title="Test expression" wide onClose=${onClose}
+      footer=${html`<${Button} onClick=${onClose}>Close<//>${onUse !== undefined && html`<${Button} kind="main" disabled=${expression.trim() === ''} onClick=${() => onUse(kind, expression)}>Create rule<//>`}`}
     >
       <${SelectField} label="Kind of rule" value=${kind} onValue=${setKind} options=${KINDS} />
       <${ExpressionField} kind=${kind} value=${expression}
-        onValue=${setExpression} autofocus hint="Judged as you type, exactly as the signal endpoint judges it." />
+        onValue=${setExpression} autofocus hint="Checked as you type, like in the signal API." />
       <${SameWithCurl} text=${curlOf('POST', CHECK, { kind, expression })} />
     <//>
   `;

@@ -1,16 +1,13 @@
-/** Which rules are shown: conditions, which stand in the address of the page. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { setQuery } from '../../router.js';
+import { LEVELS } from '../../tables.js';
 import { Button } from '../../ui/button.js';
 import { SelectField } from '../../ui/field.js';
 import { Typed } from '../../ui/typed.js';
 
-/** @typedef {{ field: string, label: string, options?: readonly { value: string, label: string }[], hint?: string }} Condition */
-
 const ANY = { value: '', label: 'Any' };
-const LEVELS = [ANY, ...['low', 'medium', 'high', 'critical'].map((value) => ({ value, label: value }))];
+const CHOICES = [ANY, ...LEVELS.map((value) => ({ value, label: value }))];
 /** @type {readonly Condition[]} */
 const OF_TARGETS = [
   {
@@ -18,89 +15,80 @@ const OF_TARGETS = [
     label: 'Target',
     options: [ANY, { value: 'ip', label: 'Address or network' }, { value: 'asn', label: 'ASN' }, { value: 'country', label: 'Country' }],
   },
-  { field: 'confidence', label: 'Confidence', options: LEVELS },
-  { field: 'severity', label: 'Severity', options: LEVELS },
+  { field: 'confidence', label: 'Confidence', options: CHOICES },
+  { field: 'severity', label: 'Severity', options: CHOICES },
 ];
 /** @type {readonly Condition[]} */
 const OF_ALL = [
-  { field: 'reason', label: 'Reason', hint: 'Exactly this text.' },
+  { field: 'reason', label: 'Reason', hint: 'Exact text.' },
   { field: 'label', label: 'Label', hint: 'name:value' },
   {
     field: 'since',
-    label: 'Changed within',
-    options: [ANY, { value: '1h', label: 'an hour' }, { value: '24h', label: 'a day' }, { value: '7d', label: 'a week' }],
+    label: 'Changed',
+    options: [ANY, { value: '1h', label: 'Last hour' }, { value: '24h', label: 'Last day' }, { value: '7d', label: 'Last 7 days' }],
   },
-  { field: 'key', label: 'Key', hint: 'The name or id of the key that wrote them last.' },
-  { field: 'person', label: 'Person', hint: 'Who wrote them last, by name.' },
-  { field: 'batch', label: 'Batch', hint: 'The id of the batch that wrote them last.' },
+  { field: 'key', label: 'Key', hint: 'Name or id of the key of the last change.' },
+  { field: 'person', label: 'Person', hint: 'Name of the author of the last change.' },
+  { field: 'batch', label: 'Batch', hint: 'Id of the batch of the last change.' },
 ];
-/** What a list is called in an address: by its name, where no other has it. @param {import('../../names.js').Names} names @param {string} id */
+/** The list's name in the URL where it is unique, else its id. @param {Names} names @param {string} id */
 const namedList = ({ lists }, id) => {
   const list = lists.find((each) => each.id === id || each.name === id);
   return list === undefined || lists.some((each) => each !== list && each.name === list.name) ? id : list.name;
 };
 
-/** A condition as it is chosen. @param {Condition} condition @param {import('../../names.js').Names} names @returns {Condition} */
+/** @param {Condition} condition @param {Names} names @returns {Condition} */
 const withNames = (condition, { keys }) =>
   condition.field === 'key' && keys.length > 0
     ? { field: 'key', label: 'Key', options: [ANY, ...keys.map((name) => ({ value: name, label: name }))] }
     : condition;
 
 const MATCHES = [
-  { value: 'covering', label: 'covering this' },
+  { value: 'covering', label: 'containing this' },
   { value: 'exact', label: 'exactly this' },
   { value: 'covered', label: 'inside this' },
 ];
 
-/** The conditions of a kind of rules. @param {boolean} isAccess */
+/** @param {boolean} isAccess */
 const fieldsOf = (isAccess) => [
   'action',
   ...(isAccess ? ['address', 'list', ...OF_TARGETS.map(({ field }) => field)] : []),
   ...OF_ALL.map(({ field }) => field),
 ];
 
-/**
- * The conditions that an address of the page has, as the management API takes them.
- * @param {URLSearchParams} query
- * @param {boolean} isAccess
- * @returns {Record<string, string | undefined>}
- */
+/** @param {URLSearchParams} query @param {boolean} isAccess @returns {Record<string, string | undefined>} */
 export function conditionsOf(query, isAccess) {
   const given = Object.fromEntries(fieldsOf(isAccess).map((field) => [field, query.get(field) ?? undefined]));
   const isNetwork = given.address !== undefined && /[.:]/.test(given.address);
   return { ...given, ...(given.address !== undefined && { match: isNetwork ? (query.get('match') ?? 'covering') : 'exact' }) };
 }
 
-/** Whether any condition is given. @param {Record<string, string | undefined>} conditions */
+/** @param {Record<string, string | undefined>} conditions */
 export const isNarrow = (conditions) => Object.values(conditions).some((value) => value !== undefined);
 
 /**
- * @param {{ query: URLSearchParams, isAccess: boolean, actions: readonly string[], names: import('../../names.js').Names,
- *   faultOf: (field: string) => string | undefined }} props
+ * @param {{ query: URLSearchParams, isAccess: boolean, actions: readonly string[], names: Names,
+ * faultOf: (field: string) => string | undefined }} props
  */
 export function RuleFilter({ query, isAccess, actions, names, faultOf }) {
   const more = [...(isAccess ? OF_TARGETS : []), ...OF_ALL];
   const [isOpen, setOpen] = useState(() => more.some(({ field }) => query.has(field)));
   const clear = () => setQuery(Object.fromEntries([...fieldsOf(isAccess), 'match'].map((field) => [field, undefined])));
-  const choice = (
-    /** @type {string} */ field,
-    /** @type {string} */ label,
-    /** @type {readonly { value: string, label: string }[]} */ options,
-  ) => html`
-    <${SelectField} label=${label} value=${field === 'list' ? namedList(names, query.get(field) ?? '') : (query.get(field) ?? '')} onValue=${(/** @type {string} */ value) => setQuery({ [field]: value })}
+  const choice = (field, label, /** @type {readonly { value: string, label: string }[]} */ options) => html`
+    <${SelectField} label=${label} value=${field === 'list' ? namedList(names, query.get(field) ?? '') : (query.get(field) ?? '')} onValue=${(value) => setQuery({ [field]: value })}
       options=${options} />
   `;
-  const typed = (/** @type {string} */ field, /** @type {string} */ label, /** @type {object} */ rest = {}) => html`
+  const typed = (field, label, rest = {}) => html`
     <${Typed} key=${field} field=${field} label=${label} value=${query.get(field) ?? ''} fault=${faultOf(field)} ...${rest} />
   `;
   return html`
-    <form class="filter" role="search" aria-label="Rules" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+    <form class="filter" role="search" aria-label="Rules" onSubmit=${(event) => event.preventDefault()}>
       <div class="form-row">
         ${isAccess && typed('address', 'Address', { placeholder: '192.0.2.7, AS64500, NL' })}
         ${
           isAccess &&
           html`<${SelectField} label="Rules" value=${query.get('match') ?? 'covering'}
-          onValue=${(/** @type {string} */ value) => setQuery({ match: value })} options=${MATCHES} />`
+          onValue=${(value) => setQuery({ match: value })} options=${MATCHES} />`
         }
         ${isAccess && choice('list', 'List', [{ value: '', label: 'All lists' }, ...names.lists.map(({ id, name }) => ({ value: namedList(names, id), label: name }))])}
         ${choice('action', 'Action', [ANY, ...actions.map((value) => ({ value, label: value }))])}
@@ -110,8 +98,8 @@ export function RuleFilter({ query, isAccess, actions, names, faultOf }) {
         html`<div class="form-row">${more.map((each) => withNames(each, names)).map(({ field, label, options, hint }) => (options === undefined ? typed(field, label, { hint }) : choice(field, label, options)))}</div>`
       }
       <div class="row">
-        <${Button} tiny kind="quiet" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${isOpen ? 'Fewer conditions' : 'More conditions'}<//>
-        ${isNarrow(conditionsOf(query, isAccess)) && html`<${Button} tiny kind="quiet" icon="close" onClick=${clear}>Show all rules<//>`}
+        <${Button} tiny kind="quiet" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${isOpen ? 'Fewer filters' : 'More filters'}<//>
+        ${isNarrow(conditionsOf(query, isAccess)) && html`<${Button} tiny kind="quiet" icon="close" onClick=${clear}>Clear filters<//>`}
       </div>
     </form>
   `;

@@ -1,8 +1,10 @@
-/** Which list a change is for: none that a source keeps, which nothing else changes. */
 import { html } from 'htm/preact';
 import { SelectField } from '../../ui/field.js';
 
-/** @param {{ names: import('../../names.js').Names, value: string, onValue: (value: string) => void }} props The value is an id; empty: the default list. */
+/**
+ * @param {{ names: Names, value: string, onValue: (value: string) => void }} props The value is an id; empty: the
+ *   default list.
+ */
 export const ListField = ({ names, value, onValue }) => html`
   <${SelectField}
     label="List" value=${value} onValue=${onValue}

@@ -1,15 +1,11 @@
-/** Which orders rules need to be enforced in another order: as few as can be are changed. Pure functions. */
-
-/** @typedef {{ rule_ref: string | null, order?: number | null }} Ordered */
-
-/** Between the orders of rules that are numbered anew: room for later ones. */
+/** Step of renumbered orders, so that later rules fit between. */
 const STEP = 10;
 
 const orderOf = (/** @type {Ordered} */ { order }) => order ?? Number.POSITIVE_INFINITY;
-/** Whether a rule is enforced before another as both are: by order, then by reference; those without an order come last. @param {Ordered} a @param {Ordered} b */
+/** @param {Ordered} a @param {Ordered} b */
 const isBefore = (a, b) => (orderOf(a) === orderOf(b) ? (a.rule_ref ?? '') < (b.rule_ref ?? '') : orderOf(a) < orderOf(b));
 
-/** Where the rules begin that have no order and come last as they stand. @param {readonly Ordered[]} rules */
+/** @param {readonly Ordered[]} rules */
 function endOf(rules) {
   let at = rules.length;
   while (at > 0 && orderOf(rules[at - 1]) === Number.POSITIVE_INFINITY && (at === rules.length || isBefore(rules[at - 1], rules[at])))
@@ -17,10 +13,10 @@ function endOf(rules) {
   return at;
 }
 
-/** The places of the most rules that are in their order already. @param {readonly Ordered[]} rules @returns {number[]} */
+/** Positions of the longest run that is already in order. @param {readonly Ordered[]} rules @returns {number[]} */
 function kept(rules) {
   const end = endOf(rules);
-  const isIn = (/** @type {number} */ i) => i >= end || orderOf(rules[i]) !== Number.POSITIVE_INFINITY;
+  const isIn = (i) => i >= end || orderOf(rules[i]) !== Number.POSITIVE_INFINITY;
   /** @type {{ length: number, before: number }[]} */
   const best = [];
   for (let i = 0; i < rules.length; i += 1) {
@@ -37,7 +33,7 @@ function kept(rules) {
   return places;
 }
 
-/** Whole numbers between two, evenly; undefined where there are too few. @param {number} low @param {number} high @param {number} many */
+/** Evenly spaced integers between two; undefined where too few exist. @param {number} low @param {number} high @param {number} many */
 function between(low, high, many) {
   if (low === Number.POSITIVE_INFINITY) return undefined;
   if (high === Number.POSITIVE_INFINITY) {
@@ -50,8 +46,7 @@ function between(low, high, many) {
 }
 
 /**
- * The orders that rules need to be enforced as they stand here; those that stay as they are are not in it. Where there is no room all are
- * numbered anew.
+ * New orders by position, for rules in the wanted order. Changes as few rules as possible; renumbers all where no integers are free.
  * @param {readonly Ordered[]} rules In the order that is wanted.
  * @returns {Map<number, number>} The new order by the place of the rule.
  */

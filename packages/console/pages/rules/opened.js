@@ -1,5 +1,3 @@
-/** What opens above the page of rules: one rule, and the forms that change some. */
-
 import { html } from 'htm/preact';
 import { may } from '../../session.js';
 import { BlockForm } from './block.js';
@@ -12,13 +10,9 @@ import { PasteForm } from './paste.js';
 import { RuleDialog } from './rule-dialog.js';
 import { UnblockForm } from './unblock.js';
 
-/** @typedef {import('./tabs.js').Rule} Rule */
-/** @typedef {import('./rule-list.js').Meant} Meant */
-/** @typedef {{ name: 'block' | 'unblock' | 'paste' | 'try' | 'add' | 'order' } | { name: 'delete' | 'edit', meant: Meant } | { name: 'rule' | 'change', rule: Rule } | { name: 'use', kind: string, expression: string }} Open */
-
 /**
- * @param {{ open: Open, onOpen: (open: Open | undefined) => void, tab: import('./tabs.js').RuleTab, type: string,
- *   names: import('../../names.js').Names, session: import('../../session.js').Session, onDone: () => Promise<void> }} props
+ * @param {{ open: RulesForm, onOpen: (open: RulesForm | undefined) => void, tab: RuleTab, type: string,
+ * names: Names, session: Session, onDone: () => Promise<void> }} props
  */
 export function Opened({ open, onOpen, tab, type, names, session, onDone }) {
   const isAccess = tab.kind === 'access_rule';
@@ -38,7 +32,7 @@ export function Opened({ open, onOpen, tab, type, names, session, onDone }) {
     ${
       open.name === 'try' &&
       html`<${TryExpression} kind=${tab.kind} onClose=${close}
-      onUse=${may(session, 'rules:write') ? (/** @type {string} */ kind, /** @type {string} */ expression) => onOpen({ name: 'use', kind, expression }) : undefined} />`
+      onUse=${may(session, 'rules:write') ? (kind, expression) => onOpen({ name: 'use', kind, expression }) : undefined} />`
     }
     ${open.name === 'order' && html`<${OrderRules} kind=${tab.kind} onClose=${close} onDone=${onDone} />`}
     ${open.name === 'add' && html`<${ExpressionRuleForm} kind=${tab.kind} type=${type} ...${opened} />`}

@@ -1,13 +1,11 @@
-/** The order in which expression rules are enforced: rules are dragged, or moved with the keyboard; what changes is shown and sent as one batch. */
-
 import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
 import { allPages, ask, manage } from '../../api.js';
-import { useLiveWork, useWork } from '../../data.js';
+import { useLiveWork } from '../../data.js';
 import { counted } from '../../format.js';
 import { helpAt } from '../../router.js';
-import { Button, IconButton } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
+import { IconButton } from '../../ui/button.js';
+import { Dialog, FormDialog } from '../../ui/dialog.js';
 import { Failed, Notice } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 import { Action } from './action.js';
@@ -15,9 +13,6 @@ import { newOrders } from './new-orders.js';
 import { usePreview } from './preview.js';
 import { nameOf } from './tabs.js';
 
-/** @typedef {import('./tabs.js').Rule} Rule */
-
-/** Rules that can be put into another order here. */
 const MOST = 500;
 
 /** @param {{ kind: string, onClose: () => void, onDone: () => void }} props */
@@ -28,23 +23,22 @@ export function OrderRules({ kind, onClose, onDone }) {
   const rules = /** @type {Rule[] | undefined} */ (value);
   if (rules !== undefined && rules.length <= MOST) return html`<${Order} rules=${rules} onClose=${onClose} onDone=${onDone} />`;
   return html`
-    <${Dialog} title="Change the order" onClose=${onClose}>
+    <${Dialog} title="Change order" onClose=${onClose}>
       ${error !== undefined && html`<${Failed} error=${error} />`}
       ${rules !== undefined ? html`<${TooMany} />` : html`<p class="soft">Loading…</p>`}
     <//>
   `;
 }
 
-/** How it is done where there are too many. */
 const TooMany = () => html`
-  <${Notice}>There are more than ${MOST} rules of this kind, and no more than ${MOST} are moved here. Each has its place by its number all the same:<//>
+  <${Notice}>Only lists of up to ${MOST} rules can be sorted here. Set the order by number instead:<//>
   <ul>
-    <li>One rule: open it in the list, press <em>Change</em> and give it an <em>Order</em>. The lowest is enforced first; a number between those of two rules puts it between them.</li>
-    <li>Many: send them again under the same references with other numbers, <code>weir send rules.json</code>, which <code>--dry-run</code> tries (<a href=${helpAt('docs/signals.md')} target="_blank" rel="noopener">signals</a>).</li>
+    <li>One rule: open it, press <em>Change</em> and set its <em>Order</em>. The lowest runs first.</li>
+    <li>Many rules: <a href=${helpAt('docs/signals.md')} target="_blank" rel="noopener">send them again</a> with the same references and other numbers.</li>
   </ul>
 `;
 
-/** A rule as a signal, with another order; all else as it is. @param {Rule} rule @param {number} order */
+/** As a signal with another order, otherwise unchanged. @param {Rule} rule @param {number} order */
 const signalOf = ({ kind, rule_ref, type, action, expression, name, short_description, config, reason, labels, expires_at }, order) => ({
   kind,
   op: 'upsert',
@@ -62,47 +56,41 @@ function Order({ rules, onClose, onDone }) {
   const [list, setList] = useState(rules);
   const [told, setTold] = useState('');
   const dragged = useRef(/** @type {number | undefined} */ (undefined));
-  const { busy, error, run } = useWork();
   const changes = newOrders(list);
   const signals = [...changes].map(([place, order]) => signalOf(list[place], order));
   const body = signals.length === 0 ? undefined : JSON.stringify(signals);
   const preview = usePreview(manage('/imports', { preview: 1 }), body);
   const failed = preview.answer?.errors ?? [];
 
-  const move = (/** @type {number} */ from, /** @type {number} */ to) => {
+  const move = (from, to) => {
     if (to < 0 || to >= list.length || from === to) return;
     const next = list.toSpliced(from, 1).toSpliced(to, 0, list[from]);
     setList(next);
-    setTold(`${nameOf(list[from])} is enforced as number ${to + 1} of ${list.length}.`);
+    setTold(`${nameOf(list[from])} moved to position ${to + 1} of ${list.length}.`);
   };
-  const submit = async () => {
-    const isDone = await run(async () => {
-      await ask(manage('/imports'), { method: 'POST', once: crypto.randomUUID(), body });
-      toast(`${counted(signals.length, 'rule has', 'rules have')} another order now.`);
-      onDone();
-    });
-    if (isDone) onClose();
+  const work = async () => {
+    await ask(manage('/imports'), { method: 'POST', once: crypto.randomUUID(), body });
+    toast(`Order of ${counted(signals.length, 'rule')} changed.`);
+    onDone();
   };
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${preview.answer === undefined || failed.length > 0}>Apply<//>`;
   return html`
-    <${Dialog} title="Change the order" wide onClose=${onClose} onSubmit=${submit} footer=${footer}>
-      ${error !== undefined && html`<${Failed} error=${error} />`}
-      <p class="soft small">The first rule that matches decides. Drag a rule, or use its arrows; <kbd>Alt</kbd> with an arrow key moves the one that has the focus.</p>
+    <${FormDialog} title="Change order" wide action="Apply" work=${work} onClose=${onClose} disabled=${preview.answer === undefined || failed.length > 0}>
+      <p class="soft small">The first matching rule decides. Drag a rule, use its arrows, or press <kbd>Alt</kbd> with an arrow key.</p>
       <ol class="ordered">
         ${list.map(
           (rule, i) => html`
             <li key=${rule.id} draggable=${true} data-place=${i}
-              onDragStart=${(/** @type {DragEvent} */ event) => {
+              onDragStart=${(event) => {
                 dragged.current = i;
                 if (event.dataTransfer !== null) event.dataTransfer.effectAllowed = 'move';
               }}
-              onDragOver=${(/** @type {DragEvent} */ event) => event.preventDefault()}
-              onDrop=${(/** @type {DragEvent} */ event) => {
+              onDragOver=${(event) => event.preventDefault()}
+              onDrop=${(event) => {
                 event.preventDefault();
                 if (dragged.current !== undefined) move(dragged.current, i);
                 dragged.current = undefined;
               }}
-              onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
+              onKeyDown=${(event) => {
                 const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
                 if (!event.altKey || step === undefined) return;
                 event.preventDefault();
@@ -120,12 +108,12 @@ function Order({ rules, onClose, onDone }) {
         )}
       </ol>
       <p class="hidden-visually" role="status">${told}</p>
-      <section aria-label="What will change" class="stack">
-        <h3>What will change</h3>
-        <p>${signals.length === 0 ? 'Nothing yet: move a rule.' : `The order of ${counted(signals.length, 'rule')}, as one batch that can be undone.`}</p>
+      <section aria-label="Preview" class="stack">
+        <h3>Preview</h3>
+        <p>${signals.length === 0 ? 'Nothing yet.' : `The order of ${counted(signals.length, 'rule')}, as one batch that you can undo.`}</p>
         ${preview.error !== undefined && html`<${Failed} error=${preview.error} />`}
-        ${failed.map((/** @type {any} */ { place, message }) => html`<${Notice} kind="bad" key=${place}><span class="text">${place}: ${message}</span><//>`)}
-        ${(preview.answer?.warnings ?? []).map((/** @type {string} */ warning) => html`<${Notice} kind="warn" key=${warning}><span class="text">${warning}</span><//>`)}
+        ${failed.map(({ place, message }) => html`<${Notice} kind="bad" key=${place}><span class="text">${place}: ${message}</span><//>`)}
+        ${(preview.answer?.warnings ?? []).map((warning) => html`<${Notice} kind="warn" key=${warning}><span class="text">${warning}</span><//>`)}
       </section>
     <//>
   `;

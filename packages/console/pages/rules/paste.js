@@ -1,17 +1,13 @@
-/** The form to paste a list of addresses, or to take one from a file. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { addressFacts } from '../../addresses.js';
 import { ask, manage } from '../../api.js';
 import { curlFile } from '../../curl.js';
-import { useWork } from '../../data.js';
 import { count, counted } from '../../format.js';
-import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
+import { FormDialog } from '../../ui/dialog.js';
 import { CheckField, SelectField, TextField } from '../../ui/field.js';
 import { Facts } from '../../ui/figures.js';
-import { Failed, Notice } from '../../ui/states.js';
+import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { toast } from '../../ui/toast.js';
 import { ExpiryField } from './expiry.js';
@@ -25,27 +21,21 @@ const ACTIONS = [
   { value: 'allow', label: 'Never block (allow)' },
   { value: 'unblock', label: 'Unblock' },
 ];
-/** What has to be said where much is at stake. */
 const SURE = {
-  wide: 'Whole countries and networks of operators are meant',
-  removed: 'Removing more than half of the rules of the list is meant',
-  changed: 'Changing more than half of the list or of its addresses is intended',
+  wide: 'Yes, block these countries, ASNs and large networks',
+  removed: 'Yes, remove more than half of the list',
+  changed: 'Yes, change more than half of the list or its addresses',
 };
-/** Faults that are shown; the answer has more. */
 const SHOWN = 50;
 
-/** @typedef {{ removed: number, changed: number, unchanged: number, kept: number, needs_confirmation: boolean }} Replaced */
-/** @typedef {{ accepted: number, failed: number, expired: number, passed: { reason: string, rows: number }[], errors: { place: string, message: string }[], errors_left_out: number, warnings: string[], wide?: { countries: number, asns: number, networks: number }, addresses?: import('../../addresses.js').AddressChange[], replaced?: Replaced }} ImportAnswer */
-
-/** @param {{ names: import('../../names.js').Names, onClose: () => void, onDone: () => void }} props */
+/** @param {{ names: Names, onClose: () => void, onDone: () => void }} props */
 export function PasteForm({ names, onClose, onDone }) {
   const [text, setText] = useState('');
   const [form, setForm] = useState({ action: 'block', list: '', expires: '', reason: '', file: '' });
-  const set = (/** @type {string} */ field) => (/** @type {string} */ value) => setForm((before) => ({ ...before, [field]: value }));
+  const set = (field) => (value) => setForm((before) => ({ ...before, [field]: value }));
   const [isReplacing, setReplacing] = useState(false);
   const [isSure, setSure] = useState(false);
   const [once] = useState(() => crypto.randomUUID());
-  const { busy, error, run } = useWork();
   const { action, list, expires, reason, file } = form;
   const replaces = isReplacing && action !== 'unblock';
   const query = { list, action, expires_in: expires, reason, file, ...(replaces && { replace: true }) };
@@ -57,88 +47,82 @@ export function PasteForm({ names, onClose, onDone }) {
   const asks = isLarge || isBroad || preview.answer?.addresses !== undefined;
   const sure = isBroad ? 'wide' : removesMost(preview.answer?.replaced) ? 'removed' : 'changed';
   const change = manage('/imports', { ...query, ...(asks && { confirmed: true }) });
-  const submit = () =>
-    run(async () => {
-      const { body } = await ask(change, { method: 'POST', once, body: text });
-      const removed = body.replaced === undefined ? '' : `, and ${counted(body.replaced.removed, 'rule', 'rules')} removed`;
-      toast(`${counted(body.accepted, 'entry', 'entries')} of the list ${body.accepted === 1 ? 'was' : 'were'} accepted${removed}.`);
-      onDone();
-      onClose();
-    });
-  const onFile = async (/** @type {any} */ event) => {
+  const work = async () => {
+    const { body } = await ask(change, { method: 'POST', once, body: text });
+    const removed = body.replaced === undefined ? '' : `, ${counted(body.replaced.removed, 'rule')} removed`;
+    toast(`${counted(body.accepted, 'entry', 'entries')} accepted${removed}.`);
+    onDone();
+  };
+  const onFile = async (event) => {
     const [chosen] = event.target.files;
     if (chosen === undefined) return;
     set('file')(chosen.name);
     setText(await chosen.text());
   };
   return html`
-    <${Dialog}
-      title="Paste a list" wide onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${takes === 0 || (asks && !isSure)}>${takes === 0 ? 'Apply' : `Apply ${counted(takes, 'entry', 'entries')}`}<//>`}
-    >
-      ${error !== undefined && html`<${Failed} error=${error} />`}
+    <${FormDialog} title="Paste list" wide action=${takes === 0 ? 'Apply' : `Apply ${counted(takes, 'entry', 'entries')}`} work=${work} onClose=${onClose} disabled=${takes === 0 || (asks && !isSure)}>
       <${TextField}
         label="Entries" rows=${8} value=${text} onValue=${setText} autofocus placeholder=${'192.0.2.1\n198.51.100.0/24  # a comment\nAS64500'}
-        hint="One a line, or CSV with a header, JSON or NDJSON: addresses, networks, ASNs, countries. 10,000 at most."
+        hint="Addresses, networks, ASNs and countries, one per line, or as CSV with a header, JSON or NDJSON. Limit: 10,000."
       />
       <label class="file-choice small">Or a file: <input type="file" accept=".txt,.csv,.json,.ndjson,.list,text/*"
         onChange=${onFile} /></label>
       <div class="form-row">
-        <${SelectField} label="Action" hint="Of entries that name none." value=${action} onValue=${set('action')} options=${ACTIONS} />
+        <${SelectField} label="Action" hint="Used for entries without an action." value=${action} onValue=${set('action')} options=${ACTIONS} />
         <${ListField} names=${names} value=${list} onValue=${set('list')} />
-        <${ExpiryField} value=${expires} onValue=${set('expires')} usual=${action === 'block' ? '1 day, as usual' : 'Never'} />
+        <${ExpiryField} value=${expires} onValue=${set('expires')} usual=${action === 'block' ? '1 day (default)' : 'Never'} />
         <${TextField} label="Reason" value=${reason} onValue=${set('reason')} maxlength="2048" />
       </div>
       ${
         action !== 'unblock' &&
-        html`<${CheckField} label="Replace the list: rules that are not pasted are removed" checked=${isReplacing} onValue=${setReplacing} />`
+        html`<${CheckField} label="Replace the list: remove rules that are not pasted" checked=${isReplacing} onValue=${setReplacing} />`
       }
       <${WhatChanges} preview=${preview} isGiven=${isGiven} curl=${curlFile(change, file === '' ? 'list.txt' : file)}>
-        ${(/** @type {any} */ answer) => html`<${Judged} answer=${answer} /><${StillBlockedOf} answer=${answer} /><${FeedChanges} answer=${answer} />`}
+        ${(answer) => html`<${Judged} answer=${answer} /><${StillBlockedOf} answer=${answer} /><${FeedChanges} answer=${answer} />`}
       <//>
       ${asks && html`<${CheckField} label=${SURE[sure]} checked=${isSure} onValue=${setSure} />`}
     <//>
   `;
 }
 
-/** @param {Replaced} [replaced] */
+/** @param {any} [replaced] */
 const removesMost = (replaced) => replaced !== undefined && replaced.removed > replaced.changed + replaced.unchanged;
 
-/** @param {{ answer: ImportAnswer }} props */
+/** @param {{ answer: any }} props */
 function Judged({ answer: { accepted, failed, expired, passed, errors, errors_left_out: leftOut, warnings, replaced, wide, addresses } }) {
   const more = Math.max(0, errors.length - SHOWN) + leftOut;
   return html`
     <p role="status">
-      ${counted(accepted, 'entry is', 'entries are')} good${failed > 0 && html`, <strong>${count(failed)} ${failed === 1 ? 'is' : 'are'} not</strong> and will be left out`}${expired > 0 && `, ${count(expired)} ${expired === 1 ? 'has' : 'have'} expired`}.
+      ${counted(accepted, 'valid entry', 'valid entries')}${failed > 0 && html`, <strong>${count(failed)} invalid</strong> (skipped)`}${expired > 0 && `, ${count(expired)} expired`}.
     </p>
     ${
       wide !== undefined &&
-      html`<${Notice} kind="bad">${[counted(wide.countries, 'country', 'countries'), counted(wide.asns, 'ASN', 'ASNs'), counted(wide.networks, 'network', 'networks')].filter((text) => !text.startsWith('0 ')).join(', ')}: is that meant?<//>`
+      html`<${Notice} kind="bad">${[counted(wide.countries, 'country', 'countries'), counted(wide.asns, 'ASN', 'ASNs'), counted(wide.networks, 'network', 'networks')].filter((text) => !text.startsWith('0 ')).join(', ')}: is this intended?<//>`
     }
     ${addresses !== undefined && html`<${Facts} facts=${addressFacts(addresses)} />`}
     ${replaced !== undefined && html`<${WhatGoes} ...${replaced} failed=${failed} />`}
     ${
       errors.length > 0 &&
-      html`<div class="scrolls"><${Table} label="What is wrong" columns=${COLUMNS} rows=${errors.slice(0, SHOWN)}
-      keyOf=${(/** @type {any} */ { place, message }) => place + message} /></div>`
+      html`<div class="scrolls"><${Table} label="Problem" columns=${COLUMNS} rows=${errors.slice(0, SHOWN)}
+      keyOf=${({ place, message }) => place + message} /></div>`
     }
     ${more > 0 && html`<p class="small soft">And ${counted(more, 'more entry', 'more entries')}.</p>`}
-    ${passed.map(({ reason, rows }) => html`<p class="small soft" key=${reason}>Left out: ${counted(rows, 'row', 'rows')}: ${reason}.</p>`)}
+    ${passed.map(({ reason, rows }) => html`<p class="small soft" key=${reason}>Skipped ${counted(rows, 'row')}: ${reason}.</p>`)}
     ${warnings.slice(0, 5).map((warning) => html`<${Notice} kind="warn" key=${warning}><span class="text">${warning}</span><//>`)}
     ${warnings.length > 5 && html`<p class="small soft">And ${counted(warnings.length - 5, 'more warning')}.</p>`}
   `;
 }
 
-/** @param {Replaced & { failed: number }} props */
+/** @param {any & { failed: number }} props */
 const WhatGoes = ({ failed, ...replaced }) => html`
   <p>
-    ${failed > 0 ? 'No rule of the list is removed while an entry is wrong' : html`<strong>${counted(replaced.removed, 'rule', 'rules')}</strong> of the list ${replaced.removed === 1 ? 'is' : 'are'} removed`}${replaced.kept > 0 && `; ${counted(replaced.kept, 'rule', 'rules')} with a reference ${replaced.kept === 1 ? 'stays' : 'stay'}`}.
+    ${failed > 0 ? 'No rule is removed while an entry is invalid' : html`<strong>${counted(replaced.removed, 'rule')}</strong> removed from the list`}${replaced.kept > 0 && `; ${counted(replaced.kept, 'rule')} with a reference unchanged`}.
   </p>
-  ${replaced.needs_confirmation && html`<${Notice} kind="bad">${removesMost(replaced) ? 'That is more than half of the list.' : 'More than half of the list or of its addresses would change.'}<//>`}
+  ${replaced.needs_confirmation && html`<${Notice} kind="bad">${removesMost(replaced) ? 'This is more than half of the list.' : 'More than half of the list or of its addresses would change.'}<//>`}
 `;
 
-/** @type {import('../../ui/table.js').Column<{ place: string, message: string }>[]} */
+/** @type {Column<{ place: string, message: string }>[]} */
 const COLUMNS = [
-  { label: 'Where', cell: ({ place }) => html`<span class="nowrap">${place}</span>` },
-  { label: 'What is wrong', cell: ({ message }) => html`<span class="text">${message}</span>` },
+  { label: 'Line', cell: ({ place }) => html`<span class="nowrap">${place}</span>` },
+  { label: 'Problem', cell: ({ message }) => html`<span class="text">${message}</span>` },
 ];

@@ -1,25 +1,15 @@
-/** What a change would do, asked while its form is filled in. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, ask } from '../../api.js';
-import { count } from '../../format.js';
+import { count, counted } from '../../format.js';
 import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 
-/** How long typing has to rest, ms. */
+/** Pause in typing before a request, ms. */
 const REST = 350;
 
 /**
- * @typedef {object} Preview
- * @property {any} answer The answer of the operation; undefined while there is none.
- * @property {Error | undefined} error
- * @property {boolean} isWaiting
- * @property {(field: string) => string | undefined} faultOf What is wrong with a field.
- */
-
-/**
- * Asks an operation that changes nothing, whenever what it is asked has changed and typing rests.
+ * Asks a preview operation when its body changes. A string is sent as it is.
  * @param {string} address
  * @param {unknown} body undefined: nothing to ask about yet. A text is sent as it is.
  * @returns {Preview}
@@ -54,27 +44,12 @@ export function usePreview(address, body) {
   };
 }
 
-/**
- * @typedef {object} FeedChange
- * @property {string | null} id
- * @property {string} kind
- * @property {string} name
- * @property {string} action
- * @property {number} entries_before
- * @property {number} entries_after
- * @property {number} entry_limit
- * @property {string} [warning]
- */
-
 const KINDS = /** @type {Record<string, string>} */ ({ workspace: 'workspace', list: 'list', composed: 'feed' });
 
-/**
- * What a preview says of feeds.
- * @param {{ answer: { feeds?: FeedChange[] | 'unknown', feeds_left_out?: number, feeds_reason?: string } }} props
- */
+/** @param {{ answer: { feeds?: FeedChange[] | 'unknown', feeds_left_out?: number, feeds_reason?: string } }} props */
 export function FeedChanges({ answer }) {
   const { feeds, feeds_left_out: leftOut = 0, feeds_reason: reason } = answer;
-  if (feeds === 'unknown') return html`<${Notice} kind="warn">What this does to feeds is not known: ${reason}.<//>`;
+  if (feeds === 'unknown') return html`<${Notice} kind="warn">The effect on feeds is unknown: ${reason}.<//>`;
   if (feeds === undefined) return null;
   const changed = feeds.filter(({ entries_before: before, entries_after: after }) => before !== after);
   const warnings = feeds.flatMap(({ warning }) => warning ?? []);
@@ -85,28 +60,25 @@ export function FeedChanges({ answer }) {
       warnings.length === 0 &&
       over.map(
         (feed) =>
-          html`<${Notice} kind="bad" key=${feed.id}>The feed <bdi>${feed.name}</bdi> will not be published, over its cap: devices get 413, and keep what they got before.<//>`,
+          html`<${Notice} kind="bad" key=${feed.id}>Feed <bdi>${feed.name}</bdi> will exceed its limit: devices get no update (HTTP 413).<//>`,
       )
     }
     ${
       changed.length > 0 &&
-      html`<${Table} label="What changes of feeds" columns=${COLUMNS} rows=${changed}
+      html`<${Table} label="Effect on feeds" columns=${COLUMNS} rows=${changed}
       keyOf=${(/** @type {FeedChange} */ { id, action }) => `${id} ${action}`} />`
     }
-    ${
-      changed.length === 0 &&
-      html`<p class="soft" role="status">No feed gets more or fewer entries: feeds have what this says already, or other rules settle it.</p>`
-    }
-    ${leftOut > 0 && html`<p class="small soft">${count(leftOut)} more feeds are concerned.</p>`}
+    ${changed.length === 0 && html`<p class="soft" role="status">No feed changes: other rules already have this effect.</p>`}
+    ${leftOut > 0 && html`<p class="small soft">${counted(leftOut, 'more feed')} affected.</p>`}
   `;
 }
 
-/** @type {import('../../ui/table.js').Column<FeedChange>[]} */
+/** @type {Column<FeedChange>[]} */
 const COLUMNS = [
   { label: 'Feed', cell: ({ name, kind }) => html`<span><bdi>${name}</bdi> <span class="soft small">${KINDS[kind]}</span></span>` },
-  { label: 'Of', cell: ({ action }) => html`<span class="soft">${action}</span>` },
+  { label: 'Action', cell: ({ action }) => html`<span class="soft">${action}</span>` },
   { label: 'Entries now', number: true, cell: ({ entries_before: before }) => count(before) },
-  { label: 'Then', number: true, cell: ({ entries_after: after }) => count(after) },
+  { label: 'After', number: true, cell: ({ entries_after: after }) => count(after) },
   {
     label: 'Change',
     number: true,

@@ -1,5 +1,3 @@
-/** One rule: all that is known of it, and what can be done about it. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -18,11 +16,10 @@ import { toast } from '../../ui/toast.js';
 import { Action } from './action.js';
 import { nameOf } from './tabs.js';
 
-/** @typedef {import('./tabs.js').Rule} Rule */
-
 /**
- * @param {{ rule: Rule, names: import('../../names.js').Names, session: import('../../session.js').Session, onClose: () => void, onDone: () => void,
- *   onChange: (rule: Rule) => void }} props `onChange` opens the form to change it.
+ * @param {{ rule: Rule, names: Names, session: Session, onClose: () => void, onDone:
+ *   () => void,
+ * onChange: (rule: Rule) => void }} props `onChange` opens the form to change it.
  */
 export function RuleDialog({ rule, names, session, onClose, onDone, onChange }) {
   const [isDeleting, setDeleting] = useState(false);
@@ -30,14 +27,14 @@ export function RuleDialog({ rule, names, session, onClose, onDone, onChange }) 
   const isExpression = rule.expression !== undefined;
   const remove = async () => {
     await ask(address, { method: 'DELETE' });
-    toast(html`The rule <bdi>${nameOf(rule)}</bdi> was deleted.`);
+    toast(html`Rule <bdi>${nameOf(rule)}</bdi> deleted.`);
     onDone();
     onClose();
   };
   if (isDeleting) {
     return html`
-      <${Confirm} title="Delete the rule?" action="Delete it" danger work=${remove} onClose=${onClose}>
-        <p>The rule <bdi>${nameOf(rule)}</bdi> (${rule.action}) will be deleted. That is a batch like any other, and can be undone for seven days.</p>
+      <${Confirm} title="Delete rule?" action="Delete" danger work=${remove} onClose=${onClose}>
+        <p>Delete the rule <bdi>${nameOf(rule)}</bdi> (${rule.action})? You can undo this batch for 7 days.</p>
         <${SameWithCurl} text=${curlOf('DELETE', address)} />
       <//>
     `;
@@ -50,13 +47,13 @@ export function RuleDialog({ rule, names, session, onClose, onDone, onChange }) 
   return html`
     <${Dialog} title=${nameOf(rule)} wide onClose=${onClose} footer=${footer}>
       ${rule.warning !== undefined && html`<${Notice} kind="warn"><span class="text">${rule.warning}</span><//>`}
-      ${isExpression && html`<${Code} text=${rule.expression} label="The expression" />`}
+      ${isExpression && html`<${Code} text=${rule.expression} label="Expression" />`}
       <${Facts} facts=${factsOf(rule, names)} />
     <//>
   `;
 }
 
-/** @param {Rule} rule @param {import('../../names.js').Names} names @returns {(readonly [string, any])[]} */
+/** @param {Rule} rule @param {Names} names @returns {(readonly [string, any])[]} */
 const factsOf = (rule, names) => [
   ['Action', html`<${Action} action=${rule.action} />`],
   ['List', rule.list_id && names.listName(rule.list_id)],
@@ -69,7 +66,7 @@ const factsOf = (rule, names) => [
   ['Severity', rule.severity],
   ['Written by', rule.type && (rule.type === 'generated' ? 'AI' : 'a person or a playbook')],
   ['Expires', expiryOf(rule.expires_at)],
-  ['Made', dateTime(rule.created_at)],
+  ['Created', dateTime(rule.created_at)],
   ['Changed', rule.updated_at === rule.created_at ? undefined : dateTime(rule.updated_at)],
   ['Person', rule.actor && (rule.person === undefined ? rule.actor : `${rule.actor} (${rule.person})`)],
   ['Key', rule.key_id && keyName(rule)],

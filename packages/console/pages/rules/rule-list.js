@@ -1,5 +1,3 @@
-/** Rules as a list of any length: sorted by a column, selected row by row, and how many there are. */
-
 import { html } from 'htm/preact';
 import { useRef } from 'preact/hooks';
 import { ApiError, manage } from '../../api.js';
@@ -16,16 +14,13 @@ import { Action } from './action.js';
 import { ExportRules } from './export-rules.js';
 import { nameOf } from './tabs.js';
 
-/** @typedef {import('./tabs.js').Rule} Rule */
-/** @typedef {Record<string, any>} Meant Which rules are meant: those of these ids, or all that meet conditions. */
-
-/** What rules are sorted by, as the address of the page has it. @param {URLSearchParams} query @returns {import('../../ui/long-list.js').Sort | undefined} */
+/** @param {URLSearchParams} query @returns {Sort | undefined} */
 export function sortOf(query) {
   const by = query.get('sort');
   return by === null ? undefined : { by, descending: query.get('descending') === 'true' };
 }
 
-/** A column is pressed: sorted by it, the other way round, not sorted. @param {import('../../ui/long-list.js').Sort | undefined} sort @param {string} by */
+/** Cycles a column: ascending, descending, unsorted. @param {Sort | undefined} sort @param {string} by */
 function sortBy(sort, by) {
   if (sort?.by !== by) setQuery({ sort: by, descending: undefined });
   else setQuery(sort.descending ? { sort: undefined, descending: undefined } : { descending: 'true' });
@@ -34,29 +29,30 @@ function sortBy(sort, by) {
 const keyOf = (/** @type {Rule} */ { id }) => id;
 
 /**
- * @param {{ rules: import('../../keyset.js').Keyset, tab: import('./tabs.js').RuleTab, conditions: Record<string, any>, isFiltered: boolean,
- *   sort: import('../../ui/long-list.js').Sort | undefined, names: import('../../names.js').Names, mayWrite: boolean, onAdd: () => void,
- *   onRule: (rule: Rule) => void, onChange: (meant: Meant) => void, onDelete: (meant: Meant) => void }} props
+ * @param {{ rules: Keyset, tab: RuleTab, conditions: Record<string, any>, isFiltered:
+ *   boolean,
+ * sort: Sort | undefined, names: Names, mayWrite: boolean, onAdd: () => void,
+ * onRule: (rule: Rule) => void, onChange: (meant: RuleSelection) => void, onDelete: (meant: RuleSelection) => void }} props
  */
 export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayWrite, onAdd, onRule, onChange, onDelete }) {
   const { isComplete, error, refresh, onSight } = rules;
   const name = JSON.stringify(conditions);
-  // Until the rules are there in another order, they are shown in the one before: what has the focus stays.
+  // Keep the old rows until the new order arrives, so that focus stays.
   const before = useRef({ name, items: rules.items });
   if (rules.items !== undefined || before.current.name !== name) before.current = { name, items: rules.items };
   const { items } = before.current;
   const counted = useLive(isComplete && items !== undefined ? null : manage('/rules/count', conditions));
   const selected = useSelection(items ?? [], keyOf, name);
   const isFault = error instanceof ApiError && error.faults.length > 0;
-  if (isFault) return html`<p class="soft">Mend the conditions above to see rules.</p>`;
-  // That the service does not answer is told above every page.
+  if (isFault) return html`<p class="soft">Fix the filter to see rules.</p>`;
+  // The shell shows an unavailable service.
   const failure = error !== undefined && isUnavailable(error) ? undefined : error;
   if (items === undefined)
     return failure !== undefined
       ? html`<${Failed} error=${failure} retry=${refresh} />`
       : error === undefined
         ? html`<${Loading} />`
-        : html`<p class="soft">Not read yet.</p>`;
+        : html`<p class="soft">Not loaded yet.</p>`;
   if (items.length === 0 && !isComplete) return html`<${Loading} />`;
   if (items.length === 0)
     return isFiltered
@@ -66,7 +62,7 @@ export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayW
   const columns = isAccess ? accessColumns(names) : EXPRESSION_COLUMNS;
   const total = isComplete ? { rules: items.length, whole: true } : counted.value;
   return html`
-    ${failure !== undefined && html`<${Notice} kind="warn">${sentence(failure.message)} What you see is older.<//>`}
+    ${failure !== undefined && html`<${Notice} kind="warn">${sentence(failure.message)} Showing older data.<//>`}
     <div class="stack">
       <div class="list-head">
         <p class="small soft" role="status">${totalText(total, items.length)}</p>
@@ -83,58 +79,59 @@ export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayW
       }
       <${LongList}
         key=${tab.path} label="Rules" columns=${columns} rows=${items} keyOf=${keyOf} onRow=${onRule} onSight=${onSight}
-        total=${isComplete ? items.length : -1} sort=${sort} onSort=${(/** @type {string} */ by) => sortBy(sort, by)} selection=${mayWrite ? selected.of(nameOf) : undefined}
+        total=${isComplete ? items.length : -1} sort=${sort} onSort=${(by) => sortBy(sort, by)} selection=${mayWrite ? selected.of(nameOf) : undefined}
       />
     </div>
   `;
 }
 
-/** @param {import('../../ui/selection.js').Selected} selected @param {import('./tabs.js').RuleTab} tab */
+/** @param {Selected} selected @param {RuleTab} tab */
 const idsOf = ({ keys }, { kind }) => ({ kind, ids: /** @type {number[]} */ ([...keys]) });
 
 /** @param {{ rules: number, whole: boolean } | undefined} total @param {number} read */
 function totalText(total, read) {
-  if (total === undefined) return `The first ${count(read)} rules; more are read as you scroll`;
+  if (total === undefined) return `First ${count(read)} rules; scroll for more`;
   const { rules, whole } = total;
   return `${whole ? '' : 'More than '}${count(rules)} ${rules === 1 ? 'rule' : 'rules'}`;
 }
 
-/** Rules that one change takes by their ids. */
+/** Ids per request. */
 const MOST_IDS = 4000;
 
 /**
- * What can be done with the selected rows.
- * @param {{ selected: import('../../ui/selection.js').Selected, total: { rules: number, whole: boolean } | undefined, onAll: () => void, onChange: () => void, onDelete: () => void }} props
+ * @param {{ selected: Selected, total: { rules: number, whole: boolean } | undefined, onAll: () => void,
+ *   onChange: () => void, onDelete: () => void }} props
  */
 const SelectedBar = ({ selected: { keys, clear }, total, onAll, onChange, onDelete }) => html`
   <div class="selected-bar" role="group" aria-label="Selected rules">
     <strong role="status">${count(keys.size)} selected</strong>
-    ${keys.size > MOST_IDS && html`<span class="small">${count(MOST_IDS)} at most by hand: narrow the conditions for more.</span>`}
+    ${keys.size > MOST_IDS && html`<span class="small">Limit: ${count(MOST_IDS)} selected rules. Use a filter for more.</span>`}
     <${Button} tiny kind="main" disabled=${keys.size > MOST_IDS} onClick=${onChange}>Change<//>
     <${Button} tiny kind="danger" icon="trash" disabled=${keys.size > MOST_IDS} onClick=${onDelete}>Delete<//>
-    ${total !== undefined && total.rules > keys.size && html`<${Button} tiny kind="quiet" onClick=${onAll}>Change all ${total.whole ? '' : 'at least '}${count(total.rules)} that meet the filter<//>`}
+    ${total !== undefined && total.rules > keys.size && html`<${Button} tiny kind="quiet" onClick=${onAll}>Change all ${total.whole ? '' : 'at least '}${count(total.rules)} that match the filter<//>`}
     <${Button} tiny kind="quiet" icon="close" onClick=${clear}>Clear<//>
   </div>
 `;
 
-/** @param {{ tab: import('./tabs.js').RuleTab }} props */
+/** @param {{ tab: RuleTab }} props */
 const NoneFound = ({ tab }) =>
-  html`<${Empty} icon="search" title="No rule meets these conditions"><p>Take some away${tab.kind === 'access_rule' && ', or look for rules "covering this" to find networks around an address'}.</p><//>`;
+  html`<${Empty} icon="search" title="No matching rules"><p>Remove a filter${tab.kind === 'access_rule' && ', or choose “containing this” to find networks around an address'}.</p><//>`;
 
-/** Who wrote expression rules, in a sentence. @type {Record<string, string>} */
-const WRITERS = { custom: ' of a person or a playbook', generated: ' of an AI' };
+/** @type {Record<string, string>} */
+const WRITERS = { custom: ' by a person or a playbook', generated: ' by AI' };
 
-/** @param {{ tab: import('./tabs.js').RuleTab, type?: string, mayWrite: boolean, onAdd: () => void }} props `type`: who wrote those that were asked for. */
+/**
+ * @param {{ tab: RuleTab, type?: string, mayWrite: boolean, onAdd: () => void }} props `type`: who wrote those that
+ *   were asked for.
+ */
 const NoRules = ({ tab, type, mayWrite, onAdd }) => html`
-  <${Empty} icon="rules" title=${`No ${tab.label} rule${WRITERS[type ?? ''] ?? ''} is in force`}>
-    <p>Signals make them: POST /v1/signal or /v2/signal. They show here as soon as they have landed.</p>
-    ${mayWrite && html`<p><${Button} kind="main" icon="plus" onClick=${onAdd}>${tab.kind === 'access_rule' ? 'Block an address' : 'Add a rule'}<//></p>`}
+  <${Empty} icon="rules" title=${`No active ${tab.label} rules${WRITERS[type ?? ''] ?? ''}`}>
+    <p>Send signals with POST /v1/signal or /v2/signal, or add one here.</p>
+    ${mayWrite && html`<p><${Button} kind="main" icon="plus" onClick=${onAdd}>${tab.kind === 'access_rule' ? 'Block an address' : 'Add rule'}<//></p>`}
   <//>
 `;
 
-/** @typedef {import('../../ui/long-list.js').LongColumn<Rule>} RuleColumn */
-
-/** @type {RuleColumn} */
+/** @type {LongColumn<Rule>} */
 const CHANGED = {
   label: 'Changed',
   sort: 'changed',
@@ -143,7 +140,7 @@ const CHANGED = {
   secondary: true,
   cell: ({ updated_at: at }) => html`<${Ago} at=${at} />`,
 };
-/** @type {RuleColumn} */
+/** @type {LongColumn<Rule>} */
 const EXPIRES = {
   label: 'Expires in',
   sort: 'expires',
@@ -152,7 +149,7 @@ const EXPIRES = {
   cell: ({ expires_at: until }) => html`<${Countdown} until=${until} forever="never" />`,
 };
 
-/** @param {import('../../names.js').Names} names @returns {RuleColumn[]} */
+/** @param {Names} names @returns {LongColumn<Rule>[]} */
 const accessColumns = (names) => [
   { label: 'Target', sort: 'target', width: 'minmax(9rem, 1.4fr)', cell: ({ target }) => html`<bdi class="mono">${target}</bdi>` },
   { label: 'Action', sort: 'action', width: '4.5rem', cell: ({ action }) => html`<${Action} action=${action} />` },
@@ -162,7 +159,7 @@ const accessColumns = (names) => [
     width: 'minmax(5rem, 0.8fr)',
     secondary: true,
     cell: ({ list_id: id }) => html`<a href=${link('/feeds', 'list', id ?? '')} tabindex="-1"
-      onClick=${(/** @type {Event} */ event) => event.stopPropagation()}><bdi>${names.listName(id)}</bdi></a>`,
+      onClick=${(event) => event.stopPropagation()}><bdi>${names.listName(id)}</bdi></a>`,
   },
   {
     label: 'Reason',
@@ -182,7 +179,7 @@ const accessColumns = (names) => [
   EXPIRES,
 ];
 
-/** @type {RuleColumn[]} */
+/** @type {LongColumn<Rule>[]} */
 const EXPRESSION_COLUMNS = [
   {
     label: 'Order',

@@ -1,5 +1,3 @@
-/** The block feeds that have an address although it is on the never-block list, and the step that takes it out of each. */
-
 import { html } from 'htm/preact';
 import { count } from '../../format.js';
 import { link } from '../../router.js';
@@ -8,80 +6,64 @@ import { Table } from '../../ui/table.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
 import { CUTS, Verdict } from '../lookup/words.js';
 
-/**
- * @typedef {object} KeepingFeed
- * @property {'workspace' | 'list' | 'composed'} kind
- * @property {string | null} id
- * @property {string} name
- * @property {'in' | 'partly'} verdict
- * @property {{ target: string, list: string }[]} by Some of the rules that keep it.
- * @property {{ do: 'subtract_allow', value: 'on' | 'workspace' } | { do: 'unblock', lists: string[] } | null} way_out
- */
-/** @typedef {{ still_blocked?: KeepingFeed[] | null, still_blocked_left_out?: number, still_blocked_reason?: string }} StillBlockedAnswer */
-
 const KINDS = { workspace: 'workspace', list: 'list', composed: 'feed' };
 
-/** What a preview says of it. @param {{ answer: StillBlockedAnswer }} props */
+/** @param {{ answer: StillBlockedAnswer }} props */
 export function StillBlocked({ answer: { still_blocked: feeds, still_blocked_left_out: leftOut = 0, still_blocked_reason: reason } }) {
   if (feeds === undefined) return null;
-  if (feeds === null) return html`<${Notice} kind="warn">Whether block feeds have it all the same is not known: ${reason}.<//>`;
-  if (feeds.length === 0) return html`<p role="status">No block feed will have it.</p>`;
+  if (feeds === null) return html`<${Notice} kind="warn">Whether feeds still block it is unknown: ${reason}.<//>`;
+  if (feeds.length === 0) return html`<p role="status">No feed will block it.</p>`;
   const total = feeds.length + leftOut;
   return html`
     <${Notice} kind="bad">
-      <strong>${total === 1 ? 'One block feed keeps it' : `${count(total)} block feeds keep it`}</strong>: being on the never-block list alone does not take it out of them.
+      <strong>${total === 1 ? 'One feed still blocks it' : `${count(total)} feeds still block it`}</strong>: a never-block rule alone does not remove it.
     <//>
-    <${Table} label="Block feeds that keep it" columns=${COLUMNS} rows=${feeds} keyOf=${(/** @type {KeepingFeed} */ { id }) => id ?? ''} />
+    <${Table} label="Feeds that still block it" columns=${COLUMNS} rows=${feeds} keyOf=${(/** @type {KeepingFeed} */ { id }) => id ?? ''} />
     ${leftOut > 0 && html`<p class="small soft">And ${count(leftOut)} more.</p>`}
   `;
 }
 
-/** @typedef {KeepingFeed & { target: string, how: 'allow' | 'unblock' }} KeepingFeedOf */
-
-/**
- * The same of several targets, such as those of a file.
- * @param {{ answer: { still_blocked?: KeepingFeedOf[], still_blocked_unknown?: number } }} props
- */
+/** @param {{ answer: { still_blocked?: KeepingFeed[], still_blocked_unknown?: number } }} props */
 export function StillBlockedOf({ answer: { still_blocked: rows, still_blocked_unknown: unknown = 0 } }) {
   if (rows === undefined) return null;
   const targets = new Set(rows.map(({ target }) => target)).size;
   return html`
-    ${rows.length === 0 && html`<p role="status">No block feed will have ${unknown > 0 ? 'the first of them' : 'any of them'}.</p>`}
+    ${rows.length === 0 && html`<p role="status">No feed will block ${unknown > 0 ? 'the first of them' : 'any of them'}.</p>`}
     ${
       rows.length > 0 &&
       html`
-        <${Notice} kind="bad"><strong>${targets === 1 ? 'One target stays' : `${count(targets)} targets stay`} in block feeds all the same.</strong><//>
-        <div class="scrolls"><${Table} label="What stays in block feeds" columns=${COLUMNS_OF} rows=${rows}
-          keyOf=${(/** @type {KeepingFeedOf} */ { target, id }) => `${target} ${id}`} /></div>
+        <${Notice} kind="bad"><strong>Feeds still block ${targets === 1 ? 'one target' : `${count(targets)} targets`}.</strong><//>
+        <div class="scrolls"><${Table} label="Still blocked" columns=${COLUMNS_OF} rows=${rows}
+          keyOf=${(/** @type {KeepingFeed} */ { target, id }) => `${target} ${id}`} /></div>
       `
     }
-    ${unknown > 0 && html`<p class="small soft">Of ${count(unknown)} more it was not found out: Look up tells.</p>`}
+    ${unknown > 0 && html`<p class="small soft">${count(unknown)} more were not checked. Use Look up.</p>`}
   `;
 }
 
-/** What is said when it was done. @param {string} value @param {StillBlockedAnswer & { landed: boolean }} answer */
+/** @param {string} value @param {StillBlockedAnswer & { landed: boolean }} answer */
 export function neverBlockedText(value, { landed, still_blocked: feeds, still_blocked_left_out: leftOut = 0 }) {
-  const lookUp = html`<a href=${`${link('/lookup')}?${new URLSearchParams({ target: value })}`}>Look it up</a>`;
-  const done = html`<bdi>${value}</bdi> ${landed ? 'is on the never-block list' : 'was accepted; it is on the never-block list in a moment'}`;
-  if (feeds === undefined || feeds === null) return html`${done}. Whether block feeds have it all the same is not known: ${lookUp}.`;
-  if (feeds.length === 0) return html`${done}, and no block feed has it from the next read on.`;
+  const lookUp = html`<a href=${`${link('/lookup')}?${new URLSearchParams({ target: value })}`}>Look up</a>`;
+  const done = html`<bdi>${value}</bdi> ${landed ? 'is on the never-block list' : 'was accepted for the never-block list'}`;
+  if (feeds === undefined || feeds === null) return html`${done}. Whether feeds still block it is unknown: ${lookUp}.`;
+  if (feeds.length === 0) return html`${done}. No feed blocks it from the next fetch on.`;
   const names = feeds.slice(0, 3).map(({ name, id }, i) => html`${i > 0 ? ', ' : ''}<bdi key=${id}>${name}</bdi>`);
   const more = feeds.length + leftOut - names.length;
-  return html`${done}, but block feeds have it still: ${names}${more > 0 && ` and ${count(more)} more`}. ${lookUp}.`;
+  return html`${done}, but feeds still block it: ${names}${more > 0 && ` and ${count(more)} more`}. ${lookUp}.`;
 }
 
-/** @type {import('../../ui/table.js').Column<KeepingFeed>[]} */
+/** @type {Column<KeepingFeed>[]} */
 const COLUMNS = [
   {
     label: 'Feed',
     cell: ({ id, kind, name }) =>
       html`<span><a class="text" href=${linkToFeed({ kind, id: id ?? '' })}>${name}</a> <span class="soft small">${KINDS[kind]}</span></span>`,
   },
-  { label: 'It is', cell: ({ verdict }) => html`<${Verdict} verdict=${verdict} />` },
-  { label: 'What takes it out', cell: (feed) => wayText(feed) },
+  { label: 'State', cell: ({ verdict }) => html`<${Verdict} verdict=${verdict} />` },
+  { label: 'How to remove it', cell: (feed) => wayText(feed) },
 ];
 
-/** @type {import('../../ui/table.js').Column<KeepingFeedOf>[]} */
+/** @type {Column<KeepingFeed>[]} */
 const COLUMNS_OF = [
   {
     label: 'Target',
@@ -89,7 +71,7 @@ const COLUMNS_OF = [
   },
   ...COLUMNS.slice(0, 2),
   {
-    label: 'Because of',
+    label: 'Blocked by',
     cell: ({ by }) =>
       by.map(
         ({ target, list }, i) =>
@@ -101,7 +83,7 @@ const COLUMNS_OF = [
 
 /** @param {KeepingFeed} feed */
 function wayText({ way_out: way }) {
-  if (way === null) return 'No single step: Look up names the rules';
-  if (way.do === 'unblock') return html`An unblock of it in <bdi>${way.lists.join(', ')}</bdi>`;
-  return `Set “Cut out never-block rules” of the feed to “${CUTS[way.value]}”`;
+  if (way === null) return 'Several steps: see Look up';
+  if (way.do === 'unblock') return html`Unblock it in <bdi>${way.lists.join(', ')}</bdi>`;
+  return `Set the feed's “Subtract never-block rules” to “${CUTS[way.value]}”`;
 }

@@ -1,23 +1,17 @@
-/** The form to unblock an address: what it removes and where, or why it changes nothing. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
-import { useLive, useWork } from '../../data.js';
+import { useLive } from '../../data.js';
 import { counted } from '../../format.js';
-import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
+import { FormDialog } from '../../ui/dialog.js';
 import { TextField } from '../../ui/field.js';
-import { Failed, Notice } from '../../ui/states.js';
+import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { toast } from '../../ui/toast.js';
 import { Verdict, whyText } from '../lookup/words.js';
 import { WhatChanges } from './what-changes.js';
 
-/** @typedef {import('../lookup/words.js').ExplainedFeed} ExplainedFeed */
-
-/** How long typing has to rest, ms. */
 const REST = 350;
 
 /** @param {{ value?: string, onClose: () => void, onDone: () => void }} props */
@@ -29,36 +23,29 @@ export function UnblockForm({ value: given = '', onClose, onDone }) {
     return () => clearTimeout(timer);
   }, [value]);
   const { value: explained, error: failure } = useLive(target === '' ? null : manage('/lookup', { target }));
-  const { busy, error, run } = useWork();
 
   const isWaiting = value.trim() !== '' && (target !== value.trim() || (explained === undefined && failure === undefined));
   const fault = failure instanceof ApiError ? failure.faults.find(({ field }) => field === 'target')?.message : undefined;
   const answer = isWaiting || failure !== undefined || target === '' ? undefined : explained;
   const lists = answer === undefined ? [] : listsOf(answer.feeds);
   const bodies = lists.map(({ id }) => ({ value: target, action: 'unblock', list: id }));
-  const submit = () =>
-    run(async () => {
-      let landed = true;
-      for (const body of bodies) {
-        const { body: done } = await ask(manage('/rules'), { method: 'POST', once: crypto.randomUUID(), body });
-        landed &&= done.landed;
-      }
-      const where = `in ${counted(bodies.length, 'list')}`;
-      toast(html`<bdi>${target}</bdi> ${landed ? `was unblocked ${where}.` : `is unblocked ${where} in a moment.`}`);
-      onDone();
-      onClose();
-    });
+  const work = async () => {
+    let landed = true;
+    for (const body of bodies) {
+      const { body: done } = await ask(manage('/rules'), { method: 'POST', once: crypto.randomUUID(), body });
+      landed &&= done.landed;
+    }
+    const where = `in ${counted(bodies.length, 'list')}`;
+    toast(html`<bdi>${target}</bdi> ${landed ? `unblocked ${where}.` : `will be unblocked ${where} in a moment.`}`);
+    onDone();
+  };
   const curl = (bodies.length === 0 ? [{ value: target, action: 'unblock' }] : bodies)
     .map((body) => curlOf('POST', manage('/rules'), body))
     .join('\n');
   return html`
-    <${Dialog}
-      title="Unblock" wide onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${bodies.length === 0}>Unblock it<//>`}
-    >
-      ${error !== undefined && html`<${Failed} error=${error} />`}
+    <${FormDialog} title="Unblock" wide action="Unblock" work=${work} onClose=${onClose} disabled=${bodies.length === 0}>
       <${TextField}
-        label="Address, network, ASN or country" hint="Removes the rules that block exactly this, in every list." value=${value} onValue=${setValue}
+        label="Address, network, ASN or country" hint="Removes rules for exactly this target from all lists." value=${value} onValue=${setValue}
         required autofocus maxlength="64" autocomplete="off" fault=${isWaiting ? undefined : fault}
       />
       <${WhatChanges} preview=${{ answer, error: isWaiting ? undefined : failure, isWaiting, faultOf: () => undefined }}
@@ -69,7 +56,7 @@ export function UnblockForm({ value: given = '', onClose, onDone }) {
   `;
 }
 
-/** The lists in which something would be removed. @param {ExplainedFeed[]} feeds */
+/** @param {ExplainedFeed[]} feeds */
 const listsOf = (feeds) => feeds.filter(({ kind, unblock }) => kind === 'list' && unblock.removes.length > 0);
 
 /** @param {{ target: string, feeds: ExplainedFeed[], lists: ExplainedFeed[] }} props */
@@ -82,26 +69,26 @@ function Outlook({ target, feeds, lists }) {
     const because = feeds.find(({ kind, verdict }) => kind === 'workspace' && verdict !== 'out');
     return html`
       <${Notice} kind="warn">
-        <strong>This unblock changes nothing</strong>, because ${isKept ? html`only lists that sources keep block exactly <bdi>${target}</bdi>, and no unblock removes what they have: put it on the never-block list in another list` : html`no rule blocks exactly <bdi>${target}</bdi>`}.${' '}
-        ${because === undefined ? 'It is in no block feed.' : html`It stays in feeds: ${whyText(because)}.`}
+        <strong>Nothing to unblock.</strong> ${isKept ? html`Only sources list <bdi>${target}</bdi> itself, and an unblock does not change sources: add a never-block rule to another list` : html`No rule blocks <bdi>${target}</bdi> itself`}.${' '}
+        ${because === undefined ? 'No feed blocks it.' : html`It stays blocked: ${whyText(because)}.`}
       <//>
     `;
   }
   return html`
     <p>Removes ${counted(lists.flatMap(({ unblock }) => unblock.removes).length, 'rule')} from ${lists.map(({ name }, i) => html`${i > 0 ? ', ' : ''}<bdi>${name}</bdi>`)}.</p>
-    <${Table} label="What changes of feeds" columns=${COLUMNS} rows=${concerned}
+    <${Table} label="Effect on feeds" columns=${COLUMNS} rows=${concerned}
       keyOf=${(/** @type {ExplainedFeed} */ { id }) => id ?? ''} />
   `;
 }
 
-/** @type {import('../../ui/table.js').Column<ExplainedFeed>[]} */
+/** @type {Column<ExplainedFeed>[]} */
 const COLUMNS = [
   {
     label: 'Feed',
     cell: ({ name, kind }) => html`<span><bdi>${name}</bdi> <span class="soft small">${kind === 'composed' ? 'feed' : kind}</span></span>`,
   },
   { label: 'Now', cell: ({ verdict }) => html`<${Verdict} verdict=${verdict} />` },
-  { label: 'Then', cell: ({ unblock }) => html`<${Verdict} verdict=${unblock.verdict} />` },
+  { label: 'After', cell: ({ unblock }) => html`<${Verdict} verdict=${unblock.verdict} />` },
   {
     label: 'Because',
     cell: (feed) => (feed.unblock.verdict === 'out' ? '' : html`<span class="small">${whyText(feed)}</span>`),

@@ -1,21 +1,20 @@
-/** The end of a form that changes rules: what will change, and the command that does the same. */
-
 import { html } from 'htm/preact';
 import { SameWithCurl } from '../../ui/code.js';
 import { Failed } from '../../ui/states.js';
 
 /**
- * @param {{ preview: import('./preview.js').Preview, isGiven: boolean, isFault?: boolean, curl: string, children: (answer: any) => any }} props
+ * @param {{ preview: Preview, isGiven: boolean, isFault?: boolean, curl: string, children: (answer: any) => any }}
+ *   props
  * `isFault`: what is wrong stands at its field already.
  */
 export function WhatChanges({ preview: { answer, error, isWaiting }, isGiven, isFault = false, curl, children }) {
   return html`
-    <section class="stack" aria-label="What will change" aria-busy=${isWaiting}>
-      <h3>What will change</h3>
-      ${!isGiven && html`<p class="soft">Nothing yet: fill in the form.</p>`}
-      ${isWaiting && html`<p class="soft" role="status">Counting…</p>`}
+    <section class="stack" aria-label="Preview" aria-busy=${isWaiting}>
+      <h3>Preview</h3>
+      ${!isGiven && html`<p class="soft">Fill in the form to see a preview.</p>`}
+      ${isWaiting && html`<p class="soft" role="status">Calculating…</p>`}
       ${error !== undefined && !isFault && html`<${Failed} error=${error} />`}
-      ${error !== undefined && isFault && html`<p class="soft">Nothing: see above.</p>`}
+      ${error !== undefined && isFault && html`<p class="soft">See the error above.</p>`}
       ${answer !== undefined && children(answer)}
     </section>
     <${SameWithCurl} text=${curl} />

@@ -1,59 +1,26 @@
-/** What a source is like, in words. */
 import { ask, manage } from '../../api.js';
 import { link } from '../../router.js';
 
-/**
- * @typedef {object} Held A refresh that waits for somebody.
- * @property {string} replacement
- * @property {string} since
- * @property {string} reason
- * @property {Record<string, number> | null} difference
- */
-/**
- * @typedef {object} Source As the management API has it.
- * @property {string} id
- * @property {string} list_id
- * @property {string} name
- * @property {string} state
- * @property {boolean} paused
- * @property {string} url
- * @property {'block' | 'allow'} purpose
- * @property {number} every
- * @property {string | null} catalogue
- * @property {number} entries
- * @property {string | null} next_at
- * @property {string | null} waits_for
- * @property {string | null} waits_until
- * @property {string | null} fetched_at
- * @property {string | null} confirmed_at
- * @property {string | null} changed_at
- * @property {string | null} expires_at
- * @property {number} failures
- * @property {string | null} fault
- * @property {Held | null} held
- * @property {string | null} asked
- */
-
-/** Each state, how it looks, and what it means. @type {Record<string, { kind: 'good' | 'warn' | 'bad' | '', about: string }>} */
+/** @type {Record<string, { kind: 'good' | 'warn' | 'bad' | '', about: string }>} */
 export const STATES = {
-  ok: { kind: 'good', about: 'Its list is what its origin has.' },
-  new: { kind: '', about: 'It was never fetched.' },
-  failing: { kind: 'warn', about: 'The last look failed; the last good content stays.' },
-  stale: { kind: 'warn', about: 'Its content was not confirmed for a long time.' },
-  undone: { kind: 'warn', about: 'A refresh was undone: its list is not what its origin has. The next other content is held.' },
-  held: { kind: 'warn', about: 'A refresh is held back until somebody decides; the last good content stays.' },
-  expired: { kind: 'bad', about: 'Its content was not confirmed for too long: its list was emptied. Content that comes back is applied.' },
-  stopped: { kind: 'bad', about: 'Its origin refuses it, or its secret is missing: resume it when that is mended.' },
-  paused: { kind: '', about: 'Somebody has paused it: it is not fetched.' },
+  ok: { kind: 'good', about: 'Up to date.' },
+  new: { kind: '', about: 'Not fetched yet.' },
+  failing: { kind: 'warn', about: 'The last fetch failed. Its list keeps the last good content.' },
+  stale: { kind: 'warn', about: 'Not verified for a long time.' },
+  undone: { kind: 'warn', about: 'A refresh was undone, so its list differs from its origin. The next change will be on hold.' },
+  held: { kind: 'warn', about: 'A refresh is on hold. Its list keeps the last good content.' },
+  expired: { kind: 'bad', about: 'Not verified for too long, so its list was emptied. The next successful fetch fills it again.' },
+  stopped: { kind: 'bad', about: 'Its origin refuses requests, or its secret is missing. Fix this and resume.' },
+  paused: { kind: '', about: 'Paused: not fetched.' },
 };
 
 /** @param {Source} source */
 export const stateOf = ({ state }) => STATES[state] ?? { kind: '', about: '' };
 
-/** From how many failures in a row on a source needs attention. */
+/** Consecutive failures before a source counts as outdated. */
 const MANY = 3;
 
-/** Whether the content of a source is old, or not applied: the feeds of its list are not up to date. @param {Source} source */
+/** @param {Source} source */
 export const isOldSource = ({ state, failures }) => (state === 'failing' ? failures >= MANY : state !== 'ok' && state !== 'new');
 
 /** @param {{ id: string }} source */
@@ -62,15 +29,11 @@ export const linkToSource = ({ id }) => link('/sources', id);
 /** @param {string} id @param {string} [work] */
 export const addressOf = (id, work = '') => manage(`/sources/${id}${work === '' ? '' : `/${work}`}`);
 
-/**
- * What the request for something to be done with a source says: of what is held, which.
- * @param {Source} source
- * @param {'refresh' | 'pause' | 'resume' | 'accept' | 'discard'} work
- */
+/** Accept and discard name the held refresh. @param {Source} source @param {'refresh' | 'pause' | 'resume' | 'accept' | 'discard'} work */
 export const bodyOf = ({ held }, work) =>
   held !== null && (work === 'accept' || work === 'discard') ? { replacement: held.replacement } : {};
 
-/** Asks for it. @param {Source} source @param {'refresh' | 'pause' | 'resume' | 'accept' | 'discard'} work */
+/** @param {Source} source @param {'refresh' | 'pause' | 'resume' | 'accept' | 'discard'} work */
 export const doWith = (source, work) => ask(addressOf(source.id, work), { method: 'POST', body: bodyOf(source, work) });
 
 /** `6 h`, `1 d` @param {number} seconds */

@@ -1,5 +1,3 @@
-/** One source: how it is, what is held back, its last refreshes. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { addressFacts } from '../../addresses.js';
@@ -23,34 +21,19 @@ import { toast } from '../../ui/toast.js';
 import { addressOf, bodyOf, doWith, everyText, stateOf } from './source-state.js';
 import { FEEDS } from './trial.js';
 
-/** @typedef {import('./source-state.js').Source} Source */
-/** @typedef {import('../../session.js').Session} Session */
-/**
- * @typedef {object} Run
- * @property {string} at
- * @property {string} outcome
- * @property {number} ms
- * @property {number} entries
- * @property {number} added
- * @property {number} removed
- * @property {number} refused
- * @property {string} text
- */
-
-/** What can be done with a source, and what that means. */
 const WORKS = {
-  refresh: { label: 'Refresh now', about: 'It is fetched within seconds.', done: 'is being fetched' },
+  refresh: { label: 'Refresh now', about: 'The source is fetched within seconds.', done: 'is being fetched' },
   pause: {
     label: 'Pause',
-    about: 'It is fetched no more. Its list stays as it is; one that blocks is emptied when its content was not confirmed for too long.',
-    done: 'is paused',
+    about: 'Fetching stops. Its list remains, but a block list is emptied when it was not verified for too long.',
+    done: 'was paused',
   },
-  resume: { label: 'Resume', about: 'It is fetched again, at once.', done: 'goes on' },
-  accept: { label: 'Accept', about: 'The list becomes what was held back.', done: 'applies what was held back' },
+  resume: { label: 'Resume', about: 'Fetching starts again at once.', done: 'was resumed' },
+  accept: { label: 'Accept', about: 'The held version replaces the list.', done: 'applies the held version' },
   discard: {
     label: 'Discard',
-    about: 'The list stays as it is. That content is not asked about again; another one is.',
-    done: 'keeps what it has',
+    about: 'The list remains unchanged, and weir does not ask about this version again.',
+    done: 'keeps its current version',
   },
 };
 
@@ -73,7 +56,7 @@ function One({ source, tag, session, refresh }) {
   const canDecide = may(session, 'rules:write');
   const isResting = source.paused || source.state === 'stopped';
   const actions = html`
-    <a class="button" href=${link('/worth', source.list_id)}>What it is worth</a>
+    <a class="button" href=${link('/worth', source.list_id)}>List value</a>
     ${canManage && !source.paused && html`<${Button} onClick=${() => setAsked('refresh')}>Refresh now<//>`}
     ${canManage && html`<${Button} onClick=${() => setAsked(isResting ? 'resume' : 'pause')}>${isResting ? 'Resume' : 'Pause'}<//>`}
     ${canManage && html`<${Button} icon="trash" kind="danger" onClick=${() => setAsked('delete')}>Delete<//>`}
@@ -84,23 +67,23 @@ function One({ source, tag, session, refresh }) {
     <//>
     ${source.fault !== null && html`<${Notice} kind="warn"><span class="text">${source.fault}</span><//>`}
     ${source.held !== null && html`<${HeldCard} key=${source.held.replacement} id=${source.id} held=${source.held} canDecide=${canDecide} onWork=${setAsked} />`}
-    <${Card} title="How it is">
+    <${Card} title="Details">
       <${Facts} facts=${[
-        ['Address', source.url],
-        ['For', source.purpose === 'allow' ? 'networks that are never blocked' : 'blocking'],
+        ['URL', source.url],
+        ['Purpose', source.purpose === 'allow' ? 'never block' : 'block'],
         ['Entries', html`<a href=${link('/feeds', 'list', source.list_id)}>${count(source.entries)}</a>`],
-        ['Content confirmed', html`<${Ago} at=${source.confirmed_at} />`],
-        ['Content changed', html`<${Ago} at=${source.changed_at} />`],
-        ['Last good fetch', html`<${Ago} at=${source.fetched_at} />`],
-        ['Every', everyText(source.every)],
+        ['Last verified', html`<${Ago} at=${source.confirmed_at} />`],
+        ['Last changed', html`<${Ago} at=${source.changed_at} />`],
+        ['Last fetched', html`<${Ago} at=${source.fetched_at} />`],
+        ['Interval', everyText(source.every)],
         [
-          'Waits for',
+          'Waiting for',
           source.waits_for && `${source.waits_for}${source.waits_until === null ? '' : `, until ${dateTime(source.waits_until)}`}`,
         ],
-        ['Next', source.asked !== null ? `${source.asked} was asked for` : source.next_at === null ? 'none' : dateTime(source.next_at)],
+        ['Next', source.asked !== null ? `${source.asked} requested` : source.next_at === null ? 'none' : dateTime(source.next_at)],
         source.expires_at === null || Date.parse(source.expires_at) > Date.now()
-          ? ['List is emptied', source.expires_at && `${dateTime(source.expires_at)}, unless its content is confirmed before`]
-          : ['List was emptied', `its content was not confirmed by ${dateTime(source.expires_at)}`],
+          ? ['List expires', source.expires_at && `${dateTime(source.expires_at)}, unless verified before`]
+          : ['List expired', dateTime(source.expires_at)],
       ]} />
     <//>
     <${Runs} id=${source.id} />
@@ -111,18 +94,20 @@ function One({ source, tag, session, refresh }) {
   `;
 }
 
-/** The difference of a refresh that is held, as it is told. @type {readonly (readonly [field: string, label: string])[]} */
+/** @type {readonly (readonly [field: string, label: string])[]} */
 const DIFFERENCE = [
-  ['present', 'Its list has'],
-  ['added', 'Would be added'],
-  ['removed', 'Would be removed'],
-  ['changed', 'Would be changed'],
-  ['unchanged', 'Would stay'],
+  ['present', 'Current rules'],
+  ['added', 'Added'],
+  ['removed', 'Removed'],
+  ['changed', 'Changed'],
+  ['unchanged', 'Unchanged'],
   ['refused', 'Refused by guard rails'],
-  ['failed', 'Cannot be taken'],
+  ['failed', 'Invalid'],
 ];
 
-/** @param {{ id: string, held: import('./source-state.js').Held, canDecide: boolean, onWork: (work: 'accept' | 'discard') => void }} props */
+/**
+ * @param {{ id: string, held: HeldRefresh, canDecide: boolean, onWork: (work: 'accept' | 'discard') => void }} props
+ */
 function HeldCard({ id, held, canDecide, onWork }) {
   const { difference } = held;
   const live = useLive(addressOf(id, 'held'), { every: 60_000 });
@@ -130,14 +115,12 @@ function HeldCard({ id, held, canDecide, onWork }) {
     typeof difference?.[field] === 'number' && (difference[field] > 0 || field === 'present') ? [[label, count(difference[field])]] : [],
   );
   return html`
-    <${Card} title="Held back">
+    <${Card} title="Refresh on hold">
       <${Notice} kind="warn"><span><span class="text">${held.reason}</span>, <${Ago} at=${held.since} /></span><//>
       <${Facts} facts=${facts} />
-      <${Shown} live=${live}>${(
-        /** @type {{ feeds?: any, addresses: import('../../addresses.js').AddressChange[] }} */ { feeds, addresses },
-      ) => html`
+      <${Shown} live=${live}>${(/** @type {{ feeds?: any, addresses: AddressChange[] }} */ { feeds, addresses }) => html`
         <${Facts} facts=${addressFacts(addresses)} />
-        ${Array.isArray(feeds) && html`<${Table} label="What feeds would have" columns=${FEEDS} rows=${feeds} keyOf=${(/** @type {any} */ each) => `${each.kind} ${each.name} ${each.action}`} />`}`}<//>
+        ${Array.isArray(feeds) && html`<${Table} label="Effect on feeds" columns=${FEEDS} rows=${feeds} keyOf=${(each) => `${each.kind} ${each.name} ${each.action}`} />`}`}<//>
       ${
         canDecide &&
         html`<div class="row"><${Button} kind="main" onClick=${() => onWork('accept')}>Accept<//><${Button} onClick=${() => onWork('discard')}>Discard<//></div>`
@@ -150,11 +133,11 @@ function HeldCard({ id, held, canDecide, onWork }) {
 function Runs({ id }) {
   const live = useLive(addressOf(id, 'runs'));
   return html`
-    <${Card} title="Last refreshes" note="The newest first, twenty at most.">
-      <${Shown} live=${live}>${(/** @type {{ runs: Run[] }} */ { runs }) =>
+    <${Card} title="Last refreshes" note="Newest first, up to 20.">
+      <${Shown} live=${live}>${(/** @type {{ runs: any[] }} */ { runs }) =>
         runs.length === 0
           ? html`<p class="soft">None yet.</p>`
-          : html`<${Table} label="Last refreshes" columns=${RUNS} rows=${runs} keyOf=${(/** @type {Run} */ { at, outcome }) => `${at} ${outcome}`} />`}<//>
+          : html`<${Table} label="Last refreshes" columns=${RUNS} rows=${runs} keyOf=${(/** @type {any} */ { at, outcome }) => `${at} ${outcome}`} />`}<//>
     <//>
   `;
 }
@@ -162,7 +145,7 @@ function Runs({ id }) {
 /** @type {Record<string, 'good' | 'warn' | 'bad' | ''>} */
 const OUTCOMES = { applied: 'good', unchanged: '', held: 'warn', failed: 'bad', stopped: 'bad', expired: 'bad', discarded: '' };
 
-/** @type {import('../../ui/table.js').Column<Run>[]} */
+/** @type {Column<any>[]} */
 const RUNS = [
   { label: 'When', cell: ({ at }) => html`<${Ago} at=${at} />` },
   { label: 'Outcome', cell: ({ outcome }) => html`<${Badge} kind=${OUTCOMES[outcome] ?? ''}>${outcome}<//>` },
@@ -171,7 +154,7 @@ const RUNS = [
   { label: 'Removed', number: true, cell: ({ removed }) => count(removed) },
   { label: 'Refused', number: true, cell: ({ refused }) => count(refused) },
   { label: 'Took', number: true, cell: ({ ms }) => `${count(ms)} ms` },
-  { label: 'What', cell: ({ text }) => html`<span class="text">${text}</span>` },
+  { label: 'Details', cell: ({ text }) => html`<span class="text">${text}</span>` },
 ];
 
 /** @param {{ source: Source, tag: string, work: keyof typeof WORKS | 'delete', onClose: () => void, onDone: () => Promise<void> }} props */
@@ -201,14 +184,14 @@ function Delete({ source, tag, onClose }) {
   const confirmed = `${addressOf(source.id)}?confirmed=true`;
   const work = async () => {
     await ask(confirmed, { method: 'DELETE', ifMatch: tag });
-    toast(html`<bdi>${source.name}</bdi> is deleted. For seven days its list can be brought back, on the page of feeds.`);
+    toast(html`<bdi>${source.name}</bdi> was deleted. You can restore its list for 7 days under Feeds.`);
     go(link('/sources'));
   };
   return html`
     <${Confirm} title=${`Delete ${source.name}?`} action="Delete" danger work=${work} onClose=${onClose}>
       ${live.error !== undefined && html`<${Failed} error=${live.error} />`}
-      ${live.value !== undefined && html`<p>Its list goes with it, with ${counted(live.value.rules, 'rule')}${live.value.more_rules ? ' and more' : ''}.</p>`}
-      <p>For seven days its list can be brought back, and with it the source, paused.</p>
+      ${live.value !== undefined && html`<p>This also deletes its list with ${live.value.more_rules ? 'more than ' : ''}${counted(live.value.rules, 'rule')}.</p>`}
+      <p>You can restore the list for 7 days. Its source returns paused.</p>
       <${SameWithCurl} text=${curlOf('DELETE', confirmed)} />
     <//>
   `;

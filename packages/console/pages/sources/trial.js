@@ -1,5 +1,3 @@
-/** What a trial of a source tells. */
-
 import { html } from 'htm/preact';
 import { andMore, count, counted } from '../../format.js';
 import { Badge } from '../../ui/badge.js';
@@ -8,34 +6,30 @@ import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
 
-const WHOLE = { said: 'yes, by its own word', last_line: 'its last line is', not_known: 'its last line has no end: it may be cut' };
-/** Lines of each kind that are shown. */
+const WHOLE = { said: 'yes', last_line: 'yes (complete last line)', not_known: 'unknown: the last line may be cut' };
 const SHOWN = 5;
 
 /** @param {{ trial: any }} props The answer of POST /sources/try. */
 export function TrialResult({ trial: { fault, content, trial } }) {
-  if (content === null) return html`<${Notice} kind="bad">Nothing of it can be taken: <span class="text">${fault}</span><//>`;
+  if (content === null) return html`<${Notice} kind="bad">The source cannot be used: <span class="text">${fault}</span><//>`;
   const overlaps = trial.overlaps.slice(0, SHOWN);
   return html`
-    <section class="stack" aria-label="What it would do">
-      ${trial.holds.map((/** @type {string} */ reason) => html`<${Notice} key=${reason} kind="warn">Such a refresh would be held: <span class="text">${reason}</span><//>`)}
+    <section class="stack" aria-label="Test result">
+      ${trial.holds.map((reason) => html`<${Notice} key=${reason} kind="warn">weir would put this refresh on hold: <span class="text">${reason}</span><//>`)}
       <${Facts} facts=${[
         ['Entries', `${count(content.entries)} (${kinds(content)})`],
-        ['Widest', [content.widest_v4, content.widest_v6].filter(Boolean).join(', ')],
-        ['As of', content.last_modified === null ? 'its server does not say' : html`<${Ago} at=${content.last_modified} />`],
-        ['Whole', WHOLE[/** @type {keyof typeof WHOLE} */ (content.whole)]],
-        ['Twice', content.doubled > 0 ? count(content.doubled) : null],
-        ['Cannot be read', told(content.faults)],
+        ['Largest networks', [content.widest_v4, content.widest_v6].filter(Boolean).join(', ')],
+        ['As of', content.last_modified === null ? 'unknown' : html`<${Ago} at=${content.last_modified} />`],
+        ['Complete', WHOLE[/** @type {keyof typeof WHOLE} */ (content.whole)]],
+        ['Duplicates', content.doubled > 0 ? count(content.doubled) : null],
+        ['Invalid', told(content.faults)],
         ['Refused by guard rails', told(content.refused)],
-        ['Hits protected networks', content.protected.join(', ')],
-        ['Hits never-block rules', trial.never_block.count === 0 ? null : neverText(trial.never_block)],
-        [
-          'In common with',
-          overlaps.length === 0 ? 'no list and no feed' : `${overlaps.map(overlapText).join('; ')}${andMore(trial.overlaps.length, SHOWN)}`,
-        ],
-        ['Not looked at', trial.left_out > 0 ? counted(trial.left_out, 'list or feed', 'lists and feeds') : null],
+        ['Overlaps protected networks', content.protected.join(', ')],
+        ['Overlaps never-block rules', trial.never_block.count === 0 ? null : neverText(trial.never_block)],
+        ['Overlaps', overlaps.length === 0 ? 'none' : `${overlaps.map(overlapText).join('; ')}${andMore(trial.overlaps.length, SHOWN)}`],
+        ['Not checked', trial.left_out > 0 ? counted(trial.left_out, 'list or feed', 'lists and feeds') : null],
       ]} />
-      <${Table} label="What feeds would have" columns=${FEEDS} rows=${trial.feeds} keyOf=${(/** @type {any} */ each) => `${each.kind} ${each.name} ${each.action}`} />
+      <${Table} label="Effect on feeds" columns=${FEEDS} rows=${trial.feeds} keyOf=${(each) => `${each.kind} ${each.name} ${each.action}`} />
     </section>
   `;
 }
@@ -52,7 +46,7 @@ function kinds({ v4, v6, countries, asns }) {
 }
 
 /** @param {{ count: number, first: { place: string, message: string }[] }} faults */
-const told = ({ count: all, first: [first] }) => (all === 0 ? null : `${count(all)}, such as ${first?.place}: ${first?.message}`);
+const told = ({ count: all, first: [first] }) => (all === 0 ? null : `${count(all)}, first ${first?.place}: ${first?.message}`);
 
 /** @param {{ count: number, first: { list: string, value: string }[] }} rules */
 function neverText({ count: all, first }) {
@@ -63,19 +57,19 @@ function neverText({ count: all, first }) {
 /** @param {any} overlap */
 const overlapText = ({ name, entries }) => `${name} (${counted(entries, 'entry', 'entries')})`;
 
-/** Feeds with what they have and would have. @type {import('../../ui/table.js').Column<any>[]} */
+/** @type {Column<any>[]} */
 export const FEEDS = [
   { label: 'Feed', cell: ({ name, action }) => html`<span><bdi>${name}</bdi> <span class="soft small">${action}</span></span>` },
-  { label: 'Has', number: true, cell: ({ entries_before: entries }) => count(entries) },
-  { label: 'Would have', number: true, cell: ({ entries_after: entries }) => count(entries) },
-  { label: 'At most', number: true, cell: ({ entry_limit: most }) => count(most) },
+  { label: 'Entries now', number: true, cell: ({ entries_before: entries }) => count(entries) },
+  { label: 'After', number: true, cell: ({ entries_after: entries }) => count(entries) },
+  { label: 'Limit', number: true, cell: ({ entry_limit: most }) => count(most) },
   {
     label: '',
     cell: ({ entries_after: entries, entry_limit: most, left_out: left }) =>
       left != null
         ? html`<${Badge} kind="warn">would leave out ${left}<//>`
         : entries <= most
-          ? html`<${Badge} kind="good">fits<//>`
-          : html`<${Badge} kind="bad">does not fit<//>`,
+          ? html`<${Badge} kind="good">within limit<//>`
+          : html`<${Badge} kind="bad">over limit<//>`,
   },
 ];

@@ -1,5 +1,3 @@
-/** Who is told what needs attention, and who may do what: in short, with the way to the pages where that is changed. */
-
 import { html } from 'htm/preact';
 import { manage } from '../../api.js';
 import { useLive } from '../../data.js';
@@ -9,32 +7,30 @@ import { Badge } from '../../ui/badge.js';
 import { Card } from '../../ui/card.js';
 import { Notice, Shown } from '../../ui/states.js';
 
-/** The webhooks by name. */
 export function Told() {
   const live = useLive(manage('/webhooks'));
   return html`
-    <${Card} title="Who is told" note="Webhooks, of what needs attention." actions=${html`<a class="small" href=${link('/webhooks')}>Change and test</a>`}>
-      <${Shown} live=${live}>${(/** @type {any} */ { webhooks }) =>
+    <${Card} title="Webhooks" note="Receivers of alerts." actions=${html`<a class="small" href=${link('/webhooks')}>Change or test</a>`}>
+      <${Shown} live=${live}>${({ webhooks }) =>
         webhooks.length === 0
-          ? html`<${Notice}>Nobody is told.<//>`
+          ? html`<${Notice}>No webhooks yet.<//>`
           : html`<ul class="stack">${webhooks.map(
-              (/** @type {any} */ { id, name, style }) =>
-                html`<li key=${id} class="row"><bdi class="text">${name}</bdi><${Badge}>${style}<//></li>`,
+              ({ id, name, style }) => html`<li key=${id} class="row"><bdi class="text">${name}</bdi><${Badge}>${style}<//></li>`,
             )}</ul>`}<//>
     <//>
   `;
 }
 
-/** @param {{ people: string[], session: import('../../session.js').Session }} props */
+/** @param {{ people: string[], session: Session }} props */
 export const Access = ({ people, session }) => html`
-  <${Card} title="Who may do what" note="Members of groups at your provider, and keys."
+  <${Card} title="Access" note="Roles of identity-provider groups."
     actions=${html`<span class="row small">
       ${may(session, 'manage') && html`<a href=${link('/people')}>People</a>`}
       ${may(session, 'keys:write') && html`<a href=${link('/keys')}>Keys</a>`}
     </span>`}>
     ${
       people.length === 0
-        ? html`<p class="soft">No group has a role of this workspace; the settings of the service may give some.</p>`
+        ? html`<p class="soft">No group roles in this workspace. The service's settings may define some.</p>`
         : html`<ul class="stack">${people.map((row) => html`<li key=${row} class="mono text">${row}</li>`)}</ul>`
     }
   <//>

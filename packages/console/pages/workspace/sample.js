@@ -1,59 +1,54 @@
-/** The sample of good traffic that rules are tried on: what there is of it, and what a rule may block. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { ApiError, ask, manage } from '../../api.js';
+import { ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
-import { useLiveWork, useWork } from '../../data.js';
+import { useLiveWork } from '../../data.js';
 import { count, counted, dateTime, size } from '../../format.js';
 import { may } from '../../session.js';
 import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
 import { Code, SameWithCurl } from '../../ui/code.js';
-import { Confirm, Dialog } from '../../ui/dialog.js';
-import { SelectField, TextField } from '../../ui/field.js';
+import { Confirm, FormDialog } from '../../ui/dialog.js';
 import { Facts } from '../../ui/figures.js';
-import { Failed, Notice, Shown } from '../../ui/states.js';
+import { useFields } from '../../ui/form.js';
+import { Notice, Shown } from '../../ui/states.js';
 import { Ago } from '../../ui/time.js';
 import { toast } from '../../ui/toast.js';
-
-/** @typedef {{ requests: number, bytes: number, taken_at: string | null, max_sample_share: number | null, sample_rules: string }} Info */
-/** @typedef {{ info: Info, tag: string | null }} Read With the state that a change is of. */
 
 const ADDRESS = manage('/sample');
 const RULES = [
   { value: 'generated', label: 'Generated rules' },
-  { value: 'all', label: 'All rules that block' },
+  { value: 'all', label: 'All blocking rules' },
 ];
 
-/** Shell words of a name. @param {string} name */
+/** @param {string} name */
 const word = (name) => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`);
 
-/** @param {{ workspace: string, session: import('../../session.js').Session }} props */
+/** @param {{ workspace: string, session: Session }} props */
 export function Sample({ workspace, session }) {
   const live = useLiveWork('sample', readSample);
   const [isDeleting, setDeleting] = useState(false);
-  /** As it was when the form was opened: what others change meanwhile is not overwritten. */
-  const [limiting, setLimiting] = useState(/** @type {Read | undefined} */ (undefined));
+  /** As of when the form opened: If-Match detects concurrent changes. */
+  const [limiting, setLimiting] = useState(/** @type {Tagged | undefined} */ (undefined));
   const isManager = may(session, 'manage');
-  const read = /** @type {Read | undefined} */ (live.value);
-  const sample = read?.info;
+  const read = /** @type {Tagged | undefined} */ (live.value);
+  const sample = read?.body;
   const hasOne = (sample?.requests ?? 0) > 0;
   const actions =
     isManager &&
     read !== undefined &&
     html`<span class="row">
-      <${Button} tiny icon="edit" onClick=${() => setLimiting(read)}>Change the limit<//>
-      ${hasOne && html`<${Button} tiny kind="danger" icon="trash" onClick=${() => setDeleting(true)}>Delete the sample<//>`}
+      <${Button} tiny icon="edit" onClick=${() => setLimiting(read)}>Change limit<//>
+      ${hasOne && html`<${Button} tiny kind="danger" icon="trash" onClick=${() => setDeleting(true)}>Delete sample<//>`}
     </span>`;
   return html`
-    <${Card} title="Sample of good traffic" note="Requests that are known to be good: a rule that would block too many of them is not taken." actions=${actions}>
-      <${Shown} live=${live}>${(/** @type {Read} */ { info }) => html`
-        ${hasOne ? html`<${Facts} facts=${factsOf(info)} />` : html`<${Notice}>There is none: no rule is tried before it lands.<//>`}
+    <${Card} title="Sample of good traffic" note="Known good requests. weir rejects a rule that would block too many of them." actions=${actions}>
+      <${Shown} live=${live}>${(/** @type {Tagged} */ { body: info }) => html`
+        ${hasOne ? html`<${Facts} facts=${factsOf(info)} />` : html`<${Notice}>No sample yet: new rules are not tested before they apply.<//>`}
         ${
           isManager &&
-          html`<details><summary>${hasOne ? 'Take a newer one' : 'Take one'}</summary>
-            <p class="small">On the machine of weir, of a log of any size; each request has the same chance. Values of queries, cookies and secrets are masked.</p>
+          html`<details><summary>${hasOne ? 'Take a newer sample' : 'Take a sample'}</summary>
+            <p class="small">Run this on the server with a log of any size. weir picks requests at random and masks query values, cookies and secrets.</p>
             <${Code} text=${`weir sample take --workspace ${word(workspace)} --max-share 0.1% access.log`} label="The command" />
           </details>`
         }
@@ -64,69 +59,63 @@ export function Sample({ workspace, session }) {
   `;
 }
 
-/** @param {Info} info @returns {[string, any][]} */
+/** @param {any} info @returns {[string, any][]} */
 const factsOf = ({ requests, bytes, taken_at: at, max_sample_share: share, sample_rules: rules }) => [
   ['Requests', `${count(requests)} (${size(bytes)})`],
   ['Taken', html`${at !== null && dateTime(at)} (<${Ago} at=${at} />)`],
   [
     'A rule may block',
-    share === null
-      ? 'any number: what it would block is told in previews only'
-      : `${counted(Math.floor(share * requests), 'request')} (${percentOf(share)}%)`,
+    share === null ? 'any number (shown in previews only)' : `${counted(Math.floor(share * requests), 'request')} (${percentOf(share)}%)`,
   ],
-  ['Which rules', share === null ? undefined : RULES.find(({ value }) => value === rules)?.label],
+  ['Rules', share === null ? undefined : RULES.find(({ value }) => value === rules)?.label],
 ];
 
 /** @param {number} share */
 const percentOf = (share) => String(Number((share * 100).toPrecision(6)));
 
-/** @returns {Promise<Read>} */
+/** @returns {Promise<Tagged>} */
 async function readSample() {
   const { body, tag } = await ask(ADDRESS);
-  return { info: body, tag };
+  return { body, tag };
 }
 
-/** @param {{ read: Read, onClose: () => void, onDone: () => void }} props */
-function Limit({ read: { info, tag }, onClose, onDone }) {
-  const [share, setShare] = useState(info.max_sample_share === null ? '' : percentOf(info.max_sample_share));
-  const [rules, setRules] = useState(info.sample_rules);
-  const { busy, error, run } = useWork();
-  const given = share.trim().replace(/\s*%$/, '').replace(',', '.');
+/** @param {{ read: Tagged, onClose: () => void, onDone: () => void }} props */
+function Limit({ read: { body: info, tag }, onClose, onDone }) {
+  const { values, input } = useFields('limitSample', {
+    ...info,
+    max_sample_share: info.max_sample_share && percentOf(info.max_sample_share),
+  });
+  const given = values.max_sample_share.trim().replace(/\s*%$/, '').replace(',', '.');
   const value = given === '' ? null : Number(given) / 100;
   const isBad = value !== null && !(value >= 0 && value <= 1);
-  const body = { max_sample_share: value, sample_rules: rules };
-  const submit = async () => {
-    const isDone = await run(async () => {
-      await ask(ADDRESS, { method: 'PATCH', ifMatch: tag ?? '*', body });
-      toast('The limit was changed; it counts within two seconds.');
-      onDone();
-    });
-    if (isDone) onClose();
+  const body = { max_sample_share: value, sample_rules: values.sample_rules };
+  const work = async () => {
+    await ask(ADDRESS, { method: 'PATCH', ifMatch: tag ?? '*', body });
+    toast('Limit changed. It applies within two seconds.');
+    onDone();
   };
-  const faults = error instanceof ApiError ? error.faults : [];
-  const fault = isBad ? 'must be a percentage from 0 to 100' : faults[0]?.message;
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${isBad}>Apply<//>`;
   return html`
-    <${Dialog} title="What a rule may block of the sample" onClose=${onClose} onSubmit=${submit} footer=${footer}>
-      ${error !== undefined && faults.length === 0 && html`<${Failed} error=${error} />`}
-      <${TextField} label="At most, in percent" hint="Such as 0.1; empty: any number." value=${share} onValue=${setShare} inputmode="decimal" autofocus fault=${fault} />
-      <${SelectField} label="Of which rules" value=${rules} onValue=${setRules} options=${RULES} />
-      ${!isBad && value !== null && info.requests > 0 && html`<p>${counted(Math.floor(value * info.requests), 'request')} of ${count(info.requests)}; a rule that blocks more is refused with the first of them.</p>`}
-      <${SameWithCurl} text=${curlOf('PATCH', ADDRESS, body)} />
+    <${FormDialog} title="Limit for the sample" action="Apply" work=${work} onClose=${onClose} disabled=${isBad}>
+      ${(faultOf) => html`
+        ${input('max_sample_share', { pattern: undefined, inputmode: 'decimal', autofocus: true, hint: 'For example 0.1; empty: no limit.', fault: isBad ? 'must be a percentage from 0 to 100' : faultOf('max_sample_share') })}
+        ${input('sample_rules', { hint: undefined, options: RULES })}
+        ${!isBad && value !== null && info.requests > 0 && html`<p>${counted(Math.floor(value * info.requests), 'request')} of ${count(info.requests)}; weir rejects a rule that blocks more.</p>`}
+        <${SameWithCurl} text=${curlOf('PATCH', ADDRESS, body)} />
+      `}
     <//>
   `;
 }
 
-/** @param {{ info: Info, onClose: () => void, onDone: () => void }} props */
+/** @param {{ info: any, onClose: () => void, onDone: () => void }} props */
 function Delete({ info, onClose, onDone }) {
   const work = async () => {
     await ask(ADDRESS, { method: 'DELETE' });
-    toast('The sample was deleted.');
+    toast('Sample deleted.');
     onDone();
   };
   return html`
-    <${Confirm} title="Delete the sample?" action="Delete it" danger work=${work} onClose=${onClose}>
-      <p>Its ${counted(info.requests, 'request')} and its limit are gone for good: no rule is tried any more.</p>
+    <${Confirm} title="Delete sample?" action="Delete" danger work=${work} onClose=${onClose}>
+      <p>Its ${counted(info.requests, 'request')} and its limit are deleted permanently. New rules are no longer tested.</p>
       <${SameWithCurl} text=${curlOf('DELETE', ADDRESS)} />
     <//>
   `;

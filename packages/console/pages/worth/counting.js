@@ -1,12 +1,8 @@
-/** What takes a while to count: how long it has taken, until it is there. */
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Shown } from '../../ui/states.js';
 
-/**
- * As `Shown`, but says that something is counted while there is nothing yet.
- * @param {{ live: import('../../data.js').Live<any>, children: (value: any) => any }} props
- */
+/** @param {{ live: Live<any>, children: (value: any) => any }} props */
 export function Counted({ live, children }) {
   const isCounting = live.value === undefined && live.error === undefined;
   return isCounting ? html`<${Counting} />` : html`<${Shown} live=${live}>${children}<//>`;
@@ -20,9 +16,9 @@ function Counting() {
   }, []);
   return html`
     <div class="counting">
-      <p role="status">The lists are being compared…</p>
+      <p role="status">Comparing lists…</p>
       <progress aria-label="Comparing the lists"></progress>
-      <p class="soft small" aria-hidden="true">${seconds} s${seconds > 5 && ' – with millions of entries it takes a minute; nothing else waits for it'}</p>
+      <p class="soft small" aria-hidden="true">${seconds} s${seconds > 5 && ' – millions of entries take about a minute'}</p>
     </div>
   `;
 }

@@ -1,5 +1,3 @@
-/** What one list is good for: beside others, by day, and what it costs. */
-
 import { html } from 'htm/preact';
 import { ask, manage } from '../../api.js';
 import { useLiveWork } from '../../data.js';
@@ -16,42 +14,39 @@ import { Ago } from '../../ui/time.js';
 import { Counted } from './counting.js';
 import { earlierText, shareText } from './worth-words.js';
 
-/** @typedef {import('./worth-words.js').OneWorth} OneWorth */
-
-/** It is counted from all rules, and tries every feed: read again now and then, ms. */
 const EVERY = 120_000;
 const DAY = 86_400_000;
-const BACK = { href: link('/worth'), label: 'Worth' };
+const BACK = { href: link('/worth'), label: 'List value' };
 
 /** @param {{ id: string }} props */
 export function ListOverlap({ id }) {
   const address = manage(`/lists/${encodeURIComponent(id)}/worth`);
   const live = useLiveWork(address, async () => (await ask(address)).body, { every: EVERY });
   const { value } = live;
-  const actions = html`<a class="button" href=${link('/feeds', 'list', id)}>Its feed</a><${Button} onClick=${live.refresh}>Count again<//>`;
+  const actions = html`<a class="button" href=${link('/feeds', 'list', id)}>View feed</a><${Button} onClick=${live.refresh}>Recalculate<//>`;
   return html`
-    <${PageHead} title=${value?.name ?? 'Worth of a list'} back=${BACK} actions=${actions}>
-      ${value === undefined ? 'What it is good for.' : html`<span>What it is good for, counted <${Ago} at=${value.at} />.</span>`}
+    <${PageHead} title=${value?.name ?? 'List value'} back=${BACK} actions=${actions}>
+      ${value === undefined ? 'Overlap and unique hits.' : html`<span>Overlap and unique hits, calculated <${Ago} at=${value.at} />.</span>`}
     <//>
     <${Counted} live=${live}>${(/** @type {OneWorth} */ worth) => html`
-      ${worth.idle && html`<${Notice}><span>None of the detections of the last ${worth.detected.days} days was in it, before or after, and no bouncer told a hit.</span><//>`}
-      ${worth.copies.map((each) => html`<${Notice} key=${each.name}><span>It copies <bdi>${each.name}</bdi>: ${count(each.entries)} of its ${counted(worth.entries, 'entry', 'entries')} are there.</span><//>`)}
+      ${worth.idle && html`<${Notice}><span>No hits in your detections or on bouncers for ${worth.detected.days} days.</span><//>`}
+      ${worth.copies.map((each) => html`<${Notice} key=${each.name}><span>Copies <bdi>${each.name}</bdi> (${count(each.entries)} of ${counted(worth.entries, 'entry', 'entries')}).</span><//>`)}
       <${Numbers} worth=${worth} />
       <${Days} worth=${worth} />
-      <${Card} title="In common with others">
+      <${Card} title="Overlap with other lists">
         ${
           worth.overlaps.length === 0
-            ? html`<p class="soft">No other list has any of it.</p>`
-            : html`<${Table} label="In common with others" columns=${overlapColumns(worth.entries)} rows=${worth.overlaps} keyOf=${(/** @type {any} */ each) => each.name} />`
+            ? html`<p class="soft">No overlap.</p>`
+            : html`<${Table} label="Overlap with other lists" columns=${overlapColumns(worth.entries)} rows=${worth.overlaps} keyOf=${(each) => each.name} />`
         }
       <//>
-      <${Card} title="What it costs and hits">
+      <${Card} title="Effect on feeds">
         <${Facts} facts=${[
           ['Protected networks', worth.protected.join(', ') || 'none'],
           ['Never-block rules', worth.never_block.count === 0 ? 'none' : neverText(worth.never_block)],
-          ['Not looked at', worth.left_out > 0 ? counted(worth.left_out, 'list or feed', 'lists and feeds') : null],
+          ['Not checked', worth.left_out > 0 ? counted(worth.left_out, 'list or feed', 'lists and feeds') : null],
         ]} />
-        <${Table} label="Feeds with it and without it" columns=${FEEDS} rows=${worth.feeds} keyOf=${(/** @type {any} */ each) => `${each.kind} ${each.name} ${each.action}`} />
+        <${Table} label="Feeds with and without the list" columns=${FEEDS} rows=${worth.feeds} keyOf=${(each) => `${each.kind} ${each.name} ${each.action}`} />
       <//>
     `}<//>
   `;
@@ -62,14 +57,14 @@ function Numbers({ worth: { entries, added, gone, unique, detections, detected, 
   const { of, before, after, never, lead_seconds: lead } = detections;
   return html`
     <${Figures}>
-      <${Figure} label="Entries" value=${count(entries)} note=${`${count(added)} new, ${count(gone)} gone in 24 hours`} />
-      <${Figure} label="Only here" value=${count(unique.entries)} note=${counted(unique.addresses_v4, 'IPv4 address', 'IPv4 addresses')} />
-      <${Figure} label="Detected later" value=${count(before)} note=${lead === null ? `of ${count(of)} detections` : `of ${count(of)}, half of them ${earlierText(lead)} or more`} />
-      <${Figure} label="Detected first here" value=${count(after)} note=${`listed later; ${count(never)} never`} />
-      ${hits > 0 && html`<${Figure} label="Hits" value=${count(hits)} note="packets and requests that bouncers told" />`}
+      <${Figure} label="Entries" value=${count(entries)} note=${`${count(added)} new, ${count(gone)} removed in 24 hours`} />
+      <${Figure} label="Unique" value=${count(unique.entries)} note=${counted(unique.addresses_v4, 'IPv4 address', 'IPv4 addresses')} />
+      <${Figure} label="Detected later" value=${count(before)} note=${lead === null ? `of ${count(of)} detections` : `of ${count(of)}, median lead ${earlierText(lead)}`} />
+      <${Figure} label="Detected first" value=${count(after)} note=${`${count(never)} never listed`} />
+      ${hits > 0 && html`<${Figure} label="Hits" value=${count(hits)} note="reported by bouncers" />`}
     <//>
     <p class="small soft">
-      Own detections of ${detected.days} days that are known still: ${count(detected.count)}${detected.first !== null && `, the first of ${dateTime(detected.first)}`}.
+      ${count(detected.count)} own detections in ${detected.days} days${detected.first !== null && `, since ${dateTime(detected.first)}`}.
     </p>
   `;
 }
@@ -83,7 +78,7 @@ function Days({ worth: { at, days: known } }) {
   });
   const values = (/** @type {(day: OneWorth['days'][number]) => number} */ of) => days.map(of);
   return html`
-    <${Card} title="By day" note="Rules of the list, of the last 30 days.">
+    <${Card} title="Rules per day" note="Last 30 days.">
       <${Plot} days span=${29 * 86_400} label="Changes of the list" times=${days.map(({ day }) => Date.parse(day) / 1000)}
         series=${[
           { label: 'added', color: '--accent', fill: true, values: values(({ added }) => added) },
@@ -100,22 +95,22 @@ function neverText({ count: all, first }) {
   return `${count(all)}: ${named.map(({ list, value }) => `${value} (${list})`).join(', ')}${andMore(all, named.length)}`;
 }
 
-/** @param {number} all @returns {import('../../ui/table.js').Column<import('./worth-words.js').Share & { name: string }>[]} */
+/** @param {number} all @returns {Column<Share & { name: string }>[]} */
 const overlapColumns = (all) => [
   { label: 'List', cell: ({ name }) => html`<bdi class="text">${name}</bdi>` },
   { label: 'Entries', number: true, cell: ({ entries }) => count(entries) },
-  { label: 'Of its entries', number: true, cell: ({ entries }) => shareText(entries, all) },
+  { label: 'Share', number: true, cell: ({ entries }) => shareText(entries, all) },
   { label: 'IPv4 addresses', number: true, cell: ({ addresses_v4: addresses }) => count(addresses) },
 ];
 
-/** @type {import('../../ui/table.js').Column<OneWorth['feeds'][number]>[]} */
+/** @type {Column<OneWorth['feeds'][number]>[]} */
 const FEEDS = [
   {
     label: 'Feed',
     cell: ({ name, action }) => html`<span><bdi class="text">${name}</bdi> <span class="soft small">${action}</span></span>`,
   },
-  { label: 'Has', number: true, cell: ({ entries }) => count(entries) },
+  { label: 'Entries', number: true, cell: ({ entries }) => count(entries) },
   { label: 'Without it', number: true, cell: ({ entries_without: entries }) => count(entries) },
-  { label: 'It costs', number: true, cell: ({ costs }) => count(costs) },
-  { label: 'At most', number: true, cell: ({ entry_limit: most }) => count(most) },
+  { label: 'Contribution', number: true, cell: ({ costs }) => count(costs) },
+  { label: 'Limit', number: true, cell: ({ entry_limit: most }) => count(most) },
 ];

@@ -1,22 +1,18 @@
-/** What lists have in common, each with each, as a table whose cells are the darker the more there is. */
 import { html } from 'htm/preact';
 import { count, counted } from '../../format.js';
 import { linkToWorth, shareText } from './worth-words.js';
 
-/** @typedef {import('./worth-words.js').WorthList} WorthList */
-
-/** Lists that are shown. */
 const MOST = 30;
 
 /** @param {{ lists: readonly WorthList[] }} props */
 export function Matrix({ lists }) {
   const shown = lists.toSorted((a, b) => b.entries - a.entries).slice(0, MOST);
-  if (shown.length < 2) return html`<p class="soft">There is one list.</p>`;
+  if (shown.length < 2) return html`<p class="soft">Only one list.</p>`;
   return html`
-    ${shown.length < lists.length && html`<p class="small soft">The ${MOST} lists with most entries.</p>`}
-    <div class="table-box" role="region" aria-label="In common" tabindex="0">
+    ${shown.length < lists.length && html`<p class="small soft">The ${MOST} largest lists.</p>`}
+    <div class="table-box" role="region" aria-label="Overlap" tabindex="0">
       <table class="matrix">
-        <caption class="hidden-visually">Entries of the list of a row that have an address in the list of a column</caption>
+        <caption class="hidden-visually">Entries of a row's list that the column's list contains too</caption>
         <thead>
           <tr>
             <td></td>
@@ -40,7 +36,7 @@ export function Matrix({ lists }) {
 
 /** @param {{ list: WorthList, other: WorthList }} props */
 function Cell({ list, other }) {
-  if (list.id === other.id) return html`<td class="itself"><span class="hidden-visually">the list itself</span></td>`;
+  if (list.id === other.id) return html`<td class="itself"><span class="hidden-visually">same list</span></td>`;
   const entries = list.overlaps.find(({ name }) => name === other.name)?.entries ?? 0;
   if (entries === 0) return html`<td class="soft"><span aria-hidden="true">–</span><span class="hidden-visually">none</span></td>`;
   const told = `${count(entries)} of ${counted(list.entries, 'entry', 'entries')} of ${list.name} in ${other.name}`;

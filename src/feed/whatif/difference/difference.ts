@@ -1,4 +1,4 @@
-/** What a feed had more and less at one moment than at another (SPEC D32.6): made from the rules and the settings as they were. */
+/** Compares a feed at two points in time (SPEC D32.6), from its rules and settings then. */
 import { type AddressSet, addressSet, difference, pushNetworks } from '@weir/network/address-set.ts';
 import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
 import { formatNetwork } from '@weir/network/format.ts';
@@ -15,7 +15,7 @@ import { RuleColumns, type Snapshot, type SnapshotPart } from '../../index/snaps
 import { storedVariant, type Variant, variantOf } from '../../variant.ts';
 import { headThen, type Replaced } from './settings-then.ts';
 
-/** Rules of the feed at both moments that are looked at for one answer: they are held in memory. */
+/** Maximum rules of both moments together: they are in memory. */
 const MOST_RULES = 4_000_000;
 
 export interface DifferenceOptions {
@@ -26,27 +26,22 @@ export interface DifferenceOptions {
 }
 
 export interface DifferenceAsked {
-  /** null: the workspace's feed. */
   readonly feedId: string | null;
-  /** ms */
   readonly since: number;
   readonly until: number;
-  /** What was set since the first moment, newest first. */
+  /** Settings changed since `since`, newest first. */
   readonly replaced: readonly Replaced[];
   readonly family?: Variant['family'] | undefined;
   readonly action?: AccessAction | undefined;
-  /** Networks that are named, of what came and of what went. */
   readonly limit: number;
 }
 
-/** A feed at one moment. */
 interface FeedAt {
   readonly entries: number;
-  /** Whether it was more than its cap allows: it was answered 413. */
+  /** Over its cap: HTTP 413 at the time. */
   readonly overCap: boolean;
 }
 
-/** Some of the fewest networks that have exactly some addresses, as text, and how many there are. */
 interface Networks {
   readonly count: number;
   readonly first: readonly string[];
@@ -61,16 +56,16 @@ export interface FeedDifference {
   readonly removed: Networks;
 }
 
-/** Compares a feed with itself, elsewhere than on the thread that answers. Rejects with LIMITED where too many ask. */
+/** Runs outside the main thread. Rejects with LIMITED if the queue is full. */
 export type FeedDiffer = (workspaceId: string, asked: DifferenceAsked) => Promise<FeedDifference>;
 
-/** Rejects with NOT_FOUND where the feed is gone, with TOO_LARGE where there are too many rules, and with REFUSED where what it had is not known any more. */
+/** Rejects with NOT_FOUND for a deleted feed, TOO_LARGE for too many rules, and REFUSED if the earlier state is unknown. */
 export async function feedDifference(workspaceId: string, asked: DifferenceAsked, options: DifferenceOptions): Promise<FeedDifference> {
   const { store, clock } = options;
   const head = await store.snapshot(workspaceId, asked.feedId, clock.now(), undefined);
-  if (head === undefined) throw new WeirError('NOT_FOUND', 'the feed is gone');
+  if (head === undefined) throw new WeirError('NOT_FOUND', 'the feed was deleted');
   const stored = storedVariant(head.profile);
-  // Ratings and single addresses are other texts of the same addresses.
+  // Levels and bare addresses do not change the set of addresses.
   const variant = variantOf({ format: 'plain', family: asked.family ?? stored.family, action: asked.action ?? stored.action }, stored);
   const directory = (await store.directory(workspaceId)) ?? { lists: [] };
   const at = (moment: number) =>
@@ -78,7 +73,7 @@ export async function feedDifference(workspaceId: string, asked: DifferenceAsked
   const [before, after] = [await at(asked.since), await at(asked.until)];
   const { family, action } = variant;
   return {
-    ...{ family, action, before: before.told, after: after.told },
+    ...{ family, action, before: before.size, after: after.size },
     added: networksOf(difference(after.addresses, before.addresses), asked.limit),
     removed: networksOf(difference(before.addresses, after.addresses), asked.limit),
   };
@@ -119,13 +114,12 @@ async function feedAt(
   const parts = keys.map((key): SnapshotPart => ({ key, rules: of(key).rules(second), levels: 0 }));
   const moment = { ...instantOf(clock), sequence: 0 };
   const snapshot: Snapshot = { head, at: moment, parts, stored: new Map(), ranges: new FeedRanges() };
-  const { classes, entryCount, entryLimit } = contentOfFeed(snapshot, variant, second, geo, guard(head.guardRails).protected);
+  const { content, facts } = contentOfFeed(snapshot, variant, second, geo, guard(head.guardRails).protected);
   const addresses = addressSet([]);
-  for (const each of classes) pushNetworks(addresses, each);
-  return { addresses, told: { entries: entryCount, overCap: entryCount > entryLimit } };
+  for (const each of content.classes) pushNetworks(addresses, each);
+  return { addresses, size: { entries: facts.entryCount, overCap: facts.entryCount > facts.entryLimit } };
 }
 
-/** Never-block rules alone, as what is cut out of block feeds. */
 const onlyExceptions = (sink: RuleSink): RuleSink => ({
   v4(id, role, ...rest) {
     if (role === 'allow') sink.v4(id, 'exception', ...rest);

@@ -1,10 +1,10 @@
-/** A feed as it was set at an earlier moment: what is set now, with the changes since then taken back (SPEC D42.7). Pure. */
+/** Reconstructs a feed's earlier settings by reverting later changes (SPEC D42.7). Pure. */
 import { workspaceProfile } from '../../../account/feed.ts';
 import { settingsJson, settingsOf } from '../../../account/list.ts';
 import { WeirError } from '../../../errors.ts';
 import type { SnapshotHead, SnapshotList, WorkspaceDirectory } from '../../../ports/snapshot.ts';
 
-/** What a change at an instant (ms since 1970) replaced, as the audit log has it. */
+/** A change from the audit log; `at` in ms since 1970. */
 export type Replaced = { readonly at: number } & (
   | { readonly of: 'feed' | 'workspace'; readonly before: State }
   /** A list was deleted or restored. */
@@ -14,8 +14,8 @@ export type Replaced = { readonly at: number } & (
 type State = Readonly<Record<string, unknown>>;
 
 /**
- * `head` with what was set at the moment `at` (ms); `replaced` comes newest first. Rejects with REFUSED where that cannot be made again:
- * how lists agree depends on their sources, and the rules of a deleted list are not read.
+ * The settings at `at` (ms); `replaced`: newest first. Rejects with REFUSED if they cannot be reconstructed: the quorum depends on the
+ * lists' sources, and a deleted list's rules are not read.
  */
 export function headThen(
   head: SnapshotHead,
@@ -24,7 +24,7 @@ export function headThen(
   at: number,
 ): SnapshotHead {
   const later = replaced.filter((each) => each.at > at);
-  // The oldest of them is what was there.
+  // The oldest change has the original value.
   const then = (of: 'feed' | 'workspace'): State => Object.assign({}, ...later.map((each) => (each.of === of ? each.before : {})));
   const wasThere = new Map(later.flatMap((each) => (each.of === 'list' ? [[each.id, each.wasThere] as const] : [])));
   const [feed, workspace] = [then('feed'), then('workspace')];
@@ -47,22 +47,23 @@ function listsThen(
   feed: State,
   wasThere: ReadonlyMap<string, boolean>,
 ): readonly SnapshotList[] {
-  const gone = [...wasThere].find(([id, was]) => was && !lists.some((list) => list.id === id));
-  if (gone !== undefined)
-    throw new WeirError('REFUSED', `the list ${gone[0]} was deleted, and its rules of then are not known: ask from then on`);
+  const deleted = [...wasThere].find(([id, was]) => was && !lists.some((list) => list.id === id));
+  if (deleted !== undefined)
+    throw new WeirError('REFUSED', `the list ${deleted[0]} was deleted, and its earlier rules are unknown: choose a later time`);
   const present = (of: readonly SnapshotList[]) => of.filter(({ id }) => wasThere.get(id) !== false);
   if (!['lists', 'all_lists', 'min_sources', 'fit', 'always'].some((field) => field in feed)) return agreeing(head, present(head.lists));
   if (head.quorum !== undefined || ['min_sources', 'fit', 'always'].some((field) => field in feed))
-    throw new WeirError('REFUSED', 'how the lists of the feed had to agree then cannot be made again: ask from its last change on');
+    throw new WeirError('REFUSED', 'the earlier quorum of the feed cannot be reconstructed: choose a time after its last change');
   const ids = feed.all_lists === true ? lists.map(({ id }) => id) : ((feed.lists ?? []) as readonly string[]);
   const known = ids.flatMap((id) => lists.filter((each) => each.id === id));
-  if (known.length < ids.length) throw new WeirError('REFUSED', 'the feed had a list then that was deleted: ask from its last change on');
+  if (known.length < ids.length)
+    throw new WeirError('REFUSED', 'the feed had a list that was deleted: choose a time after its last change');
   return present(known.map(({ id, name }) => ({ id, name, key: id, levels: 0 })));
 }
 
-/** The lists of a feed, where fewer do not agree otherwise. */
+/** The earlier lists, if the quorum is unaffected. */
 function agreeing({ quorum, lists }: SnapshotHead, then: readonly SnapshotList[]): readonly SnapshotList[] {
   if (quorum !== undefined && then.length < lists.length)
-    throw new WeirError('REFUSED', 'how the lists of the feed had to agree then cannot be made again: ask from its last change on');
+    throw new WeirError('REFUSED', 'the earlier quorum of the feed cannot be reconstructed: choose a time after its last change');
   return then;
 }

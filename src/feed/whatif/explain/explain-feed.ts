@@ -1,4 +1,4 @@
-/** Why addresses are in a feed, or are not (SPEC D10): the feed's own content, made from the rules that concern them. */
+/** Explains why addresses are in a feed or not (SPEC D10), by building it from the rules concerned. */
 
 import { type AddressSet, addressSet, difference, intersection, isEmpty, overlaps, pushNetworks } from '@weir/network/address-set.ts';
 import { firstReaching } from '@weir/network/search.ts';
@@ -21,13 +21,12 @@ import type {
   Verdict,
 } from './explanation.ts';
 
-/** What a never-block rule on the target would do to a block feed, and what cutting never-block rules out would do then. */
 export interface NeverBlockOutlook {
   readonly verdict: Verdict;
   readonly subtract: Subtraction | null;
 }
 
-/** The same question with a never-block rule more; its list is that of the rule. */
+/** Asks again with a hypothetical never-block rule in its list. */
 export function neverBlockOutlook(
   feed: FeedSource,
   rules: readonly StoredAccessRule[],
@@ -44,7 +43,6 @@ export function neverBlockOutlook(
   return { verdict: now, subtract: now === 'out' ? null : subtractionOf(feed, touching, { ...question, asked, family }) };
 }
 
-/** The addresses behind a target, of these families. */
 export function addressesOf(target: Target, family: Family, geo: GeoDatabase): AddressSet {
   const isAsked = (of: Family) => family === 'both' || family === of;
   if (target.kind === 'ip') return addressSet(isAsked(target.network.family === 4 ? 'v4' : 'v6') ? [target.network] : []);
@@ -55,14 +53,10 @@ export function addressesOf(target: Target, family: Family, geo: GeoDatabase): A
   return set;
 }
 
-/** Whether a target has an address of the set. */
 export const touches = (target: Target, set: AddressSet, geo: GeoDatabase): boolean =>
   target.kind === 'ip' ? overlaps(set, target.network) : !isEmpty(intersection(set, addressesOf(target, 'both', geo)));
 
-/**
- * Explains one feed. `rules` are all rules of the workspace that have an address in common with the target, or are on this very target,
- * whatever their action.
- */
+/** `rules`: all workspace rules overlapping the target or having it as target, with any action. */
 export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[], question: Question): FeedExplanation {
   const { target, action, geo, guard } = question;
   const { family } = storedVariant(feed.profile);
@@ -74,20 +68,20 @@ export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[]
   const now = verdictOf(given);
   const isExact = ({ rule }: StoredAccessRule) => formatTarget(rule.target) === formatTarget(target);
   const isOwn = ({ listId }: StoredAccessRule) => holds(feed, listId);
-  const isRemovable = (stored: StoredAccessRule) => isExact(stored) && !isKept(feed, stored);
+  const isRemovable = (stored: StoredAccessRule) => isExact(stored) && !isManaged(feed, stored);
 
   const used = new Set(given.map(({ stored }) => stored.id));
   const without = active.filter(({ id }) => !used.has(id));
   const uncut = action === 'block' ? touching.filter(({ id, rule }) => rule.action === 'allow' && !used.has(id)) : [];
-  // Rules of other lists are told where they would help.
-  const told = uncut.filter((stored) => isOwn(stored) || now !== 'out');
+  // Rules of other lists are relevant only as a remedy.
+  const relevant = uncut.filter((stored) => isOwn(stored) || now !== 'out');
   const empty = without.filter((stored) => stored.rule.action === action && isExact(stored) && isOwn(stored));
   const agreed = agreedOf(feed, given, { ...question, asked, family });
   const leftOut = action === 'block' ? leftLists(feed) : new Set();
   const explained = [
     ...given.map(({ stored, role }) => ({ stored, ...effectOf(stored, role === action, leftOut.has(stored.listId), agreed, geo) })),
     ...empty.map((stored) => ({ stored, effect: 'none' as const, idle: emptyBecause(target, geo) })),
-    ...told.map((stored) => ({ stored, effect: 'none' as const, idle: 'not_cut_out' as const })),
+    ...relevant.map((stored) => ({ stored, effect: 'none' as const, idle: 'not_cut_out' as const })),
   ].map((each): ExplainedRule => ({ ...each, relation: relationOf(each.stored.rule.target, target) }));
 
   const [removed, left] = [true, false].map((isRemoved) =>
@@ -109,7 +103,7 @@ export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[]
 
 type QuestionOfFamily = Question & { readonly asked: AddressSet; readonly family: Family };
 
-/** What is asked for and the lists of a feed agree on, before anything is cut out; undefined where each is enough. */
+/** The requested addresses with a quorum, before subtraction; undefined without one. */
 function agreedOf(feed: FeedSource, given: readonly RoledRule[], { asked, family, ...question }: QuestionOfFamily): AddressSet | undefined {
   if (feed.agreeing === undefined || question.action !== 'block') return undefined;
   const uncut = { ...feed, profile: { ...feed.profile, subtractAllow: null } };
@@ -124,7 +118,6 @@ function effectOf({ rule }: StoredAccessRule, isIn: boolean, isLeft: boolean, ag
   return isIdle ? { effect: 'none' as const, idle: 'too_few_lists' as const } : { effect: 'in' as const, idle: null };
 }
 
-/** The lists of a feed that are left out. */
 const leftLists = ({ agreeing }: FeedSource): ReadonlySet<string | null> =>
   new Set(agreeing?.cut.left.map((place) => agreeing.lists[place]!.id));
 
@@ -136,7 +129,7 @@ function foundAgreement(feed: FeedSource, given: readonly RoledRule[], question:
   const having = new Set(given.filter(({ role }) => role === 'block').map(({ stored }) => stored.listId));
   const places = lists.flatMap(({ id }, place) => (having.has(id) && !cut.left.includes(place) ? [place] : []));
   if (places.length === 0) return null;
-  // Lists that are enough alone would hide how many there are.
+  // `always` lists would hide the number of lists.
   const asking = (least: number) => ({
     ...feed,
     agreeing: { lists, quorum: { ...quorum, always: quorum.always.map(() => false) }, cut: { ...cut, least } },
@@ -155,13 +148,12 @@ function foundAgreement(feed: FeedSource, given: readonly RoledRule[], question:
 
 const emptyBecause = (target: Target, geo: GeoDatabase): Idle => (isEmpty(addressesOf(target, 'both', geo)) ? 'no_ranges' : 'other_family');
 
-/** A rule, and what it is for a feed. */
 interface RoledRule {
   readonly stored: StoredAccessRule;
   readonly role: RuleRole;
 }
 
-/** The rules that a feed of this action is made of. */
+/** The rules in a feed of this action. */
 export function roled(rules: readonly StoredAccessRule[], feed: FeedSource, action: AccessAction): RoledRule[] {
   const exceptions = action === 'block' ? exceptionsOf({ head: feed }) : undefined;
   return rules.flatMap((stored) =>
@@ -171,7 +163,7 @@ export function roled(rules: readonly StoredAccessRule[], feed: FeedSource, acti
   );
 }
 
-/** The smallest value of `subtract_allow` that takes the addresses asked for out of a block feed, else that which leaves least of them. */
+/** The narrowest `subtract_allow` value removing the addresses from a block feed, else the one leaving the fewest. */
 export function subtractionOf(
   feed: FeedSource,
   rules: readonly StoredAccessRule[],
@@ -186,12 +178,12 @@ export function subtractionOf(
   return tried.find((each) => each.verdict === 'out') ?? tried.findLast((each) => each.verdict === 'partly') ?? null;
 }
 
-/** Whether a source keeps the list of a rule. */
-export const isKept = ({ kept }: FeedSource, { listId }: StoredAccessRule): boolean => listId !== null && kept?.has(listId) === true;
+export const isManaged = ({ managed }: FeedSource, { listId }: StoredAccessRule): boolean =>
+  listId !== null && managed?.has(listId) === true;
 
 const holds = ({ lists }: FeedSource, listId: string | null): boolean => lists === null || lists.has(listId!);
 
-/** What a rule is for a feed: nothing, when it is of none of its lists. */
+/** The roles of a rule in a feed; empty for rules of other lists. */
 function rolesOf({ listId, rule }: StoredAccessRule, feed: FeedSource): RuleRole[] {
   const isException = feed.profile.subtractAllow === 'workspace' && rule.action === 'allow';
   return [...(holds(feed, listId) ? [rule.action] : []), ...(isException ? (['exception'] as const) : [])];
@@ -202,14 +194,13 @@ export function isActive(stored: StoredAccessRule, asOf: number): boolean {
   return expires === 0 || expires > asOf;
 }
 
-/** What these rules publish in the feed. */
 export function contentOf(
   { profile, agreeing }: FeedSource,
   rules: readonly RoledRule[],
   { action, asOf, geo, guard }: Omit<Question, 'target'>,
   family: Family,
 ): AddressSet {
-  // Of lists that have to agree each apart, then what other lists never block.
+  // Lists with quorum separately, then never-block rules of other lists.
   const places = agreeing && new Map(agreeing.lists.map(({ id }, place) => [id, place]));
   const placeOf = ({ stored: { listId } }: RoledRule) => places?.get(listId ?? '') ?? places?.size ?? 0;
   const groups = Map.groupBy(rules, placeOf);
@@ -232,7 +223,6 @@ export function contentOf(
   return set;
 }
 
-/** Whether a content has all of the addresses asked for. */
 export function verdict(asked: AddressSet, content: AddressSet): Verdict {
   const found = intersection(asked, content);
   if (isEmpty(found)) return 'out';

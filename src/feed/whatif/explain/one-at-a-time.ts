@@ -1,12 +1,12 @@
 import { WeirError } from '../../../errors.ts';
 import { oneByOne } from '../../../serial.ts';
 
-/** How long an explanation may wait, and may take, ms: then nobody waits for it any more. */
+/** Limit of an explanation's wait and of its work, ms. */
 export const EXPLAIN_LONGEST = 10_000;
 
 /**
- * Makes explanations, of a workspace one at a time: each holds all of its feeds meanwhile. Rejects with LIMITED what has waited for too long
- * (SPEC D10.23); `monotonic` in ms.
+ * Serializes explanations per workspace: each has all its feeds in memory. Rejects with LIMITED after the maximum wait (SPEC D10.23);
+ * `monotonic` in ms.
  */
 export function explainOneAtATime(monotonic: () => number) {
   const inTurn = oneByOne();

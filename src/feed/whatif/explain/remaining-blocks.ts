@@ -1,4 +1,4 @@
-/** Which block feeds have what a never-block rule names, or what an unblock is for, and what takes it out of each (SPEC D10.18). */
+/** Block feeds still containing a never-block or unblocked target, and the remedy for each (SPEC D10.18). */
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { FeedKind } from '../../../account/feed.ts';
 import type { SubtractAllow } from '../../../account/list.ts';
@@ -7,14 +7,11 @@ import { secondOf } from '../../../clock.ts';
 import type { AccessRule, Target } from '../../../rule.ts';
 import { formatTarget } from '../../../signal/target.ts';
 import { FAMILIES, type Family, storedVariant } from '../../variant.ts';
-import { addressesOf, contentOf, isActive, isKept, roled, subtractionOf, verdict } from './explain-feed.ts';
+import { addressesOf, contentOf, isActive, isManaged, roled, subtractionOf, verdict } from './explain-feed.ts';
 import type { StoredAccessRule, Verdict } from './explanation.ts';
 import { type ExplainOptions, feedSources, rulesByFeed, touchingRules } from './sources.ts';
 
-/**
- * A target that is never to be blocked, by a rule of this list, whether that has landed or is only thought of; with `unblock` one whose
- * blocks in this list go.
- */
+/** A never-block target in this list, landed or hypothetical; with `unblock`: a target whose blocks in this list are removed. */
 export interface NeverBlocked {
   readonly workspace: Workspace;
   readonly target: Target;
@@ -22,38 +19,32 @@ export interface NeverBlocked {
   readonly how?: 'allow' | 'unblock';
 }
 
-/**
- * The one change that takes the target out of a feed: that never-block rules are cut out of it, or an unblock of the target in these
- * lists; null where neither does.
- */
+/** The single remedy for a feed: subtract never-block rules, or unblock the target in these lists; null: neither suffices. */
 export type WayOut =
   | { readonly do: 'subtract_allow'; readonly value: Exclude<SubtractAllow, 'off'> }
   | { readonly do: 'unblock'; readonly listIds: readonly string[] }
   | null;
 
-/** A block feed that has addresses of the target in its stored family. */
+/** A block feed containing addresses of the target in its stored family. */
 export interface KeepingFeed {
   readonly kind: FeedKind;
-  /** null: the workspace's. */
   readonly id: string | null;
   readonly name: string;
   readonly verdict: Exclude<Verdict, 'out'>;
   readonly wayOut: WayOut;
-  /** Some of the rules that keep it there. */
   readonly by: readonly { readonly target: string; readonly listId: string }[];
 }
 
 export interface RemainingBlocks {
   readonly feeds: readonly KeepingFeed[];
-  /** How many more there are. */
   readonly leftOut: number;
 }
 
-/** Feeds that are told at most, and rules of each. */
-const TOLD = 100;
+/** Maximum feeds, and rules of each, in the result. */
+const MOST_RETURNED = 100;
 const TOLD_RULES = 3;
 
-/** Tells with the content of each feed, as it is with a never-block rule on the target, or after the unblock. */
+/** Builds each feed with the hypothetical never-block rule, or without the unblocked rules. */
 export async function remainingBlocks(
   { workspace, target, listId, how = 'allow' }: NeverBlocked,
   options: ExplainOptions,
@@ -79,7 +70,7 @@ export async function remainingBlocks(
     const now = isIn(given);
     if (now === 'out') continue;
     const subtraction = how === 'unblock' ? undefined : subtractionOf(source, own, { ...question, asked, family });
-    const exact = given.filter(({ stored }) => isExact(stored) && !isKept(source, stored));
+    const exact = given.filter(({ stored }) => isExact(stored) && !isManaged(source, stored));
     const unblocked = exact.length > 0 && isIn(given.filter((each) => !exact.includes(each))) === 'out';
     const wayOut: WayOut =
       subtraction?.verdict === 'out'
@@ -93,10 +84,10 @@ export async function remainingBlocks(
       .map(({ stored }) => ({ target: formatTarget(stored.rule.target), listId: stored.listId! }));
     feeds.push({ kind: source.kind, id: source.id, name: source.profile.name, verdict: now, wayOut, by });
   }
-  return { feeds: feeds.slice(0, TOLD), leftOut: Math.max(0, feeds.length - TOLD) };
+  return { feeds: feeds.slice(0, MOST_RETURNED), leftOut: Math.max(0, feeds.length - MOST_RETURNED) };
 }
 
-/** The rule as it lands, but that it never expires. */
+/** The rule as it would land, but permanent. */
 export function neverBlockRule(target: Target, listId: string): StoredAccessRule {
   const nothing = { name: null, reason: null, labels: null, config: null, confidence: null, severity: null };
   const rule: AccessRule = { ...nothing, ruleRef: null, action: 'allow', target, expiresAt: null };

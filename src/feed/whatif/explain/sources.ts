@@ -1,4 +1,3 @@
-/** What an explanation is made of: the feeds of a workspace, and the rules that concern a target, read without others where that can be. */
 import type { AddressSet } from '@weir/network/address-set.ts';
 import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
 import { readV6 } from '@weir/network/words.ts';
@@ -15,36 +14,29 @@ import type { GeoTarget, RuleRole, Target } from '../../../rule.ts';
 import { inChunks } from '../../../schedule/chunks.ts';
 import { formatTarget } from '../../../signal/target.ts';
 import { trimKey } from '../../build/render-feed.ts';
-import { keptCut } from '../../build/trim.ts';
+import { storedCut } from '../../build/trim.ts';
 import { storedVariant } from '../../variant.ts';
 import { addressesOf, touches } from './explain-feed.ts';
 import type { FeedSource, StoredAccessRule } from './explanation.ts';
 
-/** What the server makes feeds with. */
 export interface ExplainOptions {
   readonly store: Pick<StoreReads, 'rules' | 'rulesById' | 'directory' | 'feeds' | 'origins' | 'snapshot'>;
   readonly geo: GeoDatabase;
-  /** The service's guard rails and a workspace's together. */
   readonly guard: (own: GuardRails) => BlockGuard;
   readonly now: Instant;
-  /** Rules that are looked at for one target at most; with more it rejects with REFUSED. Undefined: no limit. */
+  /** Maximum rules examined per target; above it, rejects with REFUSED. Undefined: no limit. */
   readonly mostRules?: number | undefined;
-  /** Rules that are told of each feed at most. Undefined: all. */
-  readonly mostTold?: number | undefined;
-  /** Feeds that nothing concerns which are told at most. Undefined: all. */
+  /** Maximum rules returned per feed. Undefined: all. */
+  readonly mostReturned?: number | undefined;
   readonly mostUntouched?: number | undefined;
-  /** Lets others get on; called often. Rejects where it takes too long. Undefined: nobody waits. */
+  /** Yields to other work; called often. Rejects after the time limit. Undefined: never yields. */
   readonly pause?: (() => Promise<void> | undefined) | undefined;
 }
 
-/** Whether a target is one address. */
 export const isHost = (target: Target): boolean =>
   target.kind === 'ip' && target.network.prefix === (target.network.family === 4 ? 32 : 128);
 
-/**
- * The access rules of a workspace that have an address in common with a target, or are on this very one: those that are active, and with
- * `since` (ms) those that have expired since then, as far as they are stored.
- */
+/** The workspace's active access rules overlapping the target or having it as target; with `since` (ms), also stored ones expired since. */
 export async function touchingRules(
   workspaceId: string,
   target: Target,
@@ -54,17 +46,16 @@ export async function touchingRules(
   let looked = 0;
   const asked = addressesOf(target, 'both', geo);
   const name = formatTarget(target);
-  const find = async (match: RuleMatch, isMeant: (rule: StoredAccessRule) => boolean = () => true) => {
+  const find = async (match: RuleMatch, accepts: (rule: StoredAccessRule) => boolean = () => true) => {
     const found: StoredAccessRule[] = [];
     for await (const rule of store.rules(workspaceId, { kind: 'access_rule', now: since, match })) {
       looked += 1;
       if (looked % TURN === 0) await pause?.();
-      if (looked > (mostRules ?? Number.POSITIVE_INFINITY)) throw tooManyRules(`${looked - 1} rules would have to be looked at`);
-      if (isMeant(rule as StoredAccessRule)) found.push(rule as StoredAccessRule);
+      if (looked > (mostRules ?? Number.POSITIVE_INFINITY)) throw tooManyRules(`${looked - 1} rules must be examined`);
+      if (accepts(rule as StoredAccessRule)) found.push(rule as StoredAccessRule);
     }
     return found;
   };
-  // A country may have no ranges.
   const isTouching = ({ rule }: StoredAccessRule) => formatTarget(rule.target) === name || touches(rule.target, asked, geo);
   if (target.kind !== 'ip') {
     const sink = new TouchingIds(asked, (other) => formatTarget(other) === name || touches(other, asked, geo));
@@ -86,16 +77,16 @@ export async function touchingRules(
     ...(isHost(target) ? [] : await find({ how: 'covered', network })),
     ...(await find({ how: 'geo' }, isTouching)),
   ];
-  // A rule on exactly this network covers it and lies in it.
+  // A rule on exactly this network both covers it and is inside it.
   return [...new Map(found.map((stored) => [stored.id, stored])).values()];
 }
 
-/** Rules that are looked at before others get on. */
+/** Rules examined per turn. */
 const TURN = 100;
 
 const tooManyRules = (what: string) => new WeirError('REFUSED', `more than ${what}; ask about an address or a smaller network`);
 
-/** The ids of the rules with addresses of a set: every rule of a workspace is looked at, and none is made an object. */
+/** Collects ids of rules overlapping a set. Examines every rule of the workspace without creating objects. */
 class TouchingIds implements RuleSink {
   readonly ids = new Set<number>();
   readonly #asked: AddressSet;
@@ -122,10 +113,7 @@ class TouchingIds implements RuleSink {
   }
 }
 
-/**
- * The rules that may concern a feed, in their order: those of its lists, and never-block rules of all lists. With many lists each has few of
- * them, so that not every rule is compared with every feed.
- */
+/** Selects a feed's rules, in order: those of its lists, and all never-block rules. Faster than comparing every rule with every feed. */
 export function rulesByFeed(rules: readonly StoredAccessRule[]): (feed: FeedSource) => readonly StoredAccessRule[] {
   const places = new Map(rules.map((stored, place) => [stored, place]));
   const allows = rules.filter(({ rule }) => rule.action === 'allow');
@@ -140,11 +128,10 @@ export function rulesByFeed(rules: readonly StoredAccessRule[]): (feed: FeedSour
   };
 }
 
-/** All feeds of a workspace. */
 export async function feedSources({ store, now }: Pick<ExplainOptions, 'store' | 'now'>, workspace: Workspace): Promise<FeedSource[]> {
   const lists = (await store.directory(workspace.id))?.lists ?? [];
   const composed = await store.feeds(workspace.id);
-  const kept = new Set(lists.filter(({ sourceId }) => sourceId !== null).map(({ id }) => id));
+  const managed = new Set(lists.filter(({ sourceId }) => sourceId !== null).map(({ id }) => id));
   const sources: FeedSource[] = [
     { kind: 'workspace', id: null, profile: workspaceProfile(workspace), lists: null },
     ...lists.map((list): FeedSource => ({ kind: 'list', id: list.id, profile: list, lists: new Set([list.id]) })),
@@ -155,9 +142,9 @@ export async function feedSources({ store, now }: Pick<ExplainOptions, 'store' |
     const head = (minSources ?? fit) === null ? undefined : await store.snapshot(workspace.id, id, now.wall, undefined);
     if (head?.quorum === undefined) continue;
     const { quorum, lists } = head;
-    // What is left out is what the feed was built with last.
-    const cut = keptCut(head, trimKey({ head }, storedVariant(head.profile))) ?? { left: [], least: quorum.minSources };
+    // The trim of the last build.
+    const cut = storedCut(head, trimKey({ head }, storedVariant(head.profile))) ?? { left: [], least: quorum.minSources };
     agreeing.set(id, { quorum, lists, cut });
   }
-  return sources.map((source) => ({ ...source, kept, agreeing: agreeing.get(source.id) }));
+  return sources.map((source) => ({ ...source, managed, agreeing: agreeing.get(source.id) }));
 }

@@ -1,4 +1,4 @@
-/** What one list would cost and hit (SPEC D30.1). */
+/** Cost and effect of one list (SPEC D30.1). */
 import type { AccessList } from '../../../account/list.ts';
 import type { Workspace } from '../../../account/workspace.ts';
 import { secondOf } from '../../../clock.ts';
@@ -9,25 +9,20 @@ import { type Trial, type TrialFeed, type TrialOptions, tryRules } from '../tria
 import { networkAt, TriedRules } from '../trial/tried-rules.ts';
 import { stays } from './intervals.ts';
 
-/** How long the feeds of one list may take, ms. */
+/** Time limit for the feeds of a list, ms. */
 const MOST_TIME = 20_000;
 
 export interface DetailOptions extends Pick<TrialOptions, 'geo' | 'guard' | 'clock'> {
   readonly store: TrialOptions['store'] & Pick<StoreReads, 'listHistory'>;
 }
 
-/** What is told of one list besides what it is beside others. */
 export interface OverlapDetail {
   readonly neverBlock: Trial['neverBlock'];
-  /** Protected networks that it would hit, as they are named to people. */
   readonly protected: readonly string[];
-  /** What each feed that has it has with it (`before`), and would have without it (`after`). */
   readonly feeds: readonly TrialFeed[];
-  /** Lists and feeds that there was no time for. */
   readonly leftOut: number;
 }
 
-/** Tells of one list. Rejects when the store does not answer. */
 export async function detailOf(
   workspace: Workspace,
   { id, name }: Pick<AccessList, 'id' | 'name'>,

@@ -1,4 +1,4 @@
-/** What a workspace has detected itself, and whether a list had it before (SPEC D30.3). */
+/** The workspace's own detections, and whether a list had them earlier (SPEC D30.3). */
 
 import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
 import { firstReaching } from '@weir/network/search.ts';
@@ -7,26 +7,22 @@ import { compareV6 } from '@weir/network/words.ts';
 import type { GeoDatabase } from '../../../ports/geo.ts';
 import type { Stays } from './intervals.ts';
 
-/** Detections by when a list had them. Each rule is one. */
+/** Detections by the time of their listing. Each rule counts once. */
 export interface Witness {
-  /** Detections of other lists than this one. */
   readonly of: number;
   readonly before: number;
   readonly after: number;
   readonly never: number;
-  /** How long before: the median, s; null where there is none. */
+  /** Median lead time, s; null: none. */
   readonly lead: number | null;
 }
 
-/** The detections of one family, each with its number: the order in which they were added. */
 class Family {
-  /** When, ms. */
   readonly at: number[] = [];
-  /** Those of each list: the first of them, and the first behind them. */
+  /** The range of numbers per list: [from, to). */
   readonly #lists = new Map<number, { readonly from: number; to: number }>();
-  /** Since when a list has had each that it had when or after it was detected, ms; Infinity: never. */
+  /** Start of the current list's entry covering each detection, if it existed at detection or later, ms; Infinity: never. */
   #since = new Float64Array(0);
-  /** Those that it had. */
   #seen: number[] = [];
 
   begin(list: number): void {
@@ -37,12 +33,11 @@ class Family {
     this.#lists.get(list)!.to = this.at.push(at);
   }
 
-  /** Nothing may be added any more. */
   end(): void {
     this.#since = new Float64Array(this.at.length).fill(Number.POSITIVE_INFINITY);
   }
 
-  /** The present list has one, since an instant (ms) until a second. */
+  /** The current list covered the detection, from an instant (ms) until a second. */
   saw(detection: number, from: number, until: number): void {
     const since = this.#since[detection]!;
     if (from >= since || until * 1000 <= this.at[detection]!) return;
@@ -50,7 +45,9 @@ class Family {
     this.#since[detection] = from;
   }
 
-  /** Calls `take` with each that the present list had, its own aside; then it is another's turn. Returns how many it did not make. */
+  /**
+   * Visits detections covered by the current list, except its own, then resets for the next list. Returns the number of others' detections.
+   */
   seen(list: number, take: (at: number, since: number) => void): number {
     const { from, to } = this.#lists.get(list) ?? { from: 0, to: 0 };
     for (const detection of this.#seen) {
@@ -62,19 +59,18 @@ class Family {
   }
 }
 
-/** What a detection takes, bytes: when it was, since when it was listed, its ends, its place in their order. */
+/** Memory per detection, bytes: times, ends and sort index. */
 const BYTES = { v4: 32, v6: 56 };
 
-/** The detections of a workspace: first those of each list are added, then each list is asked whether it had them. */
+/** First add each list's detections, then check each list against them. */
 export class Detections {
   readonly #v4 = new Family();
   readonly #v6 = new Family();
   readonly #rangesV4 = new V4Ranges();
   readonly #rangesV6 = new V6Ranges();
-  /** Their first addresses in order, each with its number. */
   #order: { readonly v4: Uint32Array; readonly v6: Uint32Array } | undefined;
 
-  /** Takes what a list of the workspace's own blocks or blocked since an instant (ms); `list`: its number. */
+  /** Collects one list's blocks since an instant (ms); `list`: its number. */
   adding(list: number, since: number): Stays {
     for (const family of [this.#v4, this.#v6]) family.begin(list);
     return {
@@ -96,19 +92,18 @@ export class Detections {
     return this.#v4.at.length + this.#v6.at.length;
   }
 
-  /** What they take. */
   get bytes(): number {
     return BYTES.v4 * this.#v4.at.length + BYTES.v6 * this.#v6.at.length;
   }
 
-  /** The first of them, ms; null where there is none. */
+  /** The earliest, ms; null: none. */
   get first(): number | null {
     let first = Number.POSITIVE_INFINITY;
     for (const { at } of [this.#v4, this.#v6]) for (const each of at) if (each < first) first = each;
     return first === Number.POSITIVE_INFINITY ? null : first;
   }
 
-  /** Takes what a list has and had, one after the other. Nothing may be added any more. */
+  /** Collects a list's current and past entries. No additions of detections afterwards. */
   seeing(geo: GeoDatabase): Stays {
     this.#order = { v4: orderV4(this.#rangesV4.pairs, this.#rangesV4.length), v6: orderV6(this.#rangesV6.words, this.#rangesV6.length) };
     for (const family of [this.#v4, this.#v6]) family.end();
@@ -123,7 +118,7 @@ export class Detections {
     };
   }
 
-  /** Whether the list that has just been seen had them; `list`: its number. */
+  /** The result for the list just collected; `list`: its number. */
   witness(list: number): Witness {
     const leads: number[] = [];
     let [of, after] = [0, 0];
@@ -138,11 +133,11 @@ export class Detections {
     return { of, before, after, never: of - before - after, lead };
   }
 
-  /** The list had all of a range: whatever of it was detected. */
+  /** The list covered a range: mark all detections in it. */
   #sawV4(start: number, end: number, from: number, until: number): void {
     const order = this.#order!.v4;
     const { pairs } = this.#rangesV4;
-    // Without a call for each step: it is asked for every rule of every list.
+    // Inlined for speed: called for every rule of every list.
     let [low, high] = [0, order.length / 2];
     while (low < high) {
       const middle = (low + high) >>> 1;

@@ -1,18 +1,17 @@
-/** What a list has and had, stay by stay, as `listHistory` of the store hands it over. */
+/** A list's entries as time intervals, from `listHistory` of the store. */
 import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
 import { readV6 } from '@weir/network/words.ts';
 import type { RuleSink } from '../../../ports/snapshot.ts';
 import type { GeoTarget, RuleRole } from '../../../rule.ts';
 
-/** Takes stays. `from`: since when, ms; `until`: whole seconds, Infinity: without end. */
+/** Receives intervals. `from`: ms; `until`: whole seconds, Infinity: no end. */
 export interface Stays {
   v4(start: number, end: number, from: number, until: number): void;
-  /** Eight words, of the first address and of the last; they are only valid during the call. */
+  /** Eight words: first and last address; valid only during the call. */
   v6(words: Uint32Array, from: number, until: number): void;
   geo(target: GeoTarget, from: number, until: number): void;
 }
 
-/** A sink that hands the rules of some roles on, each to who takes its stays. */
 export function stays(takers: { readonly [R in RuleRole]?: Stays }): RuleSink {
   const words = new Uint32Array(8);
   const end = (expires: number) => expires || Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** What lists have in common, each with each, and what only one of them has (SPEC D30.2). */
+/** The pairwise overlap of lists, and their unique entries (SPEC D30.2). */
 import { addressSet } from '@weir/network/address-set.ts';
 import { orderV4, orderV6 } from '@weir/network/sets/merge.ts';
 import { copyV6 } from '@weir/network/words.ts';
@@ -7,44 +7,39 @@ import type { GeoRanges } from '../../../ports/geo.ts';
 import type { Share } from './listed.ts';
 import { type Ends, endsV4, endsV6, sweep } from './sweep.ts';
 
-/** What one of several lists has. */
 export interface Overlap extends Share {
-  /** What no other has: entries none of whose addresses is in another list, and addresses. */
   readonly unique: Share;
-  /** What others have of it, by their numbers; those that have none are not there. */
+  /** By the other list's number; lists without overlap are missing. */
   readonly overlaps: ReadonlyMap<number, Share>;
 }
 
 type Counts = { -readonly [K in keyof Share]: Share[K] };
 const nothing = (): Counts => ({ entries: 0, v4: 0, v6: 0 });
 
-/** Pairs of lists that have an address in common, for one answer: each takes 200 bytes. */
+/** Maximum overlapping pairs per response, 200 bytes each. */
 const MOST_PAIRS = 500_000;
 
-/** What a range takes while all are compared, bytes: its ends twice, its place in their order, whose it is. */
+/** Memory per range during the comparison, bytes: ends twice, sort index, owner. */
 const BYTES = { v4: 32, v6: 80 };
 
-/** Entries of one list that follow each other; with `isOne` they are one entry, as the networks of a country are. */
+/** Consecutive ranges of one list; with `isOne` a single entry, like the networks of a country. */
 interface Group {
   readonly list: number;
   readonly isOne: boolean;
-  /** The first of its ranges. */
   readonly v4: number;
   readonly v6: number;
 }
 
-/** The entries of lists. */
 export class ListEntries {
   readonly #ranges = addressSet([]);
   readonly #groups: Group[] = [];
   readonly #lists: number;
 
-  /** `lists`: how many there are. One more may have entries, beside which all are alone still. */
   constructor(lists: number) {
     this.#lists = lists;
   }
 
-  /** What is added next is of this list, by its number: each network is an entry. */
+  /** Selects the list for the next additions; each network is an entry. */
   begin(list: number): void {
     this.#group(list, false);
   }
@@ -53,39 +48,35 @@ export class ListEntries {
     this.#ranges.v4.push(start, end);
   }
 
-  /** Eight words: the first address and the last. */
   v6(words: Uint32Array): void {
     this.#ranges.v6.push(words, 0);
   }
 
-  /** Adds networks as they are in ranges. */
   direct(list: number, v4: Uint32Array, v6: Uint32Array): void {
     this.begin(list);
     this.#ranges.v4.pushAll(v4);
     this.#ranges.v6.pushAll(v6);
   }
 
-  /** Adds an entry of several ranges. */
+  /** All ranges are one entry. */
   wide(list: number, { v4, v6 }: GeoRanges): void {
     this.#group(list, true);
     this.#ranges.v4.pushAll(v4);
     this.#ranges.v6.pushAll(v6);
   }
 
-  /** What comparing them takes. */
   get bytes(): number {
     const { v4, v6 } = this.#ranges;
     return BYTES.v4 * v4.length + BYTES.v6 * v6.length;
   }
 
-  /** The ranges of the group that was begun last. */
   get last() {
     const { v4, v6 } = this.#ranges;
     const from = this.#groups.at(-1)!;
     return { v4: v4.pairs.subarray(2 * from.v4, 2 * v4.length), v6: v6.words.subarray(8 * from.v6, 8 * v6.length) };
   }
 
-  /** Each list beside all others, by their numbers, that of the one more last. Rejects with TOO_LARGE where too many have something in common. */
+  /** Compares all lists; results by list number, the extra list last. Rejects with TOO_LARGE for too many overlapping pairs. */
   standings(): Overlap[] {
     const tally = new Tally(this.#groups, this.#lists);
     const { v4, v6 } = this.#ranges;
@@ -108,7 +99,6 @@ export class ListEntries {
   }
 }
 
-/** Adds up what sweeps tell. */
 class Tally {
   readonly #groups: readonly Group[];
   readonly #aside: number;
@@ -116,7 +106,6 @@ class Tally {
   readonly #unique: Counts[];
   readonly #overlaps: Map<number, Counts>[];
   #pairs = 0;
-  /** Whom each entry of several ranges has met, by its group. */
   readonly #met = new Map<number, Set<number>>();
 
   constructor(groups: readonly Group[], lists: number) {
@@ -127,7 +116,7 @@ class Tally {
     for (const [at, { isOne }] of groups.entries()) if (isOne) this.#met.set(at, new Set());
   }
 
-  /** The group of each range, in an order: that of the second numbers. */
+  /** Group of each range, in the order given by the second numbers. */
   groupsOf(family: 'v4' | 'v6', length: number, order: Uint32Array): Uint32Array {
     const groupOf = new Uint32Array(length);
     for (const [at, group] of this.#groups.entries()) groupOf.fill(at, group[family], this.#groups[at + 1]?.[family] ?? length);
@@ -136,7 +125,6 @@ class Tally {
     return inOrder;
   }
 
-  /** `groupOf`: the group of each range. */
   count(family: 'v4' | 'v6', ends: Ends, groupOf: Uint32Array): void {
     const groups = this.#groups;
     const { length } = groupOf;
@@ -178,7 +166,6 @@ class Tally {
     return this.#all.map((all, list) => ({ ...all, unique: this.#unique[list]!, overlaps: this.#overlaps[list]! }));
   }
 
-  /** What another list has of one. */
   #of(list: number, other: number): Counts {
     const known = this.#overlaps[list]!.get(other);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** What a list has, what came and what has gone, as its history is read. */
+/** A list's entries, additions and removals, from its history. */
 import { addressSet } from '@weir/network/address-set.ts';
 import { DAY, secondOf } from '../../../clock.ts';
 import type { GeoDatabase } from '../../../ports/geo.ts';
@@ -7,10 +7,8 @@ import type { GeoTarget } from '../../../rule.ts';
 import { type Stays, stays } from './intervals.ts';
 import type { ListEntries } from './list-overlap.ts';
 
-/** How long entries are new, and tell that they have gone, ms. */
 const NEW = DAY;
 
-/** Reads one list. */
 export class ListReading {
   readonly #entries: ListEntries;
   readonly #list: number;
@@ -22,13 +20,12 @@ export class ListReading {
   readonly #gone = new Set<number | string>();
   #added = 0;
 
-  /** `seen`: is told of every stay; `at`: now, ms. */
+  /** `seen` receives every interval; `at`: now, ms. */
   constructor(entries: ListEntries, list: number, seen: Stays, at: number) {
     [this.#entries, this.#list, this.#seen, this.#newSince, this.#second] = [entries, list, seen, at - NEW, secondOf(at)];
     entries.begin(list);
   }
 
-  /** Where its history goes. */
   sinks(neverBlock: NeverBlock): { readonly stored: RuleSink; readonly lost: RuleSink } {
     return {
       stored: stays({ block: this.#taking(), allow: neverBlock.taking(this.#second) }),
@@ -36,7 +33,7 @@ export class ListReading {
     };
   }
 
-  /** Entries that came in the last 24 hours, and those that went: their target is not there any more. Ends the list. */
+  /** Entries added in the last 24 hours, and targets removed. Ends the list. */
   changes(geo: GeoDatabase): { readonly added: number; readonly gone: number } {
     const gone = this.#gone;
     if (gone.size > 0) {
@@ -56,33 +53,31 @@ export class ListReading {
       if (from >= this.#newSince) this.#added += 1;
       return true;
     };
-    const hasGone = (until: number) => until > secondOf(this.#newSince);
+    const isRecent = (until: number) => until > secondOf(this.#newSince);
     return {
       v4: (start, end, from, until) => {
         seen.v4(start, end, from, until);
         if (isThere(from, until)) this.#entries.v4(start, end);
-        else if (hasGone(until)) this.#gone.add(keyV4(start, end));
+        else if (isRecent(until)) this.#gone.add(keyV4(start, end));
       },
       v6: (words, from, until) => {
         seen.v6(words, from, until);
         if (isThere(from, until)) this.#entries.v6(words);
-        else if (hasGone(until)) this.#gone.add(keyV6(words));
+        else if (isRecent(until)) this.#gone.add(keyV6(words));
       },
       geo: (target, from, until) => {
         seen.geo(target, from, until);
         if (isThere(from, until)) this.#targets.push(target);
-        else if (hasGone(until)) this.#gone.add(keyOf(target));
+        else if (isRecent(until)) this.#gone.add(keyOf(target));
       },
     };
   }
 }
 
-/** The never-block rules of a workspace. */
 export class NeverBlock {
   readonly #direct = addressSet([]);
   readonly #targets: GeoTarget[] = [];
 
-  /** Takes those that are active at a second. */
   taking(second: number): Stays {
     return {
       v4: (start, end, _from, until) => {
@@ -97,7 +92,6 @@ export class NeverBlock {
     };
   }
 
-  /** Adds each as an entry of a list. */
   addTo(entries: ListEntries, list: number, geo: GeoDatabase): void {
     const { v4, v6 } = this.#direct;
     entries.direct(list, v4.pairs.subarray(0, 2 * v4.length), v6.words.subarray(0, 8 * v6.length));
@@ -105,7 +99,7 @@ export class NeverBlock {
   }
 }
 
-/** What tells networks apart: their first address and prefix, as a number where it can be one, since there may be very many. */
+/** Key of a network by first address and prefix length, numeric if possible: there may be very many. */
 const keyV4 = (start: number, end: number) => start * 64 + Math.clz32(end - start);
 const keyV6 = (words: Uint32Array) => words.join();
 const keyOf = (target: GeoTarget) => (target.kind === 'asn' ? `AS${target.asn}` : target.country);

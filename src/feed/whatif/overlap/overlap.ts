@@ -1,4 +1,4 @@
-/** What each list of a workspace is good for (SPEC D30): counted from its rules and their history, never stored. */
+/** The value of each list in a workspace (SPEC D30): calculated from rules and their history, never stored. */
 import { type Clock, DAY } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
 import type { GeoDatabase } from '../../../ports/geo.ts';
@@ -11,10 +11,10 @@ import type { Share } from './listed.ts';
 
 const MEBIBYTE = 2 ** 20;
 
-/** How far back detections are looked at, ms. */
+/** Age limit of detections, ms. */
 export const DETECTED_SINCE = 30 * DAY;
 
-/** What entries and detections may take in memory while they are compared, MiB. */
+/** Memory limit of a comparison, MiB. */
 const MOST_MEMORY = 256;
 
 export interface OverlapOptions {
@@ -23,41 +23,33 @@ export interface OverlapOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** One list beside all others of its workspace. */
 export interface ListOverlap extends Share {
   readonly id: string;
   readonly name: string;
   readonly isSource: boolean;
-  /** Entries of the last 24 hours, and what has gone in them. */
   readonly added: number;
   readonly gone: number;
   readonly unique: Share;
-  /** Lists that have most of it. */
   readonly overlaps: readonly (Share & { readonly name: string })[];
   readonly detections: Witness;
-  /** Never-block rules of the workspace that have an address of it. */
   readonly neverBlock: number;
 }
 
-/** What the lists of a workspace are worth. */
 export interface WorkspaceOverlap {
   /** ms */
   readonly at: number;
-  /** The workspace's own detections that were looked at, and the first of them (ms). */
   readonly detections: { readonly count: number; readonly first: number | null };
-  /** Those with most entries, and the one that was asked for. */
   readonly lists: readonly ListOverlap[];
-  /** Lists that are not told. All are compared. */
   readonly listsLeftOut: number;
 }
 
-/** Lists that are told, and overlaps of each. */
+/** Maximum lists returned, and overlaps of each. */
 const MOST_LISTS = 200;
 const MOST_OVERLAPS = 50;
 
 /**
- * Tells of all lists of a workspace. `shown`: the id of a list that is told in any case. Rejects with TOO_LARGE where there is too much to
- * compare, and when the store does not answer.
+ * Compares all lists of a workspace. `shown`: id of a list always returned. Rejects with TOO_LARGE above the memory limit, and if the store
+ * does not answer.
  */
 export async function overlapOf(
   workspaceId: string,
@@ -89,7 +81,7 @@ export async function overlapOf(
   }
   neverBlock.addTo(entries, lists.length, geo);
   const standings = entries.standings();
-  const told = lists.map(({ id, name, sourceId }, place): ListOverlap => {
+  const compared = lists.map(({ id, name, sourceId }, place): ListOverlap => {
     const { overlaps, ...standing } = standings[place]!;
     return {
       ...{ id, name, isSource: sourceId !== null, ...standing, ...read[place]! },
@@ -100,7 +92,12 @@ export async function overlapOf(
       neverBlock: standings[lists.length]!.overlaps.get(place)?.entries ?? 0,
     };
   });
-  const most = new Set(told.toSorted((a, b) => b.entries - a.entries).slice(0, MOST_LISTS));
-  const those = told.filter((list) => list.id === shown || most.has(list));
-  return { at, detections: { count: detections.count, first: detections.first }, lists: those, listsLeftOut: told.length - those.length };
+  const most = new Set(compared.toSorted((a, b) => b.entries - a.entries).slice(0, MOST_LISTS));
+  const those = compared.filter((list) => list.id === shown || most.has(list));
+  return {
+    at,
+    detections: { count: detections.count, first: detections.first },
+    lists: those,
+    listsLeftOut: compared.length - those.length,
+  };
 }

@@ -1,10 +1,9 @@
-/** Goes once over the ranges of several owners, in the order of their addresses, and tells who has what in common with whom. */
+/** A single sweep over the ranges of several owners in address order, reporting overlaps. */
 import { compareV6, sizeV6 } from '@weir/network/words.ts';
 
-/** The ends of ranges of one family, in the order of their first addresses: of range i that is end 2 × i, its last one is end 2 × i + 1. */
+/** Range ends of one family, sorted by first address: range i has the ends 2 × i (first) and 2 × i + 1 (last). */
 export interface Ends {
   compare(one: number, other: number): number;
-  /** Addresses from one end to another, with both. */
   size(from: number, to: number): number;
 }
 
@@ -18,47 +17,43 @@ export const endsV6 = (words: Uint32Array): Ends => ({
   size: (from, to) => sizeV6(words, 4 * from, words, 4 * to),
 });
 
-/** What a sweep tells. Counts are of addresses, and are told piece by piece. */
-export interface Told {
-  /** A range has an address in common with an owner that is not its own: once of each range and owner. */
+/** Receives results in portions. Counts are of addresses. */
+export interface SweepSink {
+  /** Called once per range and other owner sharing an address. */
   met(range: number, other: number): void;
   owned(owner: number, count: number): void;
-  /** Of two owners, once. */
   common(one: number, other: number, count: number): void;
-  /** No other owner has these. */
   alone(owner: number, count: number): void;
 }
 
-/** No end. */
 const NONE = -1;
 
-/** `ownerOf`: whose each range is. `aside`: an owner beside whom others are alone still. */
-export function sweep(ends: Ends, ranges: number, ownerOf: (range: number) => number, aside: number, told: Told): void {
-  const here = new Here(ends, ownerOf, aside, told);
+/** `ownerOf`: the owner of each range. `aside`: an owner ignored for uniqueness. */
+export function sweep(ends: Ends, ranges: number, ownerOf: (range: number) => number, aside: number, sink: SweepSink): void {
+  const here = new Here(ends, ownerOf, aside, sink);
   for (let range = 0; range < ranges; range++) here.begin(range);
   here.endAll();
 }
 
-/** The ranges that have the address which the sweep has reached. */
+/** The ranges at the sweep's current address. */
 class Here {
   readonly #ends: Ends;
   readonly #ownerOf: (range: number) => number;
   readonly #aside: number;
-  readonly #told: Told;
-  /** The ranges, as a heap: the one that ends first is the first. */
+  readonly #sink: SweepSink;
+  /** A heap by last address. */
   readonly #ranges: number[] = [];
-  /** Who has them. */
   readonly #present: number[] = [];
-  /** Of each owner: how many ranges, the end since which without a break, and the end at which that was over before. */
+  /** Per owner: number of ranges, the end at which its presence began, and the end of its previous presence. */
   readonly #depths: number[] = [];
   readonly #since: number[] = [];
   readonly #last: number[] = [];
-  /** The owner who is alone, and since when: its own first address, or another's last, behind which it begins. */
+  /** The only owner present, and the start of its portion: its own first address, or behind another's last one. */
   #sole = NONE;
   #soleFrom = NONE;
 
-  constructor(ends: Ends, ownerOf: (range: number) => number, aside: number, told: Told) {
-    [this.#ends, this.#ownerOf, this.#aside, this.#told] = [ends, ownerOf, aside, told];
+  constructor(ends: Ends, ownerOf: (range: number) => number, aside: number, sink: SweepSink) {
+    [this.#ends, this.#ownerOf, this.#aside, this.#sink] = [ends, ownerOf, aside, sink];
   }
 
   begin(range: number): void {
@@ -67,7 +62,7 @@ class Here {
     if (!this.#depths[owner]) this.#arrive(owner, 2 * range);
     for (let i = 0; i < this.#present.length; i++) {
       const other = this.#present[i]!;
-      if (other !== owner) this.#told.met(range, other);
+      if (other !== owner) this.#sink.met(range, other);
     }
     this.#depths[owner] += 1;
     this.#push(range);
@@ -90,10 +85,10 @@ class Here {
 
   #arrive(owner: number, start: number): void {
     const last = this.#last[owner] ?? NONE;
-    // Those that were here when it was here last have met it.
+    // Ranges continuously present have met it before.
     for (let i = 0; i < this.#ranges.length; i++) {
       const range = this.#ranges[i]!;
-      if (last === NONE || this.#ends.compare(last, 2 * range) < 0) this.#told.met(range, owner);
+      if (last === NONE || this.#ends.compare(last, 2 * range) < 0) this.#sink.met(range, owner);
     }
     this.#present.push(owner);
     this.#depths[owner] = 0;
@@ -105,21 +100,21 @@ class Here {
     this.#present.splice(this.#present.indexOf(owner), 1);
     this.#last[owner] = end;
     const since = this.#since[owner]!;
-    this.#told.owned(owner, this.#ends.size(since, end));
+    this.#sink.owned(owner, this.#ends.size(since, end));
     for (let i = 0; i < this.#present.length; i++) {
       const other = this.#present[i]!;
       const from = this.#since[other]!;
-      this.#told.common(owner, other, this.#ends.size(this.#ends.compare(from, since) > 0 ? from : since, end));
+      this.#sink.common(owner, other, this.#ends.size(this.#ends.compare(from, since) > 0 ? from : since, end));
     }
     if (owner !== this.#aside) this.#countSole(end);
   }
 
-  /** Somebody has come or gone at an end: who was alone was so up to there, and somebody may be from there on. */
+  /** Closes the sole owner's portion at an end, and opens the next one. */
   #countSole(at: number): void {
     if (this.#sole !== NONE) {
-      // Neither another's last address is one's own, nor another's first.
+      // Excludes another owner's last address at the start, and its first one at the end.
       const others = (this.#soleFrom & 1) + (1 - (at & 1));
-      this.#told.alone(this.#sole, this.#ends.size(this.#soleFrom, at) - others);
+      this.#sink.alone(this.#sole, this.#ends.size(this.#soleFrom, at) - others);
     }
     this.#sole = NONE;
     this.#soleFrom = at;

@@ -1,4 +1,4 @@
-/** What a list would do before it is kept (SPEC D23.41): what it has in common with lists and feeds, and what each feed would have. */
+/** The effect of a proposed list (SPEC D23.41): overlaps with lists and feeds, and the resulting feed sizes. */
 import { type AddressSet, addressSet, intersection, isEmpty, overlaps, pushNetworks } from '@weir/network/address-set.ts';
 import { countV4, countV6 } from '@weir/network/coalesce.ts';
 import type { FeedKind } from '../../../account/feed.ts';
@@ -17,37 +17,30 @@ import { DEFAULT_ENTRY_LIMIT, storedVariant, variantOf } from '../../variant.ts'
 import { pushRanges, type Share } from '../overlap/listed.ts';
 import { networkAt, type TriedRules, targetKey } from './tried-rules.ts';
 
-/** What a trial works with. */
 export interface TrialOptions {
   readonly store: Pick<StoreReads, 'snapshot' | 'directory' | 'feeds'>;
   readonly geo: GeoDatabase;
   readonly guard: BlockGuard;
   readonly clock: Clock;
-  /** Is told what is looked at next. */
   readonly onStep: (text: string) => void;
-  /** How long it may take, ms: what is not looked at then is counted. */
+  /** Time limit, ms; skipped lists and feeds are counted. */
   readonly limit: number;
 }
 
-/** The list that is tried. */
 export interface TrialSubject {
   readonly workspace: Workspace;
   readonly rules: TriedRules;
-  /** The list whose rules of the same action it would replace; null: a new one. */
   readonly listId: string | null;
-  /** What it is, or would be, called. */
   readonly name: string;
-  /** Whether these rules are what the list has, and what is tried is to be without them. */
+  /** Tests removing these rules instead of adding them. */
   readonly isLeaving?: boolean;
 }
 
-/** What a list or feed blocks that is tried too. */
 export interface TrialOverlap extends Share {
   readonly kind: FeedKind;
   readonly name: string;
 }
 
-/** What a feed would have. */
 export interface TrialFeed {
   readonly kind: FeedKind;
   readonly name: string;
@@ -55,29 +48,25 @@ export interface TrialFeed {
   readonly before: number;
   readonly after: number;
   readonly limit: number;
-  /** What it would leave out to keep within its cap; undefined: nothing. */
   readonly leftOut?: Trimmed | undefined;
 }
 
 export interface Trial {
-  /** Of lists and feeds, those first that have most of it. */
   readonly overlaps: readonly TrialOverlap[];
-  /** Never-block rules that have an address of it: how many, and the first. */
   readonly neverBlock: { readonly count: number; readonly first: readonly { readonly list: string; readonly value: string }[] };
   readonly feeds: readonly TrialFeed[];
-  /** Against what the list has now; all is added where it is new. */
+  /** Compared with the list's current rules; all are additions for a new list. */
   readonly change: { readonly present: number; readonly added: number; readonly removed: number };
-  /** The addresses that the list has now, of the same action. */
+  /** Addresses of the list's current rules with the same action. */
   readonly before: AddressSet;
-  /** Lists and feeds that there was no time for. */
   readonly leftOut: number;
 }
 
-/** Rows that are told. */
-const MOST_TOLD = 50;
+/** Maximum rows returned. */
+const MOST_RETURNED = 50;
 const MOST_NEVER_BLOCK = 20;
 
-/** Compares; feeds first. Rejects when the store does not answer. */
+/** Compares, feeds first. Rejects if the store does not answer. */
 export async function tryRules({ workspace, rules, listId, name, isLeaving = false }: TrialSubject, options: TrialOptions): Promise<Trial> {
   const { store, geo, guard, clock, onStep, limit } = options;
   const { action } = rules;
@@ -104,25 +93,25 @@ export async function tryRules({ workspace, rules, listId, name, isLeaving = fal
     ...composed.map((feed) => ({ id: feed.id, called: feed.name, isList: false, hasRules: holding.includes(feed) })),
   ];
   for (const { id, called, isList, hasRules } of asFeeds) {
-    if (await isLate()) continue;
+    if (await isOverTime()) continue;
     onStep(`feed ${called}`);
     const snapshot = await read(id);
     if (snapshot !== undefined) tryFeed(snapshot, { called, isList, hasRules });
   }
   for (const list of lists) {
-    if (await isLate()) continue;
+    if (await isOverTime()) continue;
     onStep(`list ${list.name}`);
     const snapshot = list.id === listId ? old : await read(list.id);
     if (snapshot === undefined) continue;
     const active = new ActiveRules(snapshot.parts[0]!.rules, asOf, geo, 'both');
     if (list.id !== listId) tell('list', list.name, rulesOf(active, 'block'));
     if (list.id !== listId || action === 'block') neverBlocked(active, list.name);
-    // What never-block rules of others do to this list's feed, and this one's to theirs.
+    // Subtraction works both ways: others' never-block rules on this feed, and this list's on theirs.
     if (list.id !== listId && action === 'allow' && list.subtractAllow === 'workspace')
       tryFeed(snapshot, { called: list.name, isList: true, hasRules: false });
   }
   return {
-    overlaps: overlapping.sort((a, b) => b.entries - a.entries || b.v4 - a.v4 || b.v6 - a.v6).slice(0, MOST_TOLD),
+    overlaps: overlapping.sort((a, b) => b.entries - a.entries || b.v4 - a.v4 || b.v6 - a.v6).slice(0, MOST_RETURNED),
     neverBlock,
     feeds,
     change,
@@ -130,11 +119,11 @@ export async function tryRules({ workspace, rules, listId, name, isLeaving = fal
     leftOut,
   };
 
-  async function isLate(): Promise<boolean> {
+  async function isOverTime(): Promise<boolean> {
     await turnOf(clock);
-    const late = clock.monotonic() > begun + limit;
-    if (late) leftOut += 1;
-    return late;
+    const over = clock.monotonic() > begun + limit;
+    if (over) leftOut += 1;
+    return over;
   }
 
   function tell(kind: FeedKind, called: string, set: AddressSet): void {
@@ -151,19 +140,19 @@ export async function tryRules({ workspace, rules, listId, name, isLeaving = fal
       contentOfFeed(from, variantOf({ action: of }, storedVariant(profile)), asOf, geo, guard.protected);
     if (!isList) {
       const blocked = addressSet([]);
-      for (const each of contentOf('block').classes) pushNetworks(blocked, each);
+      for (const each of contentOf('block').content.classes) pushNetworks(blocked, each);
       tell(kind, called, blocked);
     }
     if (actions.length === 0) return;
-    const before = actions.map((of) => contentOf(of).entryCount);
-    const whole = hasRules && listId === null ? withNewList(snapshot, asOf) : snapshot;
-    const tables = rulesOfList(whole, listId);
+    const before = actions.map((of) => contentOf(of).facts.entryCount);
+    const complete = hasRules && listId === null ? withNewList(snapshot, asOf) : snapshot;
+    const tables = rulesOfList(complete, listId);
     for (const table of [tables.v4, tables.v6, tables.geo]) table.remove(oldIds, 0);
     if (hasRules && !isLeaving) rules.addTo(tables, action);
     if (isExcepted && !isLeaving) rules.addTo(tables, 'exception');
     for (const [i, of] of actions.entries()) {
-      const { entryCount: after, entryLimit: limit, fitted } = contentOf(of, whole);
-      feeds.push({ kind, name: called, action: of, before: before[i]!, after, limit, leftOut: fitted?.leftOut });
+      const { entryCount: after, entryLimit: limit, trimmed } = contentOf(of, complete).facts;
+      feeds.push({ kind, name: called, action: of, before: before[i]!, after, limit, leftOut: trimmed?.leftOut });
     }
   }
 
@@ -192,7 +181,7 @@ export async function tryRules({ workspace, rules, listId, name, isLeaving = fal
   }
 }
 
-/** What of the rules of a list stays, comes and goes, and their ids. */
+/** Numbers of unchanged, added and removed rules, and the ids. */
 function changeOf(old: Snapshot | undefined, rules: TriedRules, asOf: number, geo: GeoDatabase) {
   const { v4, v6, countries, asns } = rules.counts;
   const ids = new Set<number>();
@@ -216,7 +205,6 @@ function changeOf(old: Snapshot | undefined, rules: TriedRules, asOf: number, ge
   return { ids, present: ids.size, added: v4 + v6 + countries + asns - stay, removed: ids.size - stay };
 }
 
-/** The feed of a list that is not there yet. */
 function newFeed(name: string, { action, listed }: TriedRules, guard: BlockGuard): TrialFeed {
   const { v4, v6 } = listed.addresses;
   const cut = action === 'block' ? guard.protected : undefined;

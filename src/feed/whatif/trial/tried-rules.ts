@@ -1,4 +1,4 @@
-/** Rules that are not stored, but tried: their tables, as snapshots have them, and their addresses. */
+/** Unstored rules of a trial: their tables as in snapshots, and their addresses. */
 import { type AddressSet, addressSet } from '@weir/network/address-set.ts';
 import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
@@ -8,10 +8,9 @@ import { type RuleTable, type RuleTables, roleTag } from '../../index/rule-table
 import { RuleColumns } from '../../index/snapshot.ts';
 import { Listed } from '../overlap/listed.ts';
 
-/** The id of a rule that is not stored. */
 const NEW = 0;
 
-/** Collects the rules of one action, each target once. */
+/** Collects rules of one action without duplicates. */
 export class TriedRules {
   readonly action: AccessAction;
   readonly #columns = new RuleColumns();
@@ -25,14 +24,12 @@ export class TriedRules {
     this.#geo = geo;
   }
 
-  /** How many targets there are, and of which kind. */
   get counts() {
     const { tableV4, tableV6, geoTargets } = this.#columns;
     const countries = geoTargets.filter(({ kind }) => kind === 'country').length;
     return { v4: tableV4.length, v6: tableV6.length, countries, asns: geoTargets.length - countries };
   }
 
-  /** Adds a target; false where it is there already. */
   take(target: Target): boolean {
     const key = targetKey(target);
     if (this.#known.has(key)) return false;
@@ -47,7 +44,7 @@ export class TriedRules {
       this.#direct.v4.pushNetwork(network.address, network.prefix);
     } else {
       const table = this.#columns.tableV6;
-      // Adding may give the table other columns.
+      // Adding may replace the columns.
       const row = table.add(NEW, this.action, network.prefix, 0, 0);
       table.words.set(network.address, 4 * row);
       this.#direct.v6.pushNetwork(network.address, 0, network.prefix);
@@ -59,13 +56,12 @@ export class TriedRules {
     return this.#known.has(targetKey(target));
   }
 
-  /** What they are beside others. Nothing may be taken any more. */
   get listed(): Listed {
     this.#listed ??= new Listed(this.#direct, this.#columns.geoTargets, this.#geo);
     return this.#listed;
   }
 
-  /** Adds all of it to the tables of a snapshot, which nothing else holds, in a role. */
+  /** Adds all rules in this role to an unshared snapshot's tables. */
   addTo(tables: RuleTables, role: RuleRole): void {
     const { tableV4, tableV6, tableGeo, geoTargets } = this.#columns;
     for (const [into, from] of [
@@ -81,7 +77,7 @@ export class TriedRules {
   }
 }
 
-/** What tells targets apart: a number where it can be one, since there may be half a million. */
+/** Unique key, numeric if possible: there may be half a million. */
 export function targetKey(target: Target): number | string {
   if (target.kind === 'asn') return `AS${target.asn}`;
   if (target.kind === 'country') return target.country;
@@ -89,7 +85,6 @@ export function targetKey(target: Target): number | string {
   return network.family === 4 ? network.address * 64 + network.prefix : formatNetwork(network);
 }
 
-/** The network of a row of a table of addresses. */
 export function networkAt({ width, words, prefixes }: RuleTable, row: number): Network {
   const prefix = prefixes[row]!;
   if (width === 1) return { family: 4, address: words[row]!, prefix };
