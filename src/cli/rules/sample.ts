@@ -1,4 +1,4 @@
-/** `weir sample`: requests of good traffic that rules are tried on before they are taken. */
+/** `weir sample` (SPEC D21). */
 
 import { randomInt } from 'node:crypto';
 import { layoutOf } from '@weir/expression/evaluate/value.ts';
@@ -63,7 +63,7 @@ async function readRecording({ config }: Context, file: string): Promise<SampleT
   return taker;
 }
 
-/** A share as a percentage or a fraction; null for none. */
+/** A percentage or a fraction; null: none. */
 export function readShare(given: string): number | null {
   if (given === 'none') return null;
   const share = /^\d+(\.\d+)?%?$/.test(given) ? Number.parseFloat(given) / (given.endsWith('%') ? 100 : 1) : Number.NaN;

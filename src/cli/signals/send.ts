@@ -1,5 +1,3 @@
-/** `weir send`: a file of signals, or a plain list of addresses, to the service. */
-
 import { WeirError } from '../../errors.ts';
 import type { JsonObject } from '../../rule.ts';
 import { withoutBroad } from '../../source/broad-targets.ts';
@@ -28,7 +26,7 @@ import { jsonReport, reportTrimmed, type Sender, sending, textReport } from './s
 import { readKey, readUrl, serviceUrl } from './service.ts';
 import { lifted } from './still-blocked.ts';
 
-/** Options that say something of the entries of a list; signals say it themselves. */
+/** Options for plain lists only; signals contain these values. */
 const OF_LISTS = {
   action: '--action',
   expiresIn: '--expires-in',
@@ -120,7 +118,7 @@ export function sendCommand(add: AddCommand): void {
   );
 }
 
-/** What a file holds; says so where that is nothing. */
+/** Warns if the file is empty. */
 async function* told<T>(content: AsyncIterable<T>, sender: Sender): AsyncGenerator<T> {
   let isEmpty = true;
   for await (const each of content) {
@@ -130,10 +128,10 @@ async function* told<T>(content: AsyncIterable<T>, sender: Sender): AsyncGenerat
   if (isEmpty) sender.say(`the file has no entries: ${NO_ENTRIES}`);
 }
 
-/** Entries for countries and ASNs that are tried, to tell what they would do to feeds. */
+/** Countries and ASNs in the dry run. */
 const MOST_TRIED = 1000;
 
-/** Says what was not sent because nobody said that it is meant, and what it would do to feeds. */
+/** Lists unconfirmed entries and their effect on feeds. */
 async function sayHeld(sender: Sender, held: readonly PlacedEntry[]): Promise<void> {
   const kinds = Map.groupBy(held, ({ entry: { target } }) => target.kind);
   const names = [...kinds].map(([kind, { length }]) => (kind === 'asn' ? plural(length, 'ASN') : plural(length, 'country', 'countries')));

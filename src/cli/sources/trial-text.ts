@@ -1,9 +1,8 @@
-/** The report of a trial of a source, for people. */
 import type { TryReport } from '../../source/try-source.ts';
 import { countText } from '../../text/count.ts';
 import { printable, table } from '../context.ts';
 
-/** Rows of each kind that are shown. */
+/** Printed rows of each kind. */
 const SHOWN = 10;
 
 export function trialText({ name, url, purpose, fault, content, trial }: TryReport): string {
