@@ -1,4 +1,4 @@
-# weir as an image: the sources as they are, run by Node itself; there is no build step.
+# weir as an image: Node runs the sources directly; there is no build step.
 # Pinned by its digest with --build-arg BASE=node:24.21.0-slim@sha256:… (docs/deployment.md#the-image).
 ARG BASE=node:24.21.0-slim
 FROM ${BASE}
@@ -6,20 +6,20 @@ ARG BASE
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages ./packages
-# The image brings its own Node: the optional packages that hold one are left out.
-# What it consists of is told by /app/sbom.cdx.json.
+# The image brings its own Node: the optional packages with another are left out.
+# /app/sbom.cdx.json lists the image's contents.
 RUN npm ci --omit=dev --omit=optional && npm sbom --package-lock-only --omit=dev --sbom-format=cyclonedx > sbom.cdx.json \
   && npm cache clean --force && install -d -o node -g node -m 0700 /data
-# Only from here on: npm would keep what it compiles in the volume, as root.
+# Set only here: npm would store its compile cache in the volume, as root.
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data NODE_COMPILE_CACHE=/data/compile-cache
-# Two arenas for all threads, and what is freed goes back to the system: 40 MB after a burst of signals.
+# Two malloc arenas for all threads, and freed memory is returned to the system: 40 MB less after a burst of signals.
 ENV MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072
 # The documents are the console's help.
 COPY LICENSE NOTICE README.md SPEC.md CHANGELOG.md SECURITY.md ./
 COPY docs ./docs
 COPY spec ./spec
 COPY src ./src
-# Which commit it is: --build-arg COMMIT=$(git rev-parse --short=12 HEAD)
+# The commit: --build-arg COMMIT=$(git rev-parse --short=12 HEAD)
 ARG COMMIT=
 ENV WEIR_COMMIT=$COMMIT
 LABEL org.opencontainers.image.title=weir \
@@ -31,7 +31,7 @@ LABEL org.opencontainers.image.title=weir \
 USER node
 VOLUME /data
 EXPOSE 8080
-# Not /readyz: a process whose store is away still serves the last good feed, and must not be ended for it.
+# Not /readyz: while its store is down, a process still serves the last good feeds and must keep running.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s \
   CMD ["node", "-e", "const { PORT, TLS_CERT_FILE } = process.env; const s = TLS_CERT_FILE ? 'https' : 'http'; require(s).get(`${s}://127.0.0.1:${PORT}/healthz`, { rejectUnauthorized: false }, (r) => process.exit(r.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 # New objects get 24 MB in each thread instead of 100: after a burst of signals a process is a quarter smaller, and no slower.

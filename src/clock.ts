@@ -68,9 +68,16 @@ export const dayOf = (ms: number): number => Math.floor(ms / DAY);
 /** Seconds since 1970. */
 export const secondOf = (ms: number): number => Math.floor(ms / 1000);
 
-/** Rejects with TIMEOUT after `ms`; the work continues. `who`: the subject of the message. */
-export const within = <T>(promise: Promise<T>, ms: number, who: string, clock: Clock = systemClock): Promise<T> =>
+/** Rejects with TIMEOUT after `ms`; the work continues. `subject`: of the message. */
+export const within = <T>(promise: Promise<T>, ms: number, subject: string, clock: Clock = systemClock): Promise<T> =>
   new Promise((resolve, reject) => {
-    const cancel = clock.after(ms, () => reject(new WeirError('TIMEOUT', `${who} did not answer within ${ms / 1000} s`)));
+    const cancel = clock.after(ms, () => reject(new WeirError('TIMEOUT', `${subject} did not answer within ${ms / 1000} s`)));
     promise.then(resolve, reject).finally(cancel);
+  });
+
+/** Undefined after `ms`; the work continues. */
+export const before = <T>(promise: Promise<T>, ms: number): Promise<T | undefined> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), ms);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });

@@ -3,12 +3,10 @@
  * class, a code survives a thread boundary (runtime/rpc.ts). Other errors come from the operating system or are defects.
  */
 const ERROR_CODES = [
-  /** A wrong argument or setting. */
   'USAGE',
   'NOT_FOUND',
   /** Not possible in the current state. */
   'REFUSED',
-  /** The caller lacks permission. */
   'FORBIDDEN',
   /** The resource has another state than expected. */
   'CHANGED',
@@ -18,12 +16,10 @@ const ERROR_CODES = [
   'TOO_LARGE',
   /** Over a limit for now; `cause.retryAfter`: seconds until a retry. */
   'LIMITED',
-  /** The operator's geo file is unusable. */
   'GEO_FILE',
   'FETCH',
   /** Does not answer or refuses the connection. */
   'STORE_UNAVAILABLE',
-  /** Likewise. */
   'STREAM_UNAVAILABLE',
   /** The store does not answer, and no cached feed is usable. */
   'FEED_UNAVAILABLE',
@@ -49,7 +45,6 @@ export function codeOf(error: unknown): ErrorCode | undefined {
   return ERROR_CODES.find((known) => known === code);
 }
 
-/** Works across threads. */
 export const hasCode = (error: unknown, code: ErrorCode): error is Error & { code: ErrorCode } => codeOf(error) === code;
 
 /** Node's codes of rejected certificates. */

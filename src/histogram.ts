@@ -1,4 +1,3 @@
-/** Plain numbers: cheap to add to. */
 export interface Histogram {
   /** Inclusive upper bounds, ascending. */
   readonly bounds: readonly number[];

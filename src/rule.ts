@@ -77,7 +77,6 @@ interface TargetKindRow extends KindRow {
 interface ExpressionKindRow extends KindRow {
   readonly holds: 'expression';
   readonly scope: 'workspace';
-  /** Whether rules belong to the request or response phase. */
   readonly hasPhase: boolean;
   readonly example: Pick<ExpressionRule, 'ruleRef' | 'type' | 'expression' | 'action'> & Partial<Pick<ExpressionRule, 'name' | 'order'>>;
 }
@@ -151,14 +150,12 @@ export type RuleOperation =
   | ({ readonly change: 'set_rules'; readonly kind: Kind; readonly ids: readonly number[] } & RuleSetting)
   | { readonly change: 'undo'; readonly batchId: string };
 
-/** Absent members stay unchanged. */
 export interface RuleSetting {
   /** ms since 1970; null: never. */
   readonly expiresAt?: number | null | undefined;
   readonly reason?: string | null | undefined;
 }
 
-/** Whether it is a change that no signal makes. */
 export const isOperation = (change: RuleChange | RuleOperation): change is RuleOperation =>
   change.change === 'undo' || change.change === 'delete_rules' || change.change === 'set_rules';
 

@@ -1,4 +1,3 @@
-/** Shared work: in sequence, once for all callers, or combined into one call. */
 import { WeirError } from './errors.ts';
 
 /**
@@ -47,7 +46,7 @@ function turnIn(waiting: (() => void)[], patience: number | undefined): Promise<
   };
   const giveUp = () => {
     waiting.splice(waiting.indexOf(begin), 1);
-    const text = 'too many requests of the workspace wait for their turn: try again later';
+    const text = 'too many requests of the workspace are waiting: try again later';
     reject(new WeirError('LIMITED', text, { cause: { retryAfter: 10 } }));
   };
   const timer = patience === undefined ? undefined : setTimeout(giveUp, Math.max(0, patience));

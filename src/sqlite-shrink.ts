@@ -33,11 +33,11 @@ export function noteWhosePages(db: DatabaseSync): void {
  */
 export function makeShrinkable(db: DatabaseSync, tell: (sentence: string) => void = () => {}): void {
   if (pragma(db, 'auto_vacuum') !== 0 || db.location() === null) return;
-  tell('the file of the store is written anew, once, so that it shrinks when much of it is deleted');
+  tell('the file of the store is rewritten once, to shrink after deletions');
   try {
     db.exec('PRAGMA auto_vacuum = INCREMENTAL; VACUUM');
   } catch (error) {
-    tell(`the file of the store stays as it is, and does not shrink: ${(error as Error).message}`);
+    tell(`the file of the store is unchanged and will not shrink: ${(error as Error).message}`);
   }
 }
 

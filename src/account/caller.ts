@@ -11,7 +11,6 @@ export interface Caller {
   readonly subscription: Subscription;
   readonly permissions: readonly Permission[];
   readonly listId: string | null;
-  /** The source that manages that list. */
   readonly listSourceId?: string | null;
   readonly feedId: string | null;
   /** Of the workspace; the service's apply in addition. */
@@ -33,12 +32,10 @@ export interface Caller {
 export interface Author {
   readonly keyId: string | null;
   readonly actor: string | null;
-  /** A person from a provider (`personId`). */
   readonly personId?: string | null | undefined;
   readonly act?: string | undefined;
 }
 
-/** `actor`: the person named by the request. */
 export const authorOf = ({ keyId, personId }: Pick<Caller, 'keyId' | 'personId'>, actor: string | null): Author =>
   personId === undefined ? { keyId, actor } : { keyId: null, actor, personId };
 

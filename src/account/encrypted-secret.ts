@@ -19,7 +19,7 @@ const bindingOf = ({ id, url }: SecretOwner) => Buffer.from(`${id} ${new URL(url
 
 /** Throws without a key. */
 export function sealSecret([key]: SecretKeys, owner: SecretOwner, text: string): Uint8Array {
-  if (key === undefined) throw new Error('there is no key to seal with');
+  if (key === undefined) throw new Error('there is no encryption key');
   const nonce = randomBytes(NONCE);
   const cipher = createCipheriv(CIPHER, key, nonce).setAAD(bindingOf(owner));
   const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);

@@ -57,11 +57,9 @@ export const FEED_SETTINGS: Readonly<Record<keyof ListSettings | MakingSetting, 
 
 const MAKING_NAMES = Object.keys(MAKING_SETTINGS) as readonly MakingSetting[];
 
-/** From a validated row of the store or JSON object. */
 export const makingOf = (row: Readonly<Record<string, unknown>>): Omit<FeedMaking, 'always'> =>
   Object.fromEntries(MAKING_NAMES.map((name) => [name, row[MAKING_SETTINGS[name].field] ?? null])) as unknown as Omit<FeedMaking, 'always'>;
 
-/** Default: one list suffices. */
 export const NO_MAKING: FeedMaking = { ...makingOf({}), always: [] };
 
 export const makingJson = ({ minSources, fit, always }: FeedMaking) => ({ min_sources: minSources, fit, always });
@@ -73,7 +71,6 @@ export interface ComposedFeed extends FeedProfile, FeedMaking {
   readonly lists: Members;
 }
 
-/** The editable fields as JSON. */
 export const feedState = (feed: Omit<ComposedFeed, 'id' | 'workspaceId'>) => ({
   ...listState(feed),
   all_lists: feed.lists === null,
@@ -81,17 +78,14 @@ export const feedState = (feed: Omit<ComposedFeed, 'id' | 'workspaceId'>) => ({
   ...makingJson(feed),
 });
 
-/** A composed feed to preview, not stored. */
 export interface ProposedFeed {
   readonly profile: FeedProfile;
   readonly lists: Members;
   readonly making: FeedMaking;
 }
 
-/** Absent members stay unchanged. */
 export type FeedPatch = Partial<Omit<ComposedFeed, 'id' | 'workspaceId' | 'name'>>;
 
-/** For `weir export` and `weir import`. */
 export type SavedFeed = Omit<ComposedFeed, 'workspaceId'>;
 
 /** Defaults of the composition: one list suffices. */

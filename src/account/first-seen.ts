@@ -10,19 +10,19 @@ export class FirstSeen<T> {
   #all = 0;
   onFirst: () => void = () => {};
 
-  note(workspaceId: string, who: T): void {
+  note(workspaceId: string, client: T): void {
     const known = this.#ofWorkspace.get(workspaceId) ?? 0;
     if (known >= MOST_OF_WORKSPACE || this.#all >= MOST) return;
     this.#ofWorkspace.set(workspaceId, known + 1);
     this.#all += 1;
-    this.#waiting.push(who);
+    this.#waiting.push(client);
     if (this.#waiting.length === 1) this.onFirst();
   }
 
   take(): T[] {
-    const taken = this.#waiting;
+    const waiting = this.#waiting;
     this.#waiting = [];
-    return taken;
+    return waiting;
   }
 
   /** After the regular write: renews each workspace's quota. */

@@ -38,7 +38,6 @@ export function protectedWord(text: string): string | undefined {
 }
 
 export interface BlockGuard {
-  /** Never in a block feed; undefined: none. */
   readonly protected: AddressSet | undefined;
   /** Why a network must not be blocked (SPEC D7.2, D7.3); empty: permitted. */
   faults(network: Network): string[];
@@ -85,9 +84,9 @@ function blockGuard({ protect, minPrefixV4, minPrefixV6 }: GuardRails, self: rea
     protected: parts.length === 0 ? undefined : union(parts.map(({ addresses }) => addresses)),
     faults(network) {
       const least = network.family === 4 ? minPrefixV4 : minPrefixV6;
-      const wide = network.prefix < least ? [`is wider than /${least}, the widest network that may be blocked`] : [];
+      const faults = network.prefix < least ? [`is wider than /${least}, the widest network that may be blocked`] : [];
       const part = parts.find(({ addresses }) => overlaps(addresses, network));
-      return part === undefined ? wide : [...wide, `overlaps the protected network ${nameIn(part, network)}`];
+      return part === undefined ? faults : [...faults, `overlaps the protected network ${nameIn(part, network)}`];
     },
     within: (addresses) =>
       parts.flatMap((part) => {

@@ -43,7 +43,6 @@ export interface NewKey extends Pick<KeyInfo, 'name' | 'prefix' | 'permissions' 
   readonly networks?: readonly string[];
 }
 
-/** Absent members stay unchanged. */
 export type KeyPatch = Partial<Pick<KeyInfo, 'name' | 'networks'>>;
 
 /** The editable fields as JSON; the entity tag covers them. */
@@ -62,7 +61,6 @@ export function isWithin(networks: readonly string[], own: readonly string[]): b
   return own.length === 0 || (networks.length > 0 && isEmpty(difference(wanted!, allowed!)));
 }
 
-/** For `weir export` and `weir import`. */
 export interface SavedKey extends Omit<KeyInfo, 'workspaceId'> {
   readonly hash: Uint8Array;
 }
@@ -74,10 +72,10 @@ export interface SavedKey extends Omit<KeyInfo, 'workspaceId'> {
 export function bindingFault({ permissions, listId, feedId }: Pick<NewKey, 'permissions' | 'listId' | 'feedId'>): string | null {
   if (feedId !== null && listId !== null) return 'a key is bound to a list or to a feed, not to both';
   if (feedId !== null && permissions.some((permission) => permission !== 'feed:read')) {
-    return 'a key that is bound to a feed can only hold feed:read';
+    return 'a key bound to a feed can only have feed:read';
   }
-  const whole = listId === null ? undefined : permissions.find((permission) => WORKSPACE_PERMISSIONS.includes(permission));
-  return whole === undefined ? null : `a key that is bound to a list cannot hold ${whole}`;
+  const unavailable = listId === null ? undefined : permissions.find((permission) => WORKSPACE_PERMISSIONS.includes(permission));
+  return unavailable === undefined ? null : `a key bound to a list cannot have ${unavailable}`;
 }
 
 export interface KeyRequest extends Omit<NewKey, 'hash' | 'prefix' | 'permissions'> {

@@ -102,7 +102,6 @@ export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = 
 
 export const SETTING_NAMES = Object.keys(LIST_SETTINGS) as readonly (keyof ListSettings)[];
 
-/** From a validated row of the store or JSON object. */
 export const settingsOf = (row: Readonly<Record<string, unknown>>): ListSettings =>
   Object.fromEntries(SETTING_NAMES.map((name) => [name, row[LIST_SETTINGS[name].field] ?? null])) as unknown as ListSettings;
 
@@ -114,7 +113,7 @@ export const settingsJson = (settings: ListSettings): Record<string, string | nu
 export const listState = ({ name, ...settings }: ListSettings & Pick<AccessList, 'name'>) => ({ name, ...settingsJson(settings) });
 
 export const textFault = (text: string, longest: number): string | null =>
-  [...text].length > longest ? `has at most ${longest} characters` : null;
+  [...text].length > longest ? `can have at most ${longest} characters` : null;
 
 export const settingFaults = (settings: ListSettings): [field: string, fault: string][] =>
   SETTING_NAMES.flatMap((name) => {
@@ -123,7 +122,6 @@ export const settingFaults = (settings: ListSettings): [field: string, fault: st
     return fault === null ? [] : [[setting.field, fault]];
   });
 
-/** Absent members stay unchanged. */
 export type ListPatch = Partial<ListSettings>;
 
 /** A named list of access rules with its own feed (spec 2.6). `revision` changes with its rules, settings and name. */
@@ -137,7 +135,6 @@ export interface AccessList extends ListSettings {
   readonly revision: number;
 }
 
-/** For `weir export` and `weir import`. */
 export type SavedList = Omit<AccessList, 'workspaceId' | 'revision' | 'sourceId'>;
 
 const SHOWN_IDS = 20;

@@ -24,4 +24,4 @@ export const IMPLIED_PERMISSIONS: Readonly<Partial<Record<Permission, readonly P
 export const WORKSPACE_PERMISSIONS: readonly Permission[] = ['manage', 'rules:write', 'keys:write'];
 
 export const allows = (permissions: readonly Permission[], permission: Permission): boolean =>
-  permissions.some((held) => held === permission || IMPLIED_PERMISSIONS[held]?.includes(permission));
+  permissions.some((own) => own === permission || IMPLIED_PERMISSIONS[own]?.includes(permission));

@@ -18,6 +18,5 @@ export const ROLE_LABELS: Readonly<Record<RoleName, string>> = {
   admin: 'Admin: everything',
 };
 
-/** The role with exactly these permissions, or null. */
 export const roleOf = (permissions: readonly Permission[]): RoleName | null =>
   ROLE_NAMES.find((role) => PERMISSIONS.every((each) => allows(ROLES[role], each) === allows(permissions, each))) ?? null;

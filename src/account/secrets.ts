@@ -1,4 +1,3 @@
-/** API keys, credentials in headers, passwords in addresses. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\bweir_[\w-]{20,}/g, '[key]'],
   [/\b(bearer|basic) +[\w.~+/=-]{8,}/gi, '$1 [key]'],

@@ -17,7 +17,6 @@ export const sourceSettingsJson = ({ url, purpose, every, reading, guards, crede
   catalogue,
 });
 
-/** Absent members stay unchanged. */
 export type SourcePatch = Partial<SourceSettings>;
 
 /** Whether the change invalidates what is known of the content. */

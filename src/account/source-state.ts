@@ -45,3 +45,13 @@ export function stateOf(source: Aging & Pick<Source, 'isPaused'>, state: SourceS
   };
   return LOG_STATES.find((each) => holds[each])!;
 }
+
+/** States that hide that the list is emptied soon, or was. */
+const HIDING: readonly LogState[] = ['paused', 'stopped', 'held'];
+
+/** How alerts and metrics call it: `expired` and `stale` also where it is paused, stopped or held (SPEC D44.8). */
+export function alertStateOf(source: Aging & Pick<Source, 'isPaused'>, state: SourceState, now: number): LogState {
+  const word = stateOf(source, state, now);
+  const age = stateOf({ ...source, isPaused: false }, { ...state, stop: null, held: null }, now);
+  return HIDING.includes(word) && (age === 'expired' || age === 'stale') ? age : word;
+}

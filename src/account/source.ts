@@ -64,7 +64,7 @@ export const SOURCE_GUARDS: { readonly [K in keyof SourceGuards]: GuardRow<K> } 
     least: 1,
     most: 1_000_000,
     fallback: 50,
-    help: 'most of its entries that may be added or removed in one refresh, %',
+    help: 'maximum of entries added or removed in one refresh, %',
   },
   refusedPercent: {
     field: 'refused_percent',
@@ -72,7 +72,7 @@ export const SOURCE_GUARDS: { readonly [K in keyof SourceGuards]: GuardRow<K> } 
     least: 0,
     most: 100,
     fallback: 10,
-    help: 'most of its entries that guard rails may refuse, %; they are left out',
+    help: 'maximum of entries refused by guard rails, %; they are omitted',
   },
   faultsPercent: {
     field: 'faults_percent',
@@ -80,7 +80,7 @@ export const SOURCE_GUARDS: { readonly [K in keyof SourceGuards]: GuardRow<K> } 
     least: 0,
     most: 100,
     fallback: 0,
-    help: 'most of its lines that may be unreadable, %; they are left out',
+    help: 'maximum of unreadable lines, %; they are omitted',
   },
   minPrefixV4: {
     field: 'min_prefix_v4',
@@ -88,7 +88,7 @@ export const SOURCE_GUARDS: { readonly [K in keyof SourceGuards]: GuardRow<K> } 
     least: 0,
     most: 32,
     fallback: 8,
-    help: 'shortest prefix of an IPv4 network that it may bring',
+    help: 'shortest prefix of an IPv4 network',
   },
   minPrefixV6: {
     field: 'min_prefix_v6',
@@ -96,17 +96,17 @@ export const SOURCE_GUARDS: { readonly [K in keyof SourceGuards]: GuardRow<K> } 
     least: 0,
     most: 128,
     fallback: 16,
-    help: 'the same of an IPv6 network',
+    help: 'shortest prefix of an IPv6 network',
   },
-  maxEntries: { field: 'max_entries', value: 'count', least: 1, most: 4_000_000, fallback: 500_000, help: 'most entries that it may have' },
-  mayBeEmpty: { field: 'may_be_empty', fallback: false, help: 'it may become empty' },
+  maxEntries: { field: 'max_entries', value: 'count', least: 1, most: 4_000_000, fallback: 500_000, help: 'maximum number of entries' },
+  mayBeEmpty: { field: 'may_be_empty', fallback: false, help: 'it can become empty' },
   staleAfter: {
     field: 'stale_after',
     value: 'duration',
     least: 3600,
     most: 366 * DAY_SECONDS,
     fallback: 7 * DAY_SECONDS,
-    help: 'when the list of a source that blocks is emptied because its content was not confirmed',
+    help: "when a blocking source's list is emptied because its content was not confirmed",
   },
 };
 

@@ -36,8 +36,8 @@ export function keptSecretFault(
   after: WebhookSettings,
 ): { readonly field: string; readonly message: string } | undefined {
   const [from, to] = [before, after].map(({ url }) => new URL(url).origin);
-  const again = 'which its secret is for: give the secret again, or remove it';
-  if (from !== to) return { field: 'url', message: `is not of ${from}, ${again}` };
+  const again = 'which the secret belongs to: send the secret again or remove it';
+  if (from !== to) return { field: 'url', message: `is not at ${from}, ${again}` };
   return before.style === after.style ? undefined : { field: 'style', message: `is not ${before.style}, ${again}` };
 }
 

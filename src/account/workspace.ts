@@ -19,7 +19,6 @@ export const workspaceSettingsJson = ({ protect, minPrefixV4, minPrefixV6, subtr
   people: people.map(writeGroupRole),
 });
 
-/** Absent members stay unchanged. */
 export type WorkspacePatch = Partial<WorkspaceSettings>;
 
 /** The unit of tenancy: owns lists, rules and keys. */

@@ -1,11 +1,15 @@
 import type { Command } from 'commander';
 import type { Context } from './context.ts';
 
-/** What a command does: `run` returns the value that `--json` prints; `show` is the text for people. */
+/** `run` returns the value that `--json` prints, `show` the text for people. */
 interface Action<T> {
   // biome-ignore lint/suspicious/noExplicitAny: commander hands options over untyped
   run(context: Context, args: string[], options: any): Promise<T>;
   show(value: T): string;
+  /** Whether it is an operation of management, which runs on the store of this machine or at a service. */
+  readonly isOperation?: true;
+  /** Whether it sends to a service by itself. */
+  readonly sends?: true;
 }
 
 /** Adds one command: `words` is its path and arguments, such as `key revoke <id>`. */

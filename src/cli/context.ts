@@ -18,6 +18,8 @@ export interface Context {
   /** The store for a command that writes; its schema is up to date. `anew` as for `openStore`. */
   store(anew?: boolean): Promise<Store>;
   stream(): Promise<Stream>;
+  /** The service that the command runs at; undefined: on the store of this machine. */
+  readonly url: URL | undefined;
   /** Who runs the command, for the audit log: what `--actor` says, else the system user. */
   readonly author: Author;
   readonly stdout: NodeJS.WritableStream;

@@ -11,7 +11,7 @@ const LOOK = 50;
 /** Landing that stands still for so long counts as not running, ms; in Kafka partitions change hands meanwhile. */
 const PATIENCE = { embedded: 5000, kafka: 30_000 };
 
-const OUTSIDE = "the store's position lies outside the stream, so landing has stopped; /readyz of a consumer says what to do";
+const OUTSIDE = "the store's position is outside the stream, so landing has stopped; /readyz of a consumer says what to do";
 
 type Landing = Pick<StoreReads, 'position' | 'positionStreams'>;
 

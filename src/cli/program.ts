@@ -7,6 +7,8 @@ import { openReads, openStore, openStream } from '../runtime/engines.ts';
 import type { Config } from '../settings/settings.ts';
 import type { AddCommand } from './command.ts';
 import { authorOf, type Context } from './context.ts';
+import { ROW_GROUPS } from './rows/table.ts';
+import { readUrl } from './signals/service.ts';
 import { versionOf } from './version.ts';
 
 interface Streams {
@@ -47,26 +49,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['serve'], async () => (await import('./service/serve.ts')).serveCommand],
   [['org'], async () => (await import('./account/organizations.ts')).organizationCommands],
   [['workspace'], async () => (await import('./account/workspaces.ts')).workspaceCommands],
-  [['key'], async () => (await import('./account/keys.ts')).keyCommands],
-  [['bouncer'], async () => (await import('./state/bouncers.ts')).bouncerCommands],
-  [['person'], async () => (await import('./state/people.ts')).peopleCommands],
-  [['device'], async () => (await import('./state/devices.ts')).deviceCommands],
-  [['list'], async () => (await import('./account/lists.ts')).listCommands],
-  [['feed'], async () => (await import('./account/feeds.ts')).feedCommands],
-  [['target'], async () => (await import('./account/targets.ts')).targetCommands],
-  [['source'], async () => (await import('./sources/sources.ts')).sourceCommands],
-  [['source'], async () => (await import('./sources/refreshes.ts')).sourceRefreshCommands],
-  [['webhook'], async () => (await import('./account/webhooks.ts')).webhookCommands],
-  [['rule'], async () => (await import('./rules/rules.ts')).ruleCommands],
-  [['rule'], async () => (await import('./rules/rule-delete.ts')).ruleDeleteCommand],
-  [['rule'], async () => (await import('./rules/rule-change.ts')).ruleChangeCommand],
-  [['batch', 'undo'], async () => (await import('./rules/batches.ts')).batchCommands],
-  [['history'], async () => (await import('./rules/history.ts')).historyCommand],
-  [['feed'], async () => (await import('./rules/difference.ts')).differenceCommand],
-  [['changes'], async () => (await import('./rules/changes.ts')).changesCommand],
-  [['worth'], async () => (await import('./rules/overlap.ts')).worthCommand],
   [['lookup', 'explain'], async () => (await import('./rules/lookup.ts')).lookupCommand],
-  [['rule'], async () => (await import('./rules/rule-export.ts')).ruleExportCommand],
   [['dead-letter'], async () => (await import('./state/dead-letters.ts')).deadLetterCommands],
   [['stream'], async () => (await import('./service/stream.ts')).streamCommands],
   [['send'], async () => (await import('./signals/send.ts')).sendCommand],
@@ -76,8 +59,6 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['geo'], async () => (await import('./state/geo.ts')).geoCommands],
   [['expression'], async () => (await import('./rules/expression.ts')).expressionCommands],
   [['expression'], async () => (await import('./rules/expression-test.ts')).expressionTestCommand],
-  [['source'], async () => (await import('./sources/catalogue.ts')).catalogueCommand],
-  [['source'], async () => (await import('./sources/try.ts')).tryCommand],
   [['sample'], async () => (await import('./rules/sample.ts')).sampleCommands],
   [['backtest'], async () => (await import('./rules/backtest.ts')).backtestCommand],
   [['apply'], async () => (await import('./service/apply.ts')).applyCommand],
@@ -96,6 +77,8 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
   const root = new Command('weir')
     .description('Security signals in, threat feeds out.')
     .version(args.includes('--version') ? versionOf(streams.environment) : '', '--version', 'print the version and the commit')
+    .option('--url <url>', URL_HELP, readUrl)
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: () => {}, outputError: () => {} });
   /** A group that is called without a command answers with its help, as a mistake does. */
@@ -112,7 +95,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
         },
       });
 
-  const add: AddCommand = (words, summary, options, { run, show }) => {
+  const add: AddCommand = (words, summary, options, { run, show, isOperation, sends }) => {
     const [first, rest] = splitWords(words);
     const parent = first === undefined ? root : group(first);
     const command = options(
@@ -122,9 +105,23 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
         .option('--json', 'print JSON for programs')
         .option('--actor <name>', 'who does it, for the audit log and as the author of rules (default: the system user)', readActor),
     );
+    // Some commands have an address of their own: there the service is named before the command.
+    const takesUrl = isOperation && command.options.every(({ long }) => long !== '--url');
+    if (takesUrl) command.option('--url <url>', URL_HELP, readUrl);
     command.exitOverride().action(async (...given: unknown[]) => {
       const parsed = command.opts();
-      exitCode = await withContext(streams, parsed.actor, async (context) => {
+      const named: URL | undefined = (takesUrl ? parsed.url : undefined) ?? root.opts().url;
+      const { WEIR_URL } = streams.environment;
+      if (!isOperation && !sends) {
+        if (named !== undefined)
+          throw new WeirError(
+            'USAGE',
+            `weir ${first ?? ''} ${command.name()} works on the store of its own machine: leave --url out`.replace('  ', ' '),
+          );
+        if (WEIR_URL && words !== 'serve') stderr.write(`weir: this works on the store of this machine, not at WEIR_URL\n`);
+      }
+      const url = named ?? (WEIR_URL && (isOperation || sends) ? readUrl(WEIR_URL) : undefined);
+      exitCode = await withContext(streams, { actor: parsed.actor, url }, async (context) => {
         const positional = given
           .slice(0, -2)
           .flat()
@@ -136,8 +133,10 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
       });
     });
   };
-  const named = COMMANDS.filter(([words]) => words.includes(args[0] ?? ''));
-  for (const [, load] of named.length > 0 ? named : COMMANDS) (await load())(add);
+  const isNamed = ([words]: readonly [readonly string[], unknown]) => words.includes(wordOf(args));
+  const isKnown = COMMANDS.some(isNamed) || ROW_GROUPS.some(isNamed);
+  for (const each of COMMANDS) if (!isKnown || isNamed(each)) (await each[1]())(add);
+  for (const each of ROW_GROUPS) if (!isKnown || isNamed(each)) (await import('./rows/row.ts')).addRows(add, await each[1]());
 
   try {
     await root.parseAsync([...args], { from: 'user' });
@@ -151,6 +150,13 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
     return args[0] === 'serve' && (isAway(error) || hasNoRoom(error)) ? 1 : 2;
   }
 }
+
+const URL_HELP =
+  'address of a running service to run the command at, with the key in WEIR_API_KEY; else WEIR_URL, or the store of this machine';
+
+/** The first word of a command line, behind the address of a service. */
+const wordOf = ([first = '', second = '', third = '']: readonly string[]): string =>
+  first === '--url' ? third : first.startsWith('--url=') ? second : first;
 
 /** Whether an engine is to blame: a service that starts again will find it, once it is there. */
 const isAway = (error: unknown) => hasCode(error, 'STORE_UNAVAILABLE') || hasCode(error, 'STREAM_UNAVAILABLE');
@@ -192,7 +198,7 @@ function readActor(text: string): string {
 
 async function withContext(
   { environment, stdout, stderr }: Streams,
-  actor: string | undefined,
+  { actor, url }: { readonly actor: string | undefined; readonly url: URL | undefined },
   work: (context: Context) => Promise<void>,
 ): Promise<number> {
   const read = readConfig(environment);
@@ -218,6 +224,7 @@ async function withContext(
     store: (anew = false) => (store ??= openStore(config, { patience, onMigrate, anew }).catch(unavailable)),
     stream: () => (stream ??= openStream(config).catch(unavailable)),
     author: authorOf(actor),
+    url,
     exitCode: 0,
   };
   try {

@@ -7,11 +7,12 @@ import type { FeedKind, ProposedFeed } from '../account/feed.ts';
 import type { Message } from '../ports/stream.ts';
 import type { AccessAction } from '../rule.ts';
 import type { DocumentKind, DocumentVariant } from './document.ts';
+import type { FeedFacts } from './facts.ts';
 import type { BodyPart } from './formats/stamp.ts';
 import type { GeoCost } from './geo-cost.ts';
 import type { ReadStamp } from './read-stamp.ts';
 import type { FeedShares } from './shares.ts';
-import type { Trimmed, TrimResult } from './trim.ts';
+import type { Trimmed } from './trim.ts';
 import type { Family } from './variant.ts';
 
 export interface BuildRequest {
@@ -34,17 +35,10 @@ export interface BuildSource {
   readonly readAt: number;
   readonly target?: string | null | undefined;
   readonly geoVersion: string;
-  readonly entryCount: number;
-  /** IPv4 entries; undefined for documents other than feeds. */
-  readonly v4Count: number | undefined;
-  readonly entryLimit: number;
-  /** The trim; undefined if the feed has no trimmable lists. */
-  readonly fitted?: TrimResult | undefined;
+  readonly facts: FeedFacts;
   /** Whole seconds: rules expired by then are excluded. */
   readonly asOf: number;
   readonly completeSince: number;
-  /** Whole seconds: a rule expires then, and the build must not be served any more. Infinity: never. */
-  readonly nextExpiry: number;
 }
 
 export interface BuiltDocument extends BuildSource {
@@ -64,7 +58,7 @@ export interface TooLargeBuild extends BuildSource {
   readonly hint: string;
 }
 
-export type BuildResult = BuiltDocument | TooLargeBuild | { readonly kind: 'gone' } | { readonly kind: 'no_snapshot' };
+export type BuildResult = BuiltDocument | TooLargeBuild | { readonly kind: 'deleted' } | { readonly kind: 'no_snapshot' };
 
 export interface DocumentBuilder {
   build(request: BuildRequest): Promise<BuildResult>;
@@ -131,6 +125,8 @@ export interface FeedMeasure {
   readonly costs: readonly GeoCost[];
   /** undefined: the workspace has used up its budget for counting. */
   readonly shares: FeedShares | undefined;
+  /** Where lists have to agree: those that copy other lists of the feed, with the names of these. */
+  readonly copies: readonly { readonly id: string; readonly name: string; readonly of: readonly string[] }[];
 }
 
 export interface FeedMeasurer {

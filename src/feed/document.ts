@@ -48,11 +48,11 @@ interface DocumentRow {
    * Variants with a stored Last-Modified. Filtered variants have none: clients could create any number. Only their tags are proof (SPEC
    * D13.4).
    */
-  readonly remembered: 'all' | 'whole' | 'none';
+  readonly remembered: 'all' | 'complete' | 'none';
 }
 
 const RULES = Object.fromEntries(
-  KINDS.map((kind): [Kind, DocumentRow] => [kind, { networks: false, kinds: [kind], remembered: 'whole' }]),
+  KINDS.map((kind): [Kind, DocumentRow] => [kind, { networks: false, kinds: [kind], remembered: 'complete' }]),
 ) as Record<Kind, DocumentRow>;
 
 /** Everything about a document except its renderer (`build/render-document.ts`), loaded only by the feed thread. */
@@ -81,7 +81,7 @@ export const nameOf = (variant: DocumentVariant): VariantName =>
 /** Whether the store records the variant's Last-Modified. */
 export function isRemembered(variant: DocumentVariant): boolean {
   const { remembered } = DOCUMENTS[variant.document];
-  return remembered === 'all' || (remembered === 'whole' && nameOf(variant).family === '');
+  return remembered === 'all' || (remembered === 'complete' && nameOf(variant).family === '');
 }
 
 /** Unique within one document. A feed variant is a singleton object. */

@@ -52,8 +52,8 @@ export function activityCounter(now: () => number): Activity {
         await store.noteActivity([...written].map(([workspaceId, counts]) => ({ ...counts, workspaceId, minute })));
       } catch {
         for (const [workspaceId, counts] of written) {
-          const kept = of(workspaceId);
-          for (const field of ACTIVITY_FIELDS) kept[field] += counts[field];
+          const pending = of(workspaceId);
+          for (const field of ACTIVITY_FIELDS) pending[field] += counts[field];
         }
       }
     },

@@ -11,7 +11,7 @@ import type { Identity } from './manage/identify.ts';
 /** GET also answers HEAD unless HEAD has a row of its own. */
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE';
 
-export interface Askers {
+export interface GateResults {
   readonly key: Caller;
   /** An API key or a console session. */
   readonly person: Identity;
@@ -19,7 +19,7 @@ export interface Askers {
   readonly reader: null;
   readonly all: null;
 }
-export type GateName = keyof Askers;
+export type GateName = keyof GateResults;
 
 export interface AddressRow<G extends GateName, T> {
   /** `{…}` matches a segment, a final `*` any rest. Several paths are aliases. */
@@ -31,12 +31,12 @@ export interface AddressRow<G extends GateName, T> {
   readonly group: Group | undefined;
   readonly gate: G;
   readonly needs?: Permission | null;
-  may?(who: Askers[G]): HttpFault | undefined;
+  may?(admitted: GateResults[G]): HttpFault | undefined;
   readonly body?: BodyLimit;
   readonly isPolled?: true;
   /** A page for people: other methods get 404 instead of 405. */
   readonly isPage?: true;
-  read(call: Call, who: Askers[G], body: Buffer): T | HttpFault;
+  read(call: Call, admitted: GateResults[G], body: Buffer): T | HttpFault;
   /** undefined if this process does not serve it. */
   answer(served: Served): ((asked: T) => Answered) | undefined;
 }

@@ -70,15 +70,15 @@ const REPORT_EVERY = 60_000;
 
 /** At most one report per kind and minute, with the count since the last. `now`: ms, monotonic. */
 export function seldom(now: () => number, write: (line: string) => void): ReportEnding {
-  const kinds = new Map<Ending, { at: number; kept: number }>();
+  const kinds = new Map<Ending, { at: number; suppressed: number }>();
   return (ending, address) => {
     const kind = kinds.get(ending);
     if (kind !== undefined && now() - kind.at < REPORT_EVERY) {
-      kind.kept += 1;
+      kind.suppressed += 1;
       return;
     }
-    kinds.set(ending, { at: now(), kept: 0 });
-    const others = kind === undefined || kind.kept === 0 ? '' : `, and ${kind.kept} others since the last such line`;
+    kinds.set(ending, { at: now(), suppressed: 0 });
+    const others = kind === undefined || kind.suppressed === 0 ? '' : `, and ${kind.suppressed} others since the last such line`;
     write(`connection closed: ${ending} (${address}${others})`);
   };
 }

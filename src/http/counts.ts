@@ -32,7 +32,6 @@ export const newHttpCounts = (): HttpCounts => ({
   connections: 0,
 });
 
-/** `name`: route label. `status`: 0 if never answered. */
 export function countRequest({ requests }: Pick<HttpCounts, 'requests'>, route: string, status: number, seconds: number): void {
   let statuses = requests.get(route);
   if (statuses === undefined) {

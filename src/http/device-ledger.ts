@@ -13,7 +13,6 @@ export interface Poll {
   readonly userAgent: string | undefined;
   readonly address: string;
   readonly status: number;
-  /** Whether it was conditional. */
   readonly validates: boolean;
   readonly content: AnsweredContent | undefined;
   readonly refused?: RefusedDocument | undefined;
@@ -40,7 +39,6 @@ export function pollOf(
   };
 }
 
-/** The document found, else the one requested. */
 function refusedOf({ of }: HttpFault, group: Group | undefined, asked: string | null): RefusedDocument {
   if (of === undefined)
     return { feedId: asked && withoutSecrets(shortened(asked)), format: ASKED[group!] ?? null, family: null, action: null };

@@ -8,7 +8,7 @@ interface GroupRow {
   /** For a 401 (spec 5). */
   readonly challenges: readonly string[];
   /** Accepts a key as the password of HTTP Basic. */
-  readonly takesBasic?: true;
+  readonly acceptsBasic?: true;
   readonly keyHeader?: 'x-api-key';
   /** Name in the address of its API document. */
   readonly docs: string;
@@ -20,7 +20,7 @@ const BASIC = 'Basic realm="threat-feed", charset="UTF-8"';
 
 const ROWS = {
   signal: { limit: 'rateLimitSignals', errors: 'signal', challenges: BEARER, docs: 'signal' },
-  feed: { limit: 'rateLimitFeeds', errors: 'feed', challenges: [BASIC, ...BEARER], takesBasic: true, docs: 'feeds' },
+  feed: { limit: 'rateLimitFeeds', errors: 'feed', challenges: [BASIC, ...BEARER], acceptsBasic: true, docs: 'feeds' },
   rules: { limit: 'rateLimitFeeds', errors: 'feed', challenges: BEARER, docs: 'rules' },
   agent: { limit: 'rateLimitFeeds', errors: 'feed', challenges: BEARER, docs: 'agent' },
   bouncer: { limit: 'rateLimitFeeds', errors: 'bouncer', challenges: BEARER, keyHeader: 'x-api-key', docs: 'bouncer' },

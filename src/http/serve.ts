@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { allows } from '../account/permission.ts';
 import { type Clocks, instantOf } from '../clock.ts';
-import { type Address, type Askers, type GateName, pathsOf } from './address.ts';
+import { type Address, type GateName, type GateResults, pathsOf } from './address.ts';
 import { type Answer, errorAnswer } from './answer.ts';
 import { missing } from './auth/gate.ts';
 import { answerEarly, BUSY, freeBytes, takeBody } from './bodies/body.ts';
@@ -13,8 +13,10 @@ import type { RequestWatch } from './monitor/request-watch.ts';
 import type { Endpoint, Found } from './router.ts';
 import { sourceOf } from './source.ts';
 
-export type Gates = { readonly [G in GateName]: (call: Call, row: Address) => Askers[G] | HttpFault | Promise<Askers[G] | HttpFault> };
-type Who = Askers[GateName];
+export type Gates = {
+  readonly [G in GateName]: (call: Call, row: Address) => GateResults[G] | HttpFault | Promise<GateResults[G] | HttpFault>;
+};
+type GateResult = GateResults[GateName];
 
 export type By = NonNullable<HttpFault['by']>;
 
@@ -85,10 +87,10 @@ export function requestServer({
   function answerAt(endpoint: Endpoint, found: Found, call: Call): void {
     const { row } = endpoint;
     try {
-      const who = gates[row.gate](call, row);
-      const answered = who instanceof Promise ? undefined : answerTo(endpoint, call, who);
-      if (answered === undefined || answered instanceof Promise) void answerLater(endpoint, found, call, who, answered);
-      else end(row, found, call, who as Who | HttpFault, answered);
+      const admitted = gates[row.gate](call, row);
+      const answered = admitted instanceof Promise ? undefined : answerTo(endpoint, call, admitted);
+      if (answered === undefined || answered instanceof Promise) void answerLater(endpoint, found, call, admitted, answered);
+      else end(row, found, call, admitted as GateResult | HttpFault, answered);
     } catch (error) {
       fail(row, found, call, error);
     }
@@ -98,22 +100,22 @@ export function requestServer({
     endpoint: Endpoint,
     found: Found,
     call: Call,
-    asks: Who | HttpFault | Promise<Who | HttpFault>,
+    admission: GateResult | HttpFault | Promise<GateResult | HttpFault>,
     answering: Promise<Answer | HttpFault | undefined> | undefined,
   ): Promise<void> {
     try {
-      const who = await asks;
-      const answered = await (answering ?? answerTo(endpoint, call, who));
-      if (answered !== undefined) end(endpoint.row, found, call, who, answered);
+      const admitted = await admission;
+      const answered = await (answering ?? answerTo(endpoint, call, admitted));
+      if (answered !== undefined) end(endpoint.row, found, call, admitted, answered);
     } catch (error) {
       fail(endpoint.row, found, call, error);
     }
   }
 
-  function end(row: Address, found: Found, call: Call, who: Who | HttpFault, answered: Answer | HttpFault): void {
+  function end(row: Address, found: Found, call: Call, admitted: GateResult | HttpFault, answered: Answer | HttpFault): void {
     finish(found, call, answered);
     if (onPoll === undefined || row.isPolled === undefined) return;
-    const by = isFault(who) ? who.by : (who as Askers['key']);
+    const by = isFault(admitted) ? admitted.by : (admitted as GateResults['key']);
     if (by !== undefined) onPoll(row, call, by, answered);
   }
 
@@ -123,29 +125,29 @@ export function requestServer({
   }
 
   /** undefined: the client disconnected. */
-  function answerTo(endpoint: Endpoint, call: Call, who: Who | HttpFault): Answered | Promise<Answer | HttpFault | undefined> {
-    if (isFault(who)) return who;
+  function answerTo(endpoint: Endpoint, call: Call, admitted: GateResult | HttpFault): Answered | Promise<Answer | HttpFault | undefined> {
+    if (isFault(admitted)) return admitted;
     const { row } = endpoint;
-    const refusal = refusalOf(row, who);
+    const refusal = refusalOf(row, admitted);
     if (refusal !== undefined) return refusal;
-    return row.body === undefined ? ask(endpoint, call, who, NO_BODY) : receive(endpoint, call, who, row.body);
+    return row.body === undefined ? ask(endpoint, call, admitted, NO_BODY) : receive(endpoint, call, admitted, row.body);
   }
 
-  async function receive(endpoint: Endpoint, call: Call, who: Who, limit: NonNullable<Address['body']>) {
-    const caller = callerOf(who);
-    const holding = caller === null ? guests.open(sourceOf(call.ip)) : budget.open(caller.keyId, caller.workspaceId);
+  async function receive(endpoint: Endpoint, call: Call, admitted: GateResult, limit: NonNullable<Address['body']>) {
+    const caller = callerOf(admitted);
+    const reservation = caller === null ? guests.open(sourceOf(call.ip)) : budget.open(caller.keyId, caller.workspaceId);
     let until: Promise<unknown> | undefined;
     let bytes: Buffer | undefined;
     const letGo = () => {
-      holding.release();
+      reservation.release();
       if (bytes !== undefined) freeBytes(bytes);
     };
     try {
-      const body = await takeBody(call.request, call.response, holding, limit);
+      const body = await takeBody(call.request, call.response, reservation, limit);
       if (body === BUSY) onBusy?.();
       if (body === undefined || 'status' in body) return body;
       bytes = body;
-      const answered = await ask(endpoint, call, who, body);
+      const answered = await ask(endpoint, call, admitted, body);
       if ('body' in answered) ({ until } = answered);
       return answered;
     } finally {
@@ -164,19 +166,19 @@ function faultOf({ endpoint, group, isMalformed }: Found): HttpFault | undefined
   return isNowhere || group !== 'feed' ? malformedIn(group) : undefined;
 }
 
-const isFault = (who: Who | HttpFault): who is HttpFault => who !== null && 'status' in who;
+const isFault = (admitted: GateResult | HttpFault): admitted is HttpFault => admitted !== null && 'status' in admitted;
 
-function refusalOf(row: Address, who: Who): HttpFault | undefined {
-  const refusal = row.may?.(who);
+function refusalOf(row: Address, admitted: GateResult): HttpFault | undefined {
+  const refusal = row.may?.(admitted);
   if (refusal !== undefined) return refusal;
-  const caller = callerOf(who);
+  const caller = callerOf(admitted);
   return row.needs == null || caller === null || allows(caller.permissions, row.needs) ? undefined : missing(row.needs);
 }
 
-const callerOf = (who: Who) => (who !== null && 'caller' in who ? who.caller : who);
+const callerOf = (admitted: GateResult) => (admitted !== null && 'caller' in admitted ? admitted.caller : admitted);
 
-function ask({ row, answer }: Endpoint, call: Call, who: Who, body: Buffer): Answered {
-  const asked = row.read(call, who, body);
+function ask({ row, answer }: Endpoint, call: Call, admitted: GateResult, body: Buffer): Answered {
+  const asked = row.read(call, admitted, body);
   return asked !== null && typeof asked === 'object' && 'status' in asked ? (asked as HttpFault) : answer(asked);
 }
 

@@ -165,7 +165,6 @@ const REQUEST_LINE = /^[A-Z]+ (\S+)/;
 /** Bytes searched for a target. */
 const LINE_BYTES = 1024;
 
-/** Refuses bytes that are not HTTP and closes the connection. Without a target, the error has the shape of signals. */
 export function refuseConnection(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {
   const { code, rawPacket } = error;
   if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();

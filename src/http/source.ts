@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import { formatNetwork } from '@weir/network/format.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 
-/** Identifies a client: an IPv4 address, or an IPv6 /64. IPv4-mapped IPv6 is IPv4. */
+/** An IPv4 address, or an IPv6 /64. IPv4-mapped IPv6 is IPv4. */
 export function sourceOf(address: string): string {
   const bare = address.replace(/%.*$/, '');
   const host = parseNetwork(bare);

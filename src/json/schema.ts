@@ -84,7 +84,7 @@ export const objectOf = (fields: Fields, options?: TSchemaOptions) =>
   Type.Object(Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)])), options);
 
 export const exampleOf = (fields: Fields): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, shownOf(field)]));
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, exampleOfField(field)]));
 
 /** A list of objects, with one example. `rare`: schemas of fields without an example. */
 export const listOf = (fields: Fields, options?: TSchemaOptions, rare: Readonly<Record<string, TSchema>> = {}) =>
@@ -97,7 +97,7 @@ const rareFields = (rare: Readonly<Record<string, TSchema>>): Fields =>
 export const answerOf = (title: string, fields: Fields, rare: Readonly<Record<string, TSchema>> = {}) =>
   objectOf({ ...fields, ...rareFields(rare) }, { title, examples: [exampleOf(fields)] });
 
-const shownOf = (field: Fields[string]): unknown => (Array.isArray(field) ? field[0] : isFields(field) ? exampleOf(field) : field);
+const exampleOfField = (field: Fields[string]): unknown => (Array.isArray(field) ? field[0] : isFields(field) ? exampleOf(field) : field);
 
 function schemaOf(field: Fields[string]): TSchema {
   if (!Array.isArray(field)) return isFields(field) ? objectOf(field) : scalar(field);

@@ -24,7 +24,7 @@ function claimAt(claims: Claims, name: string): unknown {
 export function claimsFault({ aud, azp, sub, iat, auth_time: signedInAt }: Claims, clientId: string, latest: number): string | undefined {
   if (azp === undefined ? Array.isArray(aud) && aud.length > 1 : azp !== clientId) return 'it is for another client (azp)';
   if (sub === '') return 'its sub is empty';
-  return [iat, signedInAt].some((at) => typeof at === 'number' && at > latest) ? 'it is of an instant in the future' : undefined;
+  return [iat, signedInAt].some((at) => typeof at === 'number' && at > latest) ? 'it was issued in the future' : undefined;
 }
 
 /** The groups of a person, texts or one text; undefined where the claim is missing. */

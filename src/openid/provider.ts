@@ -120,8 +120,9 @@ export function openProvider(settings: ProviderSettings, monotonic: () => number
     renew: (token, subject) =>
       attempt(async (at) => {
         const tokens = await openid.refreshTokenGrant(at.config, token);
-        const said = tokens.claims()?.sub ?? subject;
-        if (said !== subject) return { failed: 'refused' as const, why: 'the provider has renewed the session of somebody else' };
+        const renewedSubject = tokens.claims()?.sub ?? subject;
+        if (renewedSubject !== subject)
+          return { failed: 'refused' as const, why: 'the provider has renewed the session of another person' };
         const person = await personOf(at, tokens, subject);
         // A provider may reuse the previous refresh token.
         return { ...person, renewal: person.renewal ?? renewalOf(token, tokens.expires_in) };

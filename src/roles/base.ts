@@ -40,7 +40,6 @@ export interface Base extends Common {
   readonly schemes: Schemes;
   readonly guardRails: ServiceGuardRails;
   readonly feedThread: FeedThread | undefined;
-  /** undefined: metrics are off. */
   readonly measures: MetricsRegistry | undefined;
   readonly tracing: Tracing | undefined;
   /** undefined: plain HTTP. */
@@ -82,7 +81,7 @@ export async function startBase(common: Common, writer: WaitingThread<WriterData
   const feedThread =
     feeds && startFeedThread(() => engine.feedSource(), geoData, { ...rules, clock: followed?.base }, droppedLog(log, clock.now), feeds);
   onStop(() => feedThread?.close());
-  const failed = (err: Error) => logger.error({ err }, 'the feed thread did not take the new geo data');
+  const failed = (err: Error) => logger.error({ err }, 'the feed thread did not accept the new geo data');
   const geo = useGeo(config, geoData, (data) => void feedThread?.useGeo(data).catch(failed), log);
   onStop(() => geo.close());
   const { geoUpdateHours } = config;

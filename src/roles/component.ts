@@ -9,6 +9,5 @@ export interface Common {
   readonly config: Config;
   readonly logger: Logger;
   readonly log: Log;
-  /** Registers a function that closes a component. */
   readonly onStop: (close: Close) => void;
 }

@@ -1,4 +1,3 @@
-/** The role `consumer` lands the stream; also the readiness of every process. */
 import { systemClock } from '../clock.ts';
 import type { Check } from '../ports/health.ts';
 import { loggedChecks } from '../runtime/check-log.ts';

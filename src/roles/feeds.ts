@@ -1,4 +1,3 @@
-/** The role `feeds`: polled documents, and forecasts for signals. */
 import { Bouncers } from '../decisions/serve/bouncers.ts';
 import { findDecisions } from '../decisions/serve/find-decisions.ts';
 import { hitRecorder } from '../decisions/serve/hit-recorder.ts';
@@ -51,7 +50,7 @@ export function startFeeds(base: Base, { watch, counts }: Pick<Seen, 'watch' | '
     store,
     now,
     (listId, count) => countOfList(counts.listHits, listId ?? 'none', count),
-    (err) => logger.warn({ err }, 'what bouncers have dropped could not be written'),
+    (err) => logger.warn({ err }, 'dropped packets reported by bouncers could not be written'),
   );
   const decisions = findDecisions(cache, (request) => feedThread.decisions(request), monotonic);
   return {

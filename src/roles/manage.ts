@@ -13,16 +13,16 @@ import { asyncOperations } from '../manage/async-operations.ts';
 import type { ManagePorts } from '../manage/context.ts';
 import { ruleSelections } from '../manage/rules/rule-selections.ts';
 import type { ProcessStatus } from '../manage/status.ts';
+import { backtestJobs } from '../runtime/jobs/backtest-jobs.ts';
+import { feedDiffer } from '../runtime/jobs/difference.ts';
+import { expressionTester } from '../runtime/jobs/expression-test.ts';
+import { fileThread } from '../runtime/jobs/file.ts';
+import { overlapCounter } from '../runtime/jobs/overlap.ts';
+import { sourceTrier } from '../runtime/jobs/source-try.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { type PoliteFetching, politeFetching } from '../runtime/sources/fetching.ts';
 import { removeTrialFolders } from '../runtime/sources/trial-folder.ts';
 import { recallAll } from '../runtime/sources/visits.ts';
-import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
-import { feedDiffer } from '../runtime/threads/difference/difference.ts';
-import { expressionTester } from '../runtime/threads/expression-test.ts';
-import { fileThread } from '../runtime/threads/file.ts';
-import { overlapCounter } from '../runtime/threads/overlap.ts';
-import { sourceTrier } from '../runtime/threads/source-try.ts';
 import { sendPortsOf } from '../runtime/webhooks/sending.ts';
 import { fairSteps } from '../schedule/fair-steps.ts';
 import { fewAtOnce } from '../serial.ts';
@@ -117,7 +117,7 @@ export function startManage(
       patience: config.manageAnswerSeconds * 1000,
       now,
       failed: (error) => {
-        log('error', `a request of management failed: ${error}`);
+        log('error', `a management request failed: ${error}`);
         return { status: 500, body: errorFields({ status: 500 }) };
       },
     }),

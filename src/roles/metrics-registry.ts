@@ -1,5 +1,3 @@
-/** Metrics that exist before the engines start their threads. */
-
 import { type BuildCounts, newBuildCounts } from '../runtime/metrics/builds.ts';
 import { type ProcessWatch, watchProcess } from '../runtime/metrics/process.ts';
 import type { Config } from '../settings/settings.ts';

@@ -16,7 +16,6 @@ import type { Seen } from './usage.ts';
 
 const DEAD_LETTERS_COUNTED = 10_000;
 
-/** undefined: metrics are off. */
 export function metricsOf(
   { config, store, geo, feedThread, measures, tls }: Base,
   { counts, past }: Pick<Seen, 'counts' | 'past'>,

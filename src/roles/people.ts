@@ -1,4 +1,3 @@
-/** Sign-in providers from OIDC_FILE (SPEC D24.3). */
 import { systemClock } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { People } from '../http/console/people.ts';
@@ -7,8 +6,8 @@ import type { Log } from '../ports/log.ts';
 import type { Config } from '../settings/settings.ts';
 
 /** Interval of one subject's log lines, ms; limit of remembered subjects. */
-const SAID_EVERY = 60_000;
-const MOST_SAID = 1000;
+const REPORT_EVERY = 60_000;
+const MOST_REPORTED = 1000;
 
 export interface LivePeople extends People {
   /** Reads OIDC_FILE again (SIGHUP). If it has a fault, logs it and keeps the old content. */
@@ -32,10 +31,7 @@ export async function openPeople(config: Config, log: Log): Promise<LivePeople |
   const read = (): Pick<People, 'providers' | 'roles'> => {
     const settings = readPeopleSettings(oidcFile);
     if (!keys && !hasAdmin(settings)) {
-      throw new WeirError(
-        'USAGE',
-        `CONSOLE_KEYS must not be off: OIDC_FILE ${oidcFile} makes nobody admin, so nobody could change anything`,
-      );
+      throw new WeirError('USAGE', `CONSOLE_KEYS must not be off: OIDC_FILE ${oidcFile} has no admin, so nobody could change anything`);
     }
     open = new Map(
       settings.providers.map(({ roles: _, ...each }) => {
@@ -61,7 +57,7 @@ export async function openPeople(config: Config, log: Log): Promise<LivePeople |
         inUse = read();
         log('info', `OIDC_FILE was read again: ${inUse.providers.map(({ id }) => id).join(', ')}`);
       } catch (error) {
-        log('error', `OIDC_FILE is used as it was before: ${(error as Error).message}`);
+        log('error', `OIDC_FILE has a fault, so the previous content stays in use: ${(error as Error).message}`);
       }
     },
   };
@@ -69,12 +65,12 @@ export async function openPeople(config: Config, log: Log): Promise<LivePeople |
 
 /** One line per subject and minute: strangers can start any number of sign-ins. */
 function seldom(say: (line: string) => void): (about: string, line: string) => void {
-  const said = new Map<string, number>();
+  const reported = new Map<string, number>();
   return (about, line) => {
     const at = systemClock.monotonic();
-    if (at - (said.get(about) ?? Number.NEGATIVE_INFINITY) < SAID_EVERY) return;
-    if (said.size >= MOST_SAID) said.clear();
-    said.set(about, at);
+    if (at - (reported.get(about) ?? Number.NEGATIVE_INFINITY) < REPORT_EVERY) return;
+    if (reported.size >= MOST_REPORTED) reported.clear();
+    reported.set(about, at);
     say(line);
   };
 }

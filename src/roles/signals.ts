@@ -8,7 +8,7 @@ import { inRestingSlices, inSlices } from '../http/signals/slices.ts';
 import { type SubmitSignals, signalSubmission } from '../http/signals/submit.ts';
 import type { ActivityCounter } from '../ports/activity.ts';
 import type { Stream } from '../ports/stream.ts';
-import { sampleThread } from '../runtime/threads/sample.ts';
+import { sampleThread } from '../runtime/jobs/sample.ts';
 import { type Accept, acceptance, type Outcome } from '../signal/accept.ts';
 import { landingList } from '../signal/landing-list.ts';
 import { ruleQuota } from '../signal/rule-quota.ts';
@@ -21,7 +21,6 @@ const { now, monotonic } = systemClock;
 
 /** Empty if the roles manage and sources are absent too. */
 export interface Signals {
-  /** For all batches of this process: signals, management, sources. */
   readonly accept?: Accept;
   readonly submitSignals?: SubmitSignals;
 }
@@ -33,10 +32,10 @@ export function startSignals(
   stream: Pick<Stream, 'draft'>,
 ): Signals {
   const { roles } = base.config;
-  const takesSignals = roles.includes('signals');
-  if (!takesSignals && !roles.includes('manage') && !roles.includes('sources')) return {};
+  const acceptsSignals = roles.includes('signals');
+  if (!acceptsSignals && !roles.includes('manage') && !roles.includes('sources')) return {};
   const accept = acceptBatches(base, seen, forecast, stream);
-  return { accept, ...(takesSignals && { submitSignals: signalSubmission({ accept, forecast }) }) };
+  return { accept, ...(acceptsSignals && { submitSignals: signalSubmission({ accept, forecast }) }) };
 }
 
 function acceptBatches(
@@ -76,6 +75,6 @@ function acceptBatches(
 /** If publishing failed, all entries of the batch failed. Refused batches and dry runs do not count. */
 function noteBatch(note: ActivityCounter['entries'], { became, workspaceId, entries, accepted }: Outcome): void {
   if (became !== 'accepted' && became !== 'not_published') return;
-  const taken = became === 'accepted' ? accepted.values().reduce((sum, count) => sum + count, 0) : 0;
-  note(workspaceId, taken, entries - taken);
+  const acceptedCount = became === 'accepted' ? accepted.values().reduce((sum, count) => sum + count, 0) : 0;
+  note(workspaceId, acceptedCount, entries - acceptedCount);
 }

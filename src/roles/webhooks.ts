@@ -18,11 +18,11 @@ export function startWebhooks(base: Base, manage: Pick<ManagePorts, 'service'> |
   const reports = startReports(store, `${process.pid}-${randomUUID()}`, own, { hasOwn: config.webhookUrl !== undefined, log });
   onStop(reports.stop);
   if (manage === undefined) return;
-  const telling = webhooksOf(base, manage.service, systemClock);
-  const timer = setInterval(() => void telling.tick(), TICK).unref();
+  const webhooks = webhooksOf(base, manage.service, systemClock);
+  const timer = setInterval(() => void webhooks.tick(), TICK).unref();
   onStop(async () => {
     clearInterval(timer);
-    await telling.stop();
+    await webhooks.stop();
   });
 }
 

@@ -75,7 +75,7 @@ export async function restore(folder: string, dataDir: string, isForced: boolean
   openDataDir(dataDir);
   const old = FILES.filter((name) => BESIDE.some((end) => existsSync(join(dataDir, name + end))));
   if (old.length > 0 && !isForced) {
-    throw new WeirError('REFUSED', `DATA_DIR ${dataDir} has ${old.join(' and ')} already; --force replaces what is there`);
+    throw new WeirError('REFUSED', `DATA_DIR ${dataDir} has ${old.join(' and ')} already; use --force to replace them`);
   }
   for (const name of old) refuseOpen(join(dataDir, name));
   const incoming = (name: string) => join(dataDir, `${name}.restoring`);
@@ -118,7 +118,7 @@ function checkPositions(folder: string): number {
   const positions = readPositions(storeFile);
   if (!existsSync(streamFile)) {
     if (positions.size === 0) return 0;
-    throw new WeirError('REFUSED', `the store has landed a stream, and ${STREAM_FILE} is not there`);
+    throw new WeirError('REFUSED', `the store has a position in a stream, but ${STREAM_FILE} is missing`);
   }
   const db = new DatabaseSync(streamFile, { readOnly: true });
   try {
@@ -128,7 +128,7 @@ function checkPositions(folder: string): number {
     if (position >= start && position <= end) return end - position;
     throw new WeirError(
       'REFUSED',
-      `the store's position, ${position}, lies outside the stream (${start} to ${end}): see /readyz of the service`,
+      `the store's position, ${position}, is outside the stream (${start} to ${end}): see /readyz of the service`,
     );
   } finally {
     db.close();
@@ -137,7 +137,7 @@ function checkPositions(folder: string): number {
 
 async function readBackup(folder: string): Promise<Backup> {
   const backup = parse(join(folder, MANIFEST));
-  if (backup === undefined) throw new WeirError('USAGE', `"${folder}" is no backup of weir, or not a whole one: there is no ${MANIFEST}`);
+  if (backup === undefined) throw new WeirError('USAGE', `"${folder}" is no complete backup of weir: ${MANIFEST} is missing`);
   if (backup.weir_backup !== VERSION) throw new WeirError('USAGE', `${MANIFEST} is of another version of weir`);
   for (const { name, sha256 } of backup.files) {
     const found = FILES.some((file) => file === name) && existsSync(join(folder, name)) ? await describe(folder, name) : undefined;

@@ -14,7 +14,7 @@ export function loggedChecks(ready: Readiness, log: Log): Readiness {
       if (name === undefined || ok === !lost.has(part)) continue;
       if (ok) lost.delete(part);
       else lost.add(part);
-      if (ok) log('info', `${name} is there again`);
+      if (ok) log('info', `${name} is available again`);
       else log('error', `${name} is not ready: ${reason}`);
     }
     return checks;

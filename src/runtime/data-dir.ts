@@ -9,7 +9,7 @@ const OTHERS = 0o077;
 
 /** Creates DATA_DIR with mode 0700 if missing, and tests writing; throws a readable sentence. */
 export function openDataDir(dataDir: string): void {
-  attempt(`DATA_DIR ${dataDir} cannot be made`, () => makeFolder(resolve(dataDir)));
+  attempt(`DATA_DIR ${dataDir} cannot be created`, () => makeFolder(resolve(dataDir)));
   if (!statSync(dataDir).isDirectory()) throw new WeirError('USAGE', `DATA_DIR ${dataDir} is a file, not a folder`);
   attempt(`DATA_DIR ${dataDir} cannot be written to`, () => accessSync(dataDir, constants.W_OK | constants.X_OK));
 }
@@ -23,7 +23,7 @@ export function dataDirWarning(dataDir: string): string | undefined {
     .map(({ name, mode }) => ({ mode, text: `${name === '.' ? dataDir : name} (${(mode & 0o7777).toString(8).padStart(4, '0')})` }));
   if ((folder.mode & OTHERS) === 0) return undefined;
   const open = [folder, ...files].map(({ text }) => text).join(', ');
-  return `DATA_DIR is open to others than its owner: ${open}; close it with: chmod -R go= ${dataDir}`;
+  return `DATA_DIR is accessible to others than its owner: ${open}; restrict it with: chmod -R go= ${dataDir}`;
 }
 
 /** `mkdirSync` with `recursive` loops forever in /proc. */

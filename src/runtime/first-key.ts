@@ -26,7 +26,10 @@ export async function ensureFirstKey(
     if (odd !== undefined) log('warn', odd);
     for (const { id, createdAt } of keys.filter((key) => isOlderFirstKey(key, hash, now))) {
       const since = new Date(createdAt).toISOString();
-      log('warn', `an older first key still works beside BOOTSTRAP_API_KEY: ${id}, made ${since}; end it with: weir key revoke ${id}`);
+      log(
+        'warn',
+        `an older first key still works in addition to BOOTSTRAP_API_KEY: ${id}, made ${since}; end it with: weir key revoke ${id}`,
+      );
     }
   }
   return { made: created, printed: created && given === undefined ? text : undefined };
@@ -34,10 +37,10 @@ export async function ensureFirstKey(
 
 /** How an existing BOOTSTRAP_API_KEY differs from a full first key; undefined: it does not. */
 function oddity({ id, name, permissions, revokedAt, expiresAt }: SavedKey, now: number): string | undefined {
-  if (revokedAt !== null) return `BOOTSTRAP_API_KEY is the key ${id}, which is revoked and stays so`;
+  if (revokedAt !== null) return `BOOTSTRAP_API_KEY is the key ${id}, which is revoked`;
   if (expiresAt !== null && expiresAt <= now) return `BOOTSTRAP_API_KEY is the key ${id}, which has expired`;
   if (name === BOOTSTRAP_KEY_NAME) return undefined;
-  return `BOOTSTRAP_API_KEY is the key ${id}, which was there before and keeps its workspace and its permissions: ${permissions.join(', ')}`;
+  return `BOOTSTRAP_API_KEY is the key ${id}, which existed before; its workspace and permissions are unchanged: ${permissions.join(', ')}`;
 }
 
 /** Whether a first key other than this hash still works at `now` (ms). */

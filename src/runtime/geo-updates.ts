@@ -106,7 +106,7 @@ export function startGeoUpdates({ settings, every, inUse, log, random = Math.ran
     if (failure !== '' && failure !== reported) {
       log('warn', `geo update: ${failure}; the data in use stay; next try at ${new Date(next).toISOString()}`);
     }
-    if (failure === '' && reported !== '') log('info', 'geo update: it works again');
+    if (failure === '' && reported !== '') log('info', 'geo update: works again');
     reported = failure;
   }
 
@@ -117,7 +117,7 @@ export function startGeoUpdates({ settings, every, inUse, log, random = Math.ran
       const next = nextTry(await readUpdateState(files.downloads), every, startedAt, factor, Date.now());
       return failedAt === undefined ? next : Math.max(next, failedAt + Math.min(RETRY, every));
     };
-    log('info', `geo data are updated from ${settings.geoUpdateUrl}; next try at ${new Date(await due()).toISOString()}`);
+    log('info', `geo data is updated from ${settings.geoUpdateUrl}; next try at ${new Date(await due()).toISOString()}`);
     for (;;) {
       for (let at = await due(); at > Date.now(); at = await due()) {
         await sleep(Math.min(timeUntil(at, Date.now()), LONGEST_SLEEP), undefined, { ref: false, signal });
@@ -138,7 +138,7 @@ export function startGeoUpdates({ settings, every, inUse, log, random = Math.ran
   }
 
   const running = run().catch((error: Error) => {
-    if (!signal.aborted) log('error', `geo updates have ended: ${error.message}`);
+    if (!signal.aborted) log('error', `geo updates stopped: ${error.message}`);
   });
   return async () => {
     stop.abort();

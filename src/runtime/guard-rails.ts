@@ -13,4 +13,4 @@ export function serviceGuardRails({ protectedNetworks, minPrefixV4, minPrefixV6,
 }
 
 export const GUARD_RAILS_OFF =
-  'guard rails are off: any network can be blocked, private and special ones and 0.0.0.0/0 included; PROTECTED_NETWORKS, MIN_PREFIX_V4 and MIN_PREFIX_V6 switch them on';
+  'guard rails are off: any network can be blocked, including private and special ones and 0.0.0.0/0; set PROTECTED_NETWORKS, MIN_PREFIX_V4 and MIN_PREFIX_V6 to enable them';

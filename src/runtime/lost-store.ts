@@ -9,14 +9,14 @@ import { STORE_FILE } from '../store/sqlite/positions.ts';
 import { logReader, STREAM_FILE } from '../stream/sqlite/log.ts';
 
 const ADVICE =
-  'Put a copy of the store back (weir restore, or a dump of the database), or, to start anew and leave those messages alone, run: weir stream adopt';
+  'Restore the store (weir restore, or a database dump), or, to start with an empty store and skip these messages, run: weir stream adopt';
 
 /** Throws REFUSED if the data folder has a used stream but no store. */
 export function refuseLostFile(dataDir: string): void {
   const [store, stream] = [STORE_FILE, STREAM_FILE].map((name) => join(dataDir, name));
   const isThere = (statSync(store, { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (isThere || !existsSync(stream) || endOf(stream) === 0) return;
-  throw new WeirError('REFUSED', `${store} is gone, and ${stream} holds messages that had landed in it. ${ADVICE}`);
+  throw new WeirError('REFUSED', `${store} is missing, but ${stream} contains messages that had landed in it. ${ADVICE}`);
 }
 
 /** Next offset; 0 if unreadable: opening reports the reason. */
@@ -55,6 +55,6 @@ export async function refuseLostStore(store: Accounts, stream: Stream): Promise<
   if (!(await isBlank(store)) || (await endsOf(stream)).size === 0 || !(await isBlank(store))) return;
   throw new WeirError(
     'REFUSED',
-    `the store is empty, and the stream ${await stream.id()} holds messages that had landed in another. ${ADVICE}`,
+    `the store is empty, but the stream ${await stream.id()} contains messages that had landed in another. ${ADVICE}`,
   );
 }

@@ -45,9 +45,9 @@ export function useTls(settings: TlsSettings, log: Log): TlsInUse | undefined {
       const next = loadTls(cert!, key!, ca);
       for (const use of users) use(next.material);
       inUse = next;
-      log('info', `the certificate was read again; it ends on ${new Date(next.expiresAt).toISOString().slice(0, 10)}`);
+      log('info', `the certificate was reloaded; it expires on ${new Date(next.expiresAt).toISOString().slice(0, 10)}`);
     } catch (error) {
-      log('error', `${(error as Error).message.replaceAll('\n', '; ')}; the certificate read before stays in use`);
+      log('error', `${(error as Error).message.replaceAll('\n', '; ')}; the previous certificate stays in use`);
     }
   }
 

@@ -13,7 +13,7 @@ export function targetOf(text: string): Target {
   if (/^AS\d+$/.test(text)) return { kind: 'asn', asn: Number(text.slice(2)) };
   if (/^[A-Z]{2}$/.test(text)) return { kind: 'country', country: text };
   const network = parseNetwork(text);
-  if (typeof network === 'string') throw new Error(`the store holds a target that is none: ${text}`);
+  if (typeof network === 'string') throw new Error(`the store contains an invalid target: ${text}`);
   return { kind: 'ip', network };
 }
 

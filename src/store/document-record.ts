@@ -33,7 +33,7 @@ export function* recordDocument(now: string, ...[workspaceId, key, seen]: Parame
   const { feedId, format, family, action } = key;
   const { hash, snapshotAt, second, told = 0 } = seen;
   const row = yield* oneByKey(recordText(now), workspaceId, feedId, format, family, action, hash, snapshotAt, second, told);
-  if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed whose content is to be recorded is gone');
+  if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed was deleted');
   return { hash: String(row.hash), snapshotAt: Number(row.snapshot_at), since: Number(row.since) };
 }
 

@@ -20,12 +20,12 @@ export interface Difference {
 }
 
 /** `now`: ms. */
-export function differenceOf(told: Told['items'], { items, isKnown }: Found, now: number): Difference {
+export function differenceOf(announced: Told['items'], { items, isKnown }: Found, now: number): Difference {
   const there = new Map<string, Alert>();
   // Processes may report different states of one alert: the worse one wins, which comes later in the alphabet.
   for (const item of items) if (!(there.has(item.key) && there.get(item.key)!.state >= item.state)) there.set(item.key, item);
-  const [changes, after] = [[] as WebhookChange[], new Map(Object.entries(told))];
-  for (const [key, was] of Object.entries(told)) {
+  const [changes, after] = [[] as WebhookChange[], new Map(Object.entries(announced))];
+  for (const [key, was] of Object.entries(announced)) {
     const { unknownSince, ...known } = was;
     if (there.has(key)) after.set(key, known);
     else if (!isKnown(key) && now < (unknownSince ?? now) + DAY) after.set(key, { ...known, unknownSince: unknownSince ?? now });

@@ -2,7 +2,7 @@
 import { openSecret, type SecretKeys } from '../account/encrypted-secret.ts';
 import { SERVICE_WEBHOOK, type WebhookMessage, type WebhookStyle } from '../account/webhook.ts';
 import type { Post, Posted } from '../fetch/post.ts';
-import { bodyOf, type Told } from './message.ts';
+import { bodyOf, type MessageContext } from './message.ts';
 import { SIGNATURE, signatureOf } from './signature.ts';
 
 export interface Receiver {
@@ -34,16 +34,16 @@ export async function sendMessage(
   { secretKeys, post, now, monotonic }: SendPorts,
   receiver: Receiver,
   message: WebhookMessage,
-  told: Told,
+  context: MessageContext,
   signal: AbortSignal,
 ): Promise<Tried> {
-  const { id, url, style, secret: kept } = receiver;
+  const { id, url, style, secret: stored } = receiver;
   const begun = monotonic();
   const failed = (text: string): Tried => ({ isDelivered: false, status: null, retryAfter: undefined, ms: ms(), text });
   const ms = () => Math.round(monotonic() - begun);
-  const secret = kept === null || typeof kept === 'string' ? (kept ?? undefined) : openSecret(secretKeys, { id, url }, kept);
-  if (kept !== null && secret === undefined) return failed('no key of SECRETS_KEY opens its secret: set it again');
-  const body = bodyOf(style, message, told, secret);
+  const secret = stored === null || typeof stored === 'string' ? (stored ?? undefined) : openSecret(secretKeys, { id, url }, stored);
+  if (stored !== null && secret === undefined) return failed('no key of SECRETS_KEY decrypts its secret: set it again');
+  const body = bodyOf(style, message, context, secret);
   const headers = {
     'x-weir-id': message.id,
     ...(secret !== undefined && style !== 'pagerduty' && { [SIGNATURE]: signatureOf(secret, body, now()) }),

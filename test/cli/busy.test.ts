@@ -105,7 +105,7 @@ test('D1.14 a lock that is held for too long is a sentence', async () => {
   const locked = () => {
     throw Object.assign(new Error('database is locked'), { errcode: 5 });
   };
-  const fault = { code: 'STORE_UNAVAILABLE', message: "other processes have held the lock of the store's file for 0.02 s" };
+  const fault = { code: 'STORE_UNAVAILABLE', message: "other processes have locked the store's file for 0.02 s" };
   await assert.rejects(patiently(locked, { limit: 20, onWait: () => assert.fail() }), fault);
   const broken = () => {
     throw Object.assign(new Error('disk I/O error'), { errcode: 10 });
@@ -155,7 +155,7 @@ test('D1.24 what writes first to a store of an older weir names the migrations; 
   const [first, second] = [await command(['migrate'], { DATA_DIR }), await command(['migrate'], { DATA_DIR })];
   assert.match(first.stderr, MIGRATED);
   const [, ...others] = first.stderr.trimEnd().split('\n');
-  assert.deepEqual(others, ['weir: the file of the store is written anew, once, so that it shrinks when much of it is deleted']);
+  assert.deepEqual(others, ['weir: the file of the store is rewritten once, to shrink after deletions']);
   assert.equal(second.stderr, '');
   assert.equal((await command(['migrate'], { DATA_DIR: temporaryFolder(t) })).stderr, '');
 

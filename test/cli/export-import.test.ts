@@ -494,7 +494,7 @@ describe('D4 moving mistakes', () => {
       ],
       [
         with_(indexOf(/"key".*"feed_id":"/), (line) => line.replace('["feed:read"]', '["signal:write"]')),
-        /^weir: line \d+ of FILE: key\.permissions: a key that is bound to a feed can only hold feed:read$/,
+        /^weir: line \d+ of FILE: key\.permissions: a key bound to a feed can only have feed:read$/,
       ],
       [
         with_(indexOf(/"feed".*"device"/), (line) => line.replace('"name":"device"', '"name":"edge"')),
@@ -721,7 +721,7 @@ test('D4 moving: a stream that was set back is refused: nothing would land', asy
   await stream.close();
   assert.deepEqual(await outcome(settings, 'import', file, '--workspace', 'main'), {
     code: 2,
-    said: ["weir: the store's position lies outside the stream, so landing has stopped; /readyz of a consumer says what to do"],
+    said: ["weir: the store's position is outside the stream, so landing has stopped; /readyz of a consumer says what to do"],
   });
 });
 

@@ -140,7 +140,7 @@ export function agreementConformance(driver: StoreDriver): void {
         }
         if (format !== 'plain' || action !== 'block') continue;
         // A feed that is read for itself, and an address that is looked up.
-        assert.equal((await measurer.measure({ workspaceId: workspace.id, feed: feed.id }))?.entries, result.entryCount);
+        assert.equal((await measurer.measure({ workspaceId: workspace.id, feed: feed.id }))?.entries, result.facts.entryCount);
         const address = random.pick(PLACES);
         const asked = { workspace, target: ip(address), action, feedIds: [feed.id], counts: false };
         const options = { store, geo: geo(), guard, now: { wall: now, monotonic: now } };

@@ -20,7 +20,7 @@ export function roomConformance(driver: StoreDriver): void {
     const b = await create(2, { expiresAt: T0 + 1e12 });
     await assert.rejects(create(4), {
       code: 'REFUSED',
-      message: /^the workspace has 3 keys, as many as it may have: revoke one, or raise MAX_KEYS$/,
+      message: /^the workspace has 3 keys, its limit: revoke one, or raise MAX_KEYS$/,
     });
     await store.revokeKey(b.id);
     const ended = await create(4, { expiresAt: 1000 });
@@ -48,7 +48,7 @@ export function roomConformance(driver: StoreDriver): void {
     const [first] = [await create('a'), await create('b')];
     await assert.rejects(create('c'), {
       code: 'REFUSED',
-      message: /has 2 feeds made of lists, as many as it may have: delete one, or raise MAX_FEEDS$/,
+      message: /has 2 feeds made of lists, its limit: delete one, or raise MAX_FEEDS$/,
     });
     await store.deleteFeed(workspace.id, first.id);
     await create('c');

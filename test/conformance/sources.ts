@@ -131,7 +131,7 @@ export function sourceConformance(driver: StoreDriver): void {
       create('a', { maxLists: 3, maxSources: 1 }).then(() => create('b', { maxSources: 1 })),
       {
         code: 'REFUSED',
-        message: 'the workspace has 1 sources, as many as it may have: delete one, or raise MAX_SOURCES',
+        message: 'the workspace has 1 sources, its limit: delete one, or raise MAX_SOURCES',
       },
     );
     await assert.rejects(create('b', { maxLists: 3 }), { code: 'REFUSED', message: /MAX_LISTS/ });
@@ -146,7 +146,7 @@ export function sourceConformance(driver: StoreDriver): void {
     await land([{ change: upsert(access(ip('192.0.2.1'))), listId: source.listId }]);
     await assert.rejects(store.deleteList(workspace.id, source.listId), {
       code: 'REFUSED',
-      message: 'the list "drop" is that of the source "drop", and goes with it: weir source delete "drop"',
+      message: 'the list "drop" belongs to the source "drop" and is deleted with it: weir source delete "drop"',
     });
     const lease = { name: 'sources', fence: (await store.claimLease('sources', 'a', 60_000))! };
     const good = { ...newState(5), digest: 'd', confirmedAt: 7, fetchedAt: 8, changedAt: 6, entries: 1, stop: 'refused' } as const;
@@ -275,9 +275,9 @@ export function sourceConformance(driver: StoreDriver): void {
     assert.deepEqual(await told(parts[0]!), ['failed', 'list 0', 'another content ']);
     const next = [await open(0, 'parts', 598_000), await open(4, 'parts', 602_000)];
     assert.deepEqual(await Promise.all([...parts.slice(1), ...next].map(told)), [
-      ['failed', 'list 1', 'nothing came for'],
+      ['failed', 'list 1', 'it received noth'],
       ['open', 'list 2', undefined],
-      ['failed', 'list 3', 'nothing came for'],
+      ['failed', 'list 3', 'it received noth'],
       ['open', 'list 0', undefined],
       ['open', 'list 4', undefined],
     ]);

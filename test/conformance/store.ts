@@ -1008,7 +1008,7 @@ export function storeConformance(driver: StoreDriver): void {
     const create = () => store.createList(workspace.id, 'edge', NO_SETTINGS, 3);
     const list = await create();
     await create();
-    await assert.rejects(create(), { code: 'REFUSED', message: /has 3 lists, as many as it may have: .* MAX_LISTS$/ });
+    await assert.rejects(create(), { code: 'REFUSED', message: /has 3 lists, its limit: .* MAX_LISTS$/ });
     assert.equal(await store.listCount(workspace.id), 3);
     await store.deleteList(workspace.id, list.id, { forGood: true });
     await create();
@@ -1312,7 +1312,7 @@ export function storeConformance(driver: StoreDriver): void {
     assert.equal((await query('SELECT * FROM feed_records')).length, 2);
     assert.deepEqual(await query('SELECT * FROM feed_lists'), []);
     assert.deepEqual(await targets(), [formatTarget(ip('192.0.2.1'))]);
-    await assert.rejects(record(feed.id, 'x', 30), /gone/);
+    await assert.rejects(record(feed.id, 'x', 30), /was deleted/);
     await assert.rejects(store.deleteFeed(workspace.id, feed.id), /no such feed/);
     await assert.rejects(store.updateFeed(workspace.id, feed.id, {}), /no such feed/);
     await assert.rejects(store.createFeed(workspace.id, { ...DEVICE, lists: [randomUUID()] }), /no such list/);
@@ -1688,8 +1688,8 @@ export function storeConformance(driver: StoreDriver): void {
       [() => store.updateList(workspace.id, id, {}), `there is no such list: ${id}`],
       [() => store.updateList(workspace.id, list.id, {}), `there is no such list: ${list.id}`],
       [() => store.deleteList(workspace.id, list.id), `there is no such list: ${list.id}`],
-      [() => store.recordDocument(workspace.id, feed, seen), 'the feed whose content is to be recorded is gone'],
-      [() => store.recordDocument(id, { ...feed, feedId: null }, seen), 'the feed whose content is to be recorded is gone'],
+      [() => store.recordDocument(workspace.id, feed, seen), 'the feed was deleted'],
+      [() => store.recordDocument(id, { ...feed, feedId: null }, seen), 'the feed was deleted'],
     ];
     for (const [call, message] of calls) await assert.rejects(call(), { code: 'NOT_FOUND', message });
     assert.equal(await store.revokeKey(id), false);

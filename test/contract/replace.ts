@@ -118,7 +118,7 @@ function tests(world: () => World, once: Once): void {
     const { id, start } = await opened(client, values.slice(0, 20), 10);
     await ask(client, `/${id}/start`, { ...start, lines: 40 });
     const cut = await ended(client, id);
-    assert.deepEqual([cut.state, cut.reason], ['failed', 'the content has 20 lines, and was said to have 40']);
+    assert.deepEqual([cut.state, cut.reason], ['failed', 'the content has 20 lines, but 40 were declared']);
     const missing = await opened(client, values, 10);
     await ask(client, `/${missing.id}/start`, { ...missing.start, parts: 5 });
     assert.match(String((await ended(client, missing.id)).reason), /^part 4 of the content is missing$/);
@@ -182,7 +182,7 @@ function tests(world: () => World, once: Once): void {
     const first = await opened(client, [{ value: '20.3.3.3' }]);
     const second = await opened(client, [{ value: '20.4.4.4' }]);
     assert.equal((await ask(client, `/${first.id}/start`, first.start)).status, 409);
-    assert.equal((await ask(client, `/${first.id}`)).body.reason, 'another content came for the same list');
+    assert.equal((await ask(client, `/${first.id}`)).body.reason, 'another content was sent for the same list');
     assert.equal((await ask(client, `/${second.id}/start`, second.start)).status, 202);
     await ended(client, second.id);
     assert.deepEqual(

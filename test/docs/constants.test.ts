@@ -29,7 +29,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'expiry of a block that names none': [
     DEFAULT_EXPIRY,
     ...['default for blocks: {}', 'block without expiry gets {}', 'of a block that names none | {} |', 'absent: {} for a block'],
-    ...['absent or 0 means {}', 'A block without it lasts {}', '0 or omitted means {},', 'block of an access rule {};', "? '{}, as usual'"],
+    ...['absent or 0 means {}', 'A block without it lasts {}', '0 or omitted means {},', 'block of an access rule {};', '{} (default)'],
   ],
   'least expiry of an access rule': [
     LEAST_EXPIRY,
@@ -61,7 +61,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'JSON arrays of 1 to {} entries',
       'A file of more than {} entries is tried',
       'sends a large file in batches of {} entries',
-      'is taken, in batches of {}.',
+      'are imported, in batches of {}.',
     ],
   ],
   'bytes of a batch': [
@@ -85,7 +85,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'entries of a feed': [
     DEFAULT_ENTRY_LIMIT,
     ...['| a feed | {} networks', 'The cap is {} networks a feed', 'networks of a feed | {},', 'its cap is always {}.'],
-    ...['document of rules holds {} rules', 'More than {} rules of a kind are', 'what the device takes, else {}.'],
+    ...['document of rules holds {} rules', 'More than {} rules of a kind are', 'that of the device, else {}.'],
   ],
   'most entries of a list': [MOST_ENTRIES, 'a list up to {} (', '`max_entries` is 1 to {}.', '`--max-entries`, 1 to {})'],
   'what was deleted comes back': [
@@ -100,15 +100,15 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...[
       'can be brought back for {}',
 
-      '`deleted_members` | lists and feeds that were deleted | {},',
+      '`deleted_members` | deleted lists and feeds | {},',
     ],
     ...[
-      'that were deleted in the last {} and',
+      'restorable lists and feeds of the last {}',
       'that was deleted in the last {}',
-      'For {} it can be brought',
-      'For {} all of it can be',
-      'For {} its list can be',
-      'settings and keys, for {}.',
+      'You can restore it for {}',
+      'Restorable for {} with',
+      'restore its list for {} under',
+      'restore the list for {}.',
     ],
   ],
   'expired rules, batches and what they replaced': [
@@ -120,20 +120,14 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'For {} weir knows what each batch did',
     ],
     ...[
-      'kept as it was, for {};',
+      'replaced and deleted rules for {}, or',
       'swept away, {} after',
       'who sent what in the last {},',
       'can be undone for {}',
-      'have landed in the last {},',
-      'as far as {} back',
+      'the batches of the last {},',
+      'at two points in time, up to {} back',
     ],
-    ...[
-      'changes of rules for {},',
-
-      'What was sent in the last {},',
-      'No batch in the last {}"',
-      'Removals from lists are known for {} (',
-    ],
+    ...['received in the last {}.', 'No batches in the last {}"', 'Removals from lists are known for {} ('],
   ],
   'audit log, dead letters, devices, people': [
     seconds(AUDIT_KEPT),
@@ -141,10 +135,10 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'ho changed what in the last {}',
       'dead letters and audit rows {}',
       'Kept for {}.',
-      'newest first; kept for {}',
-      'kept for {} after the last pull',
+      'newest first; stored for {}',
+      'rows for {} after the last poll',
     ],
-    ...['| audit log | {};', '| what pulls | {};', 'could not land | {};', 'seen in the workspace in the last {},', 'Seen in the last {}"'],
+    ...['| audit log | {};', '| clients that poll | {};', 'could not land | {};', 'List people of the last {},', 'Active in the last {}"'],
   ],
   'who has used a key lately': [
     seconds(LATELY),
@@ -153,16 +147,16 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'has pulled it in the last {}',
       'pulled with the key in the last {} ',
 
-      'ulled in the last {}',
+      'etches in the last {}',
     ],
-    ...['has used it in the last {},', 'pulled with it in the last {},'],
+    ...['that used it in the last {}.', 'fetched with it in the last {}.'],
   ],
   'late answers': [
     seconds(LATE_KEPT),
     'would have been answered, for {},',
-    'was asked knows it, for {}.',
+    'is available, for {} and',
     'errors included, for {} and',
-    'is older than {}, or was',
+    'it is older than {}, or the',
   ],
   'keys that end soon': [
     seconds(ENDS_SOON),
@@ -171,27 +165,22 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     'within 30 days end within {}',
   ],
   'keys in use': [seconds(IN_USE), 'used within {} ends within'],
-  'answers to what is done once': [
-    seconds(ANSWER_KEPT),
-    'characters: for {} the same request',
-    'is done once in {} and',
-    'and answered the same for {}.',
-  ],
-  'longest snooze': [LONGEST_SNOOZE, 'for a minute to {},', 'for a minute to {} and', 'Seconds, {} at most'],
-  'least patience with a device': [seconds(LEAST_PATIENCE), 'After ten of these, and {}, without', '({} at least) has a line'],
+  'answers to what is done once': [seconds(ANSWER_KEPT), 'characters: for {} the same request', 'Your choice. For {}, the same'],
+  'longest snooze': [LONGEST_SNOOZE, 'for a minute to {},', 'Seconds, at most {}'],
+  'least patience with a device': [seconds(LEAST_PATIENCE), 'After ten of these, and {}, without', '(at least {}) is logged'],
   'a feed without a store': [
     seconds(LONGEST_OUTAGE),
     'last good feed for up to {}.',
     'up to {}, with `X-Feed-Stale-Since`',
     '`X-Feed-Stale-Since`, for up to {} ',
   ],
-  'entries of an import': [MOST_IMPORTED, 'is the file, {} entries at most'],
+  'entries of an import': [MOST_IMPORTED, 'file with at most {} entries;'],
   'requests a minute': [config.rateLimitSignals, '| requests | {} a minute and key'],
   'entries a minute': [config.rateLimitEntries, '; {} entries a minute and key'],
   'rebuild of a feed': [config.feedRebuildSeconds, 'from the store at most every {}, so', 'at most once every {}.'],
   'waiting for a long answer': [
     config.manageAnswerSeconds,
-    'takes longer than {} (`MANAGE_ANSWER_SECONDS`)',
+    'take longer than {} (`MANAGE_ANSWER_SECONDS`)',
     '`MANAGE_ANSWER_SECONDS` ({})',
   ],
 };

@@ -101,7 +101,7 @@ describe('D5.18 the clock is set', () => {
   });
 
   for (const target of ['', '/edge'])
-    test(`D5.18 forward, and back while the feed${target} is built: what the wrong clock read away is there again`, async () => {
+    test(`D5.18 forward, and back while the feed${target} is built: what the wrong clock read away is available again`, async () => {
       const { clock, store, list, replica } = world();
       store.add(list, '192.0.2.1', { ttl: 600 });
       for (const each of ['', '/edge']) await replica.get(each);

@@ -84,7 +84,8 @@ test('D10.13, D10.14 a forecast is one read for a feed with too little room, tol
   const event = { type: 'access_rules', action: 'block', country: 'NL' } as const;
   const context = { organizationId: 'o', workspaceId: WORKSPACE, listId: 'l', receivedAt: START, signalId: 's' };
   const signals = { workspaceId: WORKSPACE, listId: 'l', messages: [encodeMessage({ version: 1, event }, context)] };
-  const build = (entries: number) => watch.built(feed, DEFAULT_VARIANT, { name: 'edge', entries, limit: 10 });
+  const build = (entries: number) =>
+    watch.built(feed, DEFAULT_VARIANT, { name: 'edge', revision: 1, facts: { entryCount: entries, entryLimit: 10, nextExpiry: 0 } }, true);
   const accept = async () => {
     forecast.accepted(signals);
     await settled();

@@ -57,10 +57,10 @@ describe('D25 targets', () => {
     const create = (...args: string[]) => command(['feed', 'create', ...args, '--workspace', 'main', '--all-lists'], settings);
     assert.match(
       (await create('a', '--target', 'sophos')).stdout,
-      /its maker tells no number.* Until --max-entries is set its cap is 131072 entries\n$/,
+      /not documented by the vendor.* Until --max-entries is set its cap is 131072 entries\n$/,
     );
-    assert.doesNotMatch((await create('b', '--target', 'sophos', '--max-entries', '9')).stdout, /maker/);
-    assert.doesNotMatch((await create('c', '--target', 'pan-os')).stdout, /maker/);
+    assert.doesNotMatch((await create('b', '--target', 'sophos', '--max-entries', '9')).stdout, /vendor/);
+    assert.doesNotMatch((await create('c', '--target', 'pan-os')).stdout, /vendor/);
     assert.match((await create('d', '--target', 'pa')).stderr, /--target .*pan-os/);
     const { stdout } = await command(['target', 'ls'], settings);
     for (const name of TARGET_NAMES) assert.ok(stdout.includes(`\n${name} `), name);

@@ -124,7 +124,7 @@ describe('an update', () => {
     ['without a list of checksums that can be read', { SHA256SUMS: status(500) }, /SHA256SUMS: the server answers 500$/],
   ];
   const ENDLESS: readonly Fault[] = [
-    ['silent', { [V4]: () => {} }, /ipv4\.csv: nothing has come for 0\.1 s$/, { idleMs: 100 }],
+    ['silent', { [V4]: () => {} }, /ipv4\.csv: no data for 0\.1 s$/, { idleMs: 100 }],
     ['slow', { [V4]: pieces('10.0.0.0', 50) }, /ipv4\.csv: it takes longer than 0\.3 s$/, { totalMs: 300 }],
     ['without a line end', { [V4]: pieces('x'.repeat(1 << 16), 1) }, /ipv4\.csv: line 1 is longer than 65536 bytes$/],
     [
@@ -222,7 +222,7 @@ test('D17.7 several processes on a folder: one of them downloads; a failure is t
     assert.match(line, /^warn: geo update: country: .*ipv4\.csv: the server answers 404; the data in use stay; next try at \d{4}-.*Z$/);
   }
   Object.assign(source.files, goodFiles());
-  await eventually(() => assert.ok(told().includes('info: geo update: it works again')));
+  await eventually(() => assert.ok(told().includes('info: geo update: works again')));
   await Promise.all(stops.map((stop) => stop()));
   const rest = () => new Promise((resolve) => setTimeout(resolve, 3 * every));
   // What was on its way when its try was broken off may still arrive.

@@ -210,7 +210,8 @@ suite('keys', () => {
         ['workspace', 'create', name, '--org', 'default'],
       ]) {
         const { code, stderr } = await command(args, settings);
-        assert.deepEqual([code, stderr], [2, 'weir: a name has 1 to 200 characters, none of them a control character or invisible\n']);
+        assert.equal(code, 2);
+        assert.match(stderr, /^weir: (a name has|name must have) 1 to 200 characters, none of them a control character or invisible\n$/);
       }
     }
   });
@@ -273,7 +274,7 @@ suite('keys', () => {
     test('D2.4 a bound key cannot hold manage', async () => {
       const args = ['key', 'create', '--workspace', 'bound', '--list', 'own', '--permission', 'feed:read', '--permission', 'manage'];
       const { code, stdout, stderr } = await command(args, settings);
-      assert.deepEqual([code, stdout, stderr], [2, '', 'weir: a key that is bound to a list cannot hold manage\n']);
+      assert.deepEqual([code, stdout, stderr], [2, '', 'weir: a key bound to a list cannot have manage\n']);
     });
 
     test('D2.1, D2.8 deleting a list deletes its rules and revokes the keys bound to it, effective within 2 s', async () => {
@@ -578,7 +579,7 @@ suite('limits and the bootstrap key', () => {
     t.after(() => next.kill('SIGKILL'));
     const [{ id }] = await json<Key[]>('key', 'ls', '--workspace', 'default');
     const warning = new RegExp(
-      `"level":"warn".*an older first key still works beside BOOTSTRAP_API_KEY: ${id}, made 20.*weir key revoke ${id}`,
+      `"level":"warn".*an older first key still works in addition to BOOTSTRAP_API_KEY: ${id}, made 20.*weir key revoke ${id}`,
     );
     await eventually(() => assert.match(next.output().stderr, warning));
     const said = next.output().stderr;

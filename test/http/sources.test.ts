@@ -77,7 +77,7 @@ suite('sources', () => {
   test('D23.2 nothing else changes the rules of a list that a source keeps, by whatever way it comes; a refresh is undone', async () => {
     const { id, list_id: list } = await filled('drop');
     const sentence =
-      'the list "drop" is kept by the source "drop", and nothing else changes it: to let something through, allow it in another list; to block more, use another list; to stop its refreshes: weir source pause "drop"';
+      'the list "drop" is managed by the source "drop" and cannot be changed otherwise. To allow or block an address, use another list; to stop refreshes: weir source pause "drop"';
     const bound = await newKey(settings, workspace, '--permission', 'signal:write', '--list', list);
     const v1 = [{ type: 'access_rules', action: 'block', ip: '203.0.113.1' }];
     const v2 = [{ kind: 'access_rule', op: 'delete', rule: { target: { ip: '198.51.100.7' }, action: 'block' } }];
@@ -134,7 +134,7 @@ suite('sources', () => {
     const { id, list_id: list } = await filled('drop');
     const lists = await weir('list', 'ls');
     assert.match(lists.stdout.split('\n').find((line) => line.includes('drop'))!, /drop +2 +no +yes/);
-    const kept = 'the list "drop" is that of the source "drop", and goes with it: weir source delete "drop"';
+    const kept = 'the list "drop" belongs to the source "drop" and is deleted with it: weir source delete "drop"';
     assert.deepEqual((await call('DELETE', '/lists/drop?preview=1')).body.message, kept);
     assert.ok((await weir('list', 'delete', 'drop', '--yes')).stderr.includes(kept));
     const taken = await call('POST', '/lists', { name: 'drop' });
@@ -146,7 +146,7 @@ suite('sources', () => {
     const refused = await call('DELETE', '/sources/drop');
     assert.deepEqual(
       [refused.status, refused.body.message],
-      [409, 'with the list "drop" goes 2 rules: with preview=1 it is told in full, with confirmed=1 it is done'],
+      [409, 'deleting the list "drop" also deletes 2 rules: see the details with preview=1, delete with confirmed=1'],
     );
     const seen = await call('DELETE', '/sources/drop?preview=1');
     assert.deepEqual([seen.body.id, seen.body.list_id, seen.body.rules, seen.body.deleted], [id, list, 2, false]);
@@ -172,7 +172,7 @@ suite('sources', () => {
     await eventually(async () => assert.equal(origin.headers.get('/secret')?.authorization, sent));
     await eventually(async () => assert.equal((await rules('members')).length, 1));
     const elsewhere = await call('PATCH', '/sources/members', { url: 'https://lists.invalid/secret' });
-    const message = `is not of ${origin.url}, which its secret is for: give the secret again, or take it away`;
+    const message = `is not on ${origin.url}, for which the secret was stored: give the secret again, or remove it`;
     assert.deepEqual([elsewhere.status, elsewhere.body.details[0]], [400, { field: 'url', message, value: null }]);
     const file = join(folder, 'secret');
     writeFileSync(file, 'T0ken.value\n');
@@ -205,10 +205,7 @@ suite('sources', () => {
     );
     assert.deepEqual(
       [refused.code, refused.stderr],
-      [
-        2,
-        'weir: secrets of sources are kept encrypted, and there is no key for that: the operator of the service has to set SECRETS_KEY\n',
-      ],
+      [2, 'weir: secrets of sources are stored encrypted, but the service has no key for that: its operator has to set SECRETS_KEY\n'],
     );
     const open = await weirJson<Json>('source', 'set', 'members', '--auth', 'none', '--url', `${origin.url}/drop`);
     assert.deepEqual([open.auth, open.auth_header, open.url], [null, null, `${origin.url}/drop`]);
@@ -218,18 +215,18 @@ suite('sources', () => {
     const url = 'https://lists.example/a';
     const wrong: [given: Json, field: string, message: RegExp][] = [
       [{ url: 'ftp://lists.example/a' }, 'url', /^must begin with https:\/\/ or http:\/\/, not ftp:$/],
-      [{ url: 'lists.example' }, 'url', /^must be an address such as https:\/\//],
-      [{ url: 'https://me:pw@lists.example/' }, 'url', /^must not hold a user or password/],
+      [{ url: 'lists.example' }, 'url', /^must be a URL such as https:\/\//],
+      [{ url: 'https://me:pw@lists.example/' }, 'url', /^must not contain a user or password/],
       [{ url: 'http://10.1.2.3/a' }, 'url', /^leads to 10\.1\.2\.3, which is in a private, special or own network .*SOURCE_NETWORKS$/],
       [{ url: 'http://2130706434/' }, 'url', /^leads to 127\.0\.0\.2, /],
       [{ url: 'http://[::ffff:10.0.0.1]/' }, 'url', /^leads to ::ffff:a00:1, /],
       [{ url: 'http://localhost:9/' }, 'url', /^leads to localhost, which is this machine/],
       [{ url, every: 60 }, 'every', /300/],
-      [{ catalogue: 'spamhaus-drop', every: 600 }, 'every', /^must be at least 1h: more often is not allowed by www\.spamhaus\.org$/],
-      [{ url, every: 86_400 * 5, stale_after: 86_400 * 7 }, 'stale_after', /^must be at least 10d, twice as long as it is fetched every/],
+      [{ catalogue: 'spamhaus-drop', every: 600 }, 'every', /^must be at least 1h, the minimum interval of www\.spamhaus\.org$/],
+      [{ url, every: 86_400 * 5, stale_after: 86_400 * 7 }, 'stale_after', /^must be at least 10d, twice the fetch interval/],
       [{ url, paths: ['a..b'] }, 'paths', /^"a\.\.b" is no path/],
-      [{ url, paths: ['a'], format: 'csv' }, 'paths', /^is for JSON, and the format is csv$/],
-      [{ url, where: 'a=b' }, 'where', /^needs a path beside it$/],
+      [{ url, paths: ['a'], format: 'csv' }, 'paths', /^is for JSON, but the format is csv$/],
+      [{ url, where: 'a=b' }, 'where', /^requires paths$/],
       [{ url, paths: ['a[]'], where: 'ab' }, 'where', /^"ab" is no condition/],
       [{ url, collection: 'c' }, 'collection', /^is for the format taxii$/],
       [{ url, format: 'xml' }, 'format', /^must be one of: text, csv, json, ndjson, stix, misp, taxii/],
@@ -244,7 +241,7 @@ suite('sources', () => {
       [{ url, auth: 'basic', secret: 'no colon' }, 'secret', /^must be user:password/],
       [{ url, auth: 'bearer', secret: 'a\nb' }, 'secret', /visible ASCII/],
       [{ url, auth: 'header', secret: 'a' }, 'auth_header', /^must be the name of a header$/],
-      [{ url, auth: 'header', auth_header: 'Host', secret: 'a' }, 'auth_header', /^must be another one/],
+      [{ url, auth: 'header', auth_header: 'Host', secret: 'a' }, 'auth_header', /^must be another header/],
       [{ catalogue: 'no-such' }, 'catalogue', /^has no "no-such"/],
       [{}, 'url', /^is required$/],
     ];
@@ -256,14 +253,17 @@ suite('sources', () => {
     const told = async (...args: string[]) => (await weir('source', 'add', ...args)).stderr;
     assert.equal(await told('x', 'ftp://lists.example/a'), 'weir: url must begin with https:// or http://, not ftp:\n');
     assert.match(await told('x', 'http://192.168.0.1/'), /^weir: url leads to 192\.168\.0\.1, which is in a private/);
-    assert.match(await told('x', url, '--path', 'a..b'), /^weir: paths "a\.\.b" is no path/);
-    assert.match(await told('x', url, '--every', '1m'), /^weir: every must be from 5m to 30d\n$/);
+    assert.match(await told('x', url, '--path', 'a..b'), /^weir: --path "a\.\.b" is no path/);
+    assert.match(
+      await told('x', url, '--every', '1m'),
+      /^weir: --every must be a whole number from 300 to 2592000, not "1m": seconds, or with a unit such as 12h, 7d\n$/,
+    );
     assert.match(
       await told('spamhaus-drop', '--every', '10m'),
-      /^weir: every must be at least 1h: more often is not allowed by www\.spamhaus\.org\n$/,
+      /^weir: --every must be at least 1h, the minimum interval of www\.spamhaus\.org\n$/,
     );
-    assert.match(await told('no-such'), /^weir: catalogue has no "no-such"; weir source catalogue lists what it has\n$/);
-    assert.match(await told('x', url, '--every', 'soon'), /--every must be a number of seconds/);
+    assert.match(await told('no-such'), /^weir: catalogue has no "no-such"; see weir source catalogue\n$/);
+    assert.match(await told('x', url, '--every', 'soon'), /--every must be a whole number from 300 to 2592000, not "soon": seconds/);
     assert.match((await weir('source', 'show', 'default')).stderr, /^weir: the list "default" has no source\n$/);
     assert.match((await weir('source', 'set', 'nowhere', '--every', '1h')).stderr, /^weir: there is no source "nowhere"\n$/);
     assert.deepEqual((await call('GET', '/sources')).body.sources, [], 'nothing was made');
@@ -311,10 +311,7 @@ suite('sources', () => {
     }
     for (const name of ['a', 'b', 'c']) assert.equal((await call('POST', '/sources', { name, url: `${origin.url}/drop` })).status, 201);
     const full = await call('POST', '/sources', { name: 'd', url: `${origin.url}/drop` });
-    assert.deepEqual(
-      [full.status, full.body.message],
-      [409, 'the workspace has 6 sources, as many as it may have: delete one, or raise MAX_SOURCES'],
-    );
+    assert.deepEqual([full.status, full.body.message], [409, 'the workspace has 6 sources, its limit: delete one, or raise MAX_SOURCES']);
     const { stdout } = await weir('source', 'ls');
     assert.match(stdout, /^NAME +STATE +ENTRIES +FOR +EVERY +CONFIRMED +NEXT +WAITS FOR +URL\nbotnets +paused +0 +block +1h +/);
     assert.match(await commandText(['source', 'show', 'slow', '--workspace', workspace], settings), /^min prefix v4 +8$/m);
@@ -369,7 +366,7 @@ suite('sources', () => {
     // The service tells by itself.
     await eventually(() =>
       assert.ok(
-        receiver.received.some((each) => each.json.changes.some(({ text }) => /^the webhook "soc" was made by the key /.test(text))),
+        receiver.received.some((each) => each.json.changes.some(({ text }) => /^the webhook "soc" was created by the key /.test(text))),
       ),
     );
     await eventually(async () => assert.equal(((await call('GET', '/webhooks/soc')).body.deliveries as Json[])[0]?.outcome, 'delivered'));

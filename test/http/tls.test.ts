@@ -104,14 +104,14 @@ describe('TLS', { skip: needs('openssl', 'curl') }, () => {
     const before = await serial();
     install('second');
     await eventually(async () => assert.notEqual(await serial(), before));
-    await eventually(() => assert.match(weir.output().stderr, /the certificate was read again; it ends on \d{4}-\d\d-\d\d/));
+    await eventually(() => assert.match(weir.output().stderr, /the certificate was reloaded; it expires on \d{4}-\d\d-\d\d/));
     assert.equal(await get(), 200);
 
     const second = await serial();
     copyFileSync(at('first.pem'), files.TLS_CERT_FILE);
     weir.child.kill('SIGHUP');
     await eventually(() =>
-      assert.match(weir.output().stderr, /is not the key of the certificate in \S+; the certificate read before stays in use/),
+      assert.match(weir.output().stderr, /is not the key of the certificate in \S+; the previous certificate stays in use/),
     );
     assert.equal(await serial(), second);
     copyFileSync(at('first.key'), files.TLS_KEY_FILE);
@@ -190,7 +190,7 @@ describe('TLS', { skip: needs('openssl', 'curl') }, () => {
       }
     }
     rsa.child.kill('SIGHUP');
-    await eventually(() => assert.match(rsa.output().stderr, /the certificate was read again/));
+    await eventually(() => assert.match(rsa.output().stderr, /the certificate was reloaded/));
     assert.equal(await speaks(rsa.url, '-tls1_2', '-cipher', 'ECDHE-RSA-AES128-SHA:AES128-SHA:@SECLEVEL=0'), undefined, 'after a renewal');
   });
 

@@ -123,7 +123,7 @@ suite('backup and restore', () => {
   test('D11.8 weir restore refuses a folder with a store but with --force, and one that a process has open in any case', async (t) => {
     const used = settingsOf('used');
     await commandText(['org', 'create', 'of-before'], used);
-    await refused(['restore', backup], used, /has weir\.db already; --force replaces what is there/);
+    await refused(['restore', backup], used, /has weir\.db already; use --force to replace them/);
     const server = await startWeir(used);
     t.after(() => server.kill('SIGKILL'));
     await refused(['restore', backup, '--force'], used, /a process has .*weir\.db open: stop weir first/);
@@ -154,7 +154,7 @@ suite('backup and restore', () => {
       change();
     };
     changed(() => rmSync(join(copy, 'backup.json')));
-    await refused(['restore', copy], into, /is no backup of weir, or not a whole one: there is no backup\.json/);
+    await refused(['restore', copy], into, /is no complete backup of weir: backup\.json is missing/);
     changed(() => rmSync(join(copy, 'stream.db')));
     await refused(['restore', copy], into, /stream\.db in ".*copy" is missing, or is not the file that was backed up/);
     changed(() => writeFileSync(join(copy, 'weir.db'), 'x', { flag: 'a' }));

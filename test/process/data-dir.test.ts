@@ -45,7 +45,12 @@ suite('modes', () => {
       const warnings = lines.filter((line) => line.includes('DATA_DIR')).map((line) => JSON.parse(line) as { level: string; msg: string });
       assert.deepEqual(
         warnings.map(({ level, msg }) => [level, msg]),
-        [['warn', `DATA_DIR is open to others than its owner: ${dataDir} (0755), old.db (0644); close it with: chmod -R go= ${dataDir}`]],
+        [
+          [
+            'warn',
+            `DATA_DIR is accessible to others than its owner: ${dataDir} (0755), old.db (0644); restrict it with: chmod -R go= ${dataDir}`,
+          ],
+        ],
       );
     });
     assert.equal(statSync(dataDir).mode & 0o777, 0o755);
@@ -75,11 +80,11 @@ suite('a machine that cannot be used', () => {
         return join(folder, 'data');
       },
       within: () => bound,
-      says: /^weir: DATA_DIR \S+ cannot be made: permission denied\n$/,
+      says: /^weir: DATA_DIR \S+ cannot be created: permission denied\n$/,
     },
     'a DATA_DIR where no folder can be made': {
       dataDir: () => '/proc/weir/data',
-      says: /^weir: DATA_DIR \S+ cannot be made: no such file or directory\n$/,
+      says: /^weir: DATA_DIR \S+ cannot be created: no such file or directory\n$/,
     },
     'a read-only disk': {
       dataDir: (folder) => folder,
@@ -89,7 +94,7 @@ suite('a machine that cannot be used', () => {
     'a read-only disk without the folder': {
       dataDir: (folder) => join(folder, 'data'),
       within: (folder) => ['unshare', ...(AS_ROOT ? [] : ['--user', '--map-root-user']), '--mount', 'sh', '-ec', READ_ONLY, 'sh', folder],
-      says: /^weir: DATA_DIR \S+ cannot be made: read-only file system\n$/,
+      says: /^weir: DATA_DIR \S+ cannot be created: read-only file system\n$/,
     },
   };
   // A disk in memory with a store on it, filled to the last byte.

@@ -56,7 +56,7 @@ describe('beside a running server', () => {
   };
 
   test('D17.7 the log of a server says when it updates next', async () => {
-    const said = /geo data are updated from http:\/\/127\.0\.0\.1:\d+; next try at (\S+)"/;
+    const said = /geo data is updated from http:\/\/127\.0\.0\.1:\d+; next try at (\S+)"/;
     const [, at] = await eventually(() => said.exec(server.output().stderr) ?? assert.fail(server.output().stderr));
     const hours = (Date.parse(at!) - Date.now()) / 3_600_000;
     assert.ok(hours > 23.9 && hours < 26.4, at);

@@ -28,7 +28,7 @@ async function used(t: TestContext, settings: Settings): Promise<void> {
 async function assertRefused(settings: Settings, args = ['serve']): Promise<void> {
   const { code, stdout, stderr } = await run(args, settings);
   assert.deepEqual([code, stdout], [2, ''], stderr);
-  assert.match(stderr, /holds messages that had landed in .*weir restore.*to start anew.*run: weir stream adopt\n$/);
+  assert.match(stderr, /contains messages that had landed in .*weir restore.*to start with an empty store.*run: weir stream adopt\n$/);
   assert.equal(
     stderr
       .trimEnd()

@@ -79,7 +79,7 @@ test('1.4 D5 the feed thread builds from the store, with the geo data it was giv
       first.geoVersion !== second.geoVersion &&
       first.at.monotonic === second.at.monotonic,
   );
-  assert.equal((await thread.build({ ...request, feedId: randomUUID() })).kind, 'gone');
+  assert.equal((await thread.build({ ...request, feedId: randomUUID() })).kind, 'deleted');
 });
 
 test('D5 a feed thread that has died is followed by another', async (t) => {

@@ -161,9 +161,29 @@ test('D43.3 politeness holds for each place on the way: redirects, and API roots
   await store.pauseSource(sources[1]!.workspaceId, sources[1]!.id, false);
   world.pass(2 * HOUR);
   await world.run();
-  assert.match((await told(sources[1]!)).waits_for!, /^the server of 127\.0\.0\.1:\d+, which has asked to be left alone$/);
+  assert.match((await told(sources[1]!)).waits_for!, /^the server of 127\.0\.0\.1:\d+, which requested a pause$/);
   await paused(...sources);
   for (const door of doors) await door[Symbol.asyncDispose]();
+});
+
+test('D43.3 a MISP feed whose server refuses an event with 429 is left alone as long as it says', async () => {
+  const id = '00000000-0000-4000-8000-000000000001';
+  server.set('/feed/manifest.json', (_, response) => void response.end(JSON.stringify({ [id]: { timestamp: '100' } })));
+  server.set(`/feed/${id}.json`, status(429, { 'retry-after': '36000' }));
+  const reading = { ...PLAIN_READING, format: 'misp-feed' } as const;
+  const feed = await world.add('feed', { url: `${server.url}/feed`, reading, every: 300 });
+  await world.run();
+  assert.match(world.state(feed).fault!, /^0 of 1 events are read, .*: the server answers 429 for \/feed\/.*1\.json$/);
+  world.pass(2 * HOUR);
+  await refresh(feed);
+  await world.run();
+  assert.deepEqual(asked(server, '/feed/manifest.json'), [1]);
+  assert.match((await told(feed)).waits_for!, /which has asked to be left alone$/);
+  server.set(`/feed/${id}.json`, (_, response) => void response.end(JSON.stringify({ Event: { Attribute: [] } })));
+  world.pass(9 * HOUR);
+  await world.run();
+  assert.deepEqual([world.state(feed).fault, asked(server, '/feed/manifest.json')], [null, [2]]);
+  await paused(feed);
 });
 
 test('D43.5, D43.6, D43.7 who refreshes, resumes or sets a source again and again has it fetched once a minute, and sees what it waits for', async () => {
@@ -183,7 +203,7 @@ test('D43.5, D43.6, D43.7 who refreshes, resumes or sets a source again and agai
   }
   assert.deepEqual(asked(server, '/again', '/elsewhere'), [1, 0]);
   const { waits_for: text, waits_until: until, next_at: next, state } = await told(source);
-  assert.equal(text, 'the least time between two fetches of a source, 1m');
+  assert.equal(text, 'the minimum interval between two fetches of a source, 1m');
   assert.ok(Date.parse(until!) > world.now() && next === until && state === 'ok');
   world.pass(MINUTE);
   await world.run();
@@ -195,7 +215,7 @@ test('D43.5, D43.6, D43.7 who refreshes, resumes or sets a source again and agai
   const other = await world.add('other', { url: `${server.url}/elsewhere` }, await tenant('other'));
   await store.deleteSource(...of, {});
   await world.run();
-  assert.equal((await told(twin)).waits_for, 'the least time between two fetches of an address, 1m');
+  assert.equal((await told(twin)).waits_for, 'the minimum interval between two fetches of an address, 1m');
   world.pass(1000);
   await world.run();
   assert.deepEqual([asked(server, '/elsewhere'), world.state(other).entries], [[2], 1]);
@@ -215,7 +235,7 @@ test('D43.6 a source that is due and waits for its turn says so, until it is fet
   await world.refresher.tick(true);
   await eventually(() => assert.deepEqual(asked(server, '/slow', '/behind').sort(), [0, 1]));
   const waiting = asked(server, '/slow')[0] === 1 ? behind : slow;
-  if (waiting === behind) assert.match((await told(behind)).waits_for!, /^its turn: a host is asked by one download at a time/);
+  if (waiting === behind) assert.match((await told(behind)).waits_for!, /^its turn: weir runs one download per host/);
   go.resolve();
   await world.run();
   for (const each of [slow, behind]) assert.deepEqual([(await told(each)).waits_for, world.state(each).entries], [null, 1]);
@@ -239,7 +259,7 @@ test('D43.7 what a server has answered holds whatever is done with a source, als
   await world.run(other);
   assert.deepEqual(asked(server, '/leave'), [1]);
   const { waits_for: text, waits_until: at, next_at: next } = await told(none);
-  assert.match(text!, /^the server of 127\.0\.0\.1:\d+, which has asked to be left alone$/);
+  assert.match(text!, /^the server of 127\.0\.0\.1:\d+, which requested a pause$/);
   assert.ok(Math.abs(Date.parse(at!) - until) < 3000 && next === at, `${at}, not ${until}`);
   // Another address has answered nothing.
   server.set('/fresh', LIST);

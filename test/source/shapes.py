@@ -192,6 +192,7 @@ form("D41.11", "htaccess", "<RequireAll>\nRequire all granted\nRequire not ip 19
 form("D41.11", "htaccess-old", "Order allow,deny\nAllow from all\nDeny from 198.51.100.1 10.1\nDeny from 10.2.0.0/255.255.0.0\nDeny from evil.example\nDeny from all\n", ["198.51.100.1", "10.1.0.0/16", net("10.2.0.0/255.255.0.0")], faults=2)
 form("D41.11", "htaccess-none", "<RequireNone>\nRequire ip 198.51.100.1\n</RequireNone>\nRequire ip 192.0.2.1\n", ["198.51.100.1"], passed=1)
 form("D41.11", "hosts.deny", "ALL: 198.51.100.1\nsshd, vsftpd: 203.0.113. 192.0.2.0/255.255.255.0\nALL: [2001:db8::]/32\nALL: 10. EXCEPT 10.1.\nALL: ALL\nALL: .example.com\nALL: DE\nsshd: 192.0.2.9: allow\nsshd: 192.0.2.9: spawn x\n", ["198.51.100.1", "203.0.113.0/24", net("192.0.2.0/255.255.255.0"), "2001:db8::/32"], faults=5, passed=1)
+form("D41.11", "sendmail-access", "Connect:198.51.100.1 REJECT\nConnect:203.0.113.9 OK\n", [], faults=2)
 form("D41.11", "hosts.allow", "ALL: 198.51.100.1\n", [], passed=1)
 form("D41.12", "level1.p2p", "# x\nOrg, Inc: a:198.51.100.0-198.51.100.255\nB:192.0.2.1-192.0.2.9\nC:192.0.2.9-192.0.2.1\nD:001.002.003.000-001.002.003.255\nE\n", spans(("198.51.100.0", "198.51.100.255"), ("192.0.2.1", "192.0.2.9")), faults=3)
 form("D41.12", "cdb", "198.51.100.1:\n198.51.100.2:scanner\n203.0.113.:net\n\"2001:db8::1\":x\n2001:db8::2:x\n198.51.100.3:80\n198.51.100.4:allow\n198.51.100.5:198.51.100.6\n", ["198.51.100.1", "198.51.100.2", "203.0.113.0/24", "2001:db8::1", "198.51.100.3"], faults=2, passed=1)

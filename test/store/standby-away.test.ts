@@ -49,7 +49,7 @@ test('D37.2 reads wait for no change that waits for the standby; so many changes
   await givenUp;
   for (const outcome of await Promise.all(first)) {
     assert.ok(outcome !== 'made' && outcome.code === 'STORE_UNAVAILABLE', String(outcome));
-    assert.match(outcome.message, /waits for its synchronous standby; whether the change was made is not known/);
+    assert.match(outcome.message, /waits for its synchronous standby; it is unknown whether the change was made/);
   }
   for (const name of 'efghijkl') isRefused(await make(name));
   assert.equal(await waiting(), 3);

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Sends what fail2ban does to weir, in its order, and keeps what cannot be sent (docs/integrations.md of weir).
-# /etc/fail2ban/action.d/weir.sh; weir.conf beside it runs it: sh weir.sh URL HEADER QUERY QUEUE
+# Sends fail2ban's actions to weir in order, and queues those that cannot be sent (docs/integrations.md of weir).
+# /etc/fail2ban/action.d/weir.sh; weir.conf runs it: sh weir.sh URL HEADER QUERY QUEUE
 #
-# Standard input is a line "UNTIL ENVELOPE": UNTIL is when the ban ends, seconds since 1970, or - for an unban; an envelope has "expires_in":0
-# where the time that is left goes. Without a line it sends what is there. While weir is away lines wait in a file, and one process in
-# the background sends them when weir is back: fail2ban never waits for longer than one try.
+# Standard input is a line "UNTIL ENVELOPE": UNTIL is the end of the ban, seconds since 1970, or - for an unban; "expires_in":0 in the
+# envelope is replaced by the remaining time. Without a line it sends the queue. While weir is down lines wait in a file, and one process
+# in the background sends them afterwards: fail2ban never waits longer than one attempt.
 set -u
 umask 077
 url=$1 header=$2 query=$3
@@ -12,7 +12,7 @@ queue=$4.$(printf '%s' "$url$query" | cksum | cut -d ' ' -f 1)
 most=67108864 # bytes of the queue: some 300,000 bans
 mkdir -p "$(dirname "$queue")"
 
-# Whoever writes or shortens the file holds its lock.
+# Writing or shortening the file needs its lock.
 line=$(cat)
 if [ -n "$line" ]; then
   if [ "$(stat -c %s "$queue" 2>/dev/null || echo 0)" -gt $most ]; then
@@ -22,7 +22,7 @@ if [ -n "$line" ]; then
   flock "$queue.lock" sh -c 'printf "%s\n" "$1" >>"$2"' sh "$line" "$queue" || exit 1
 fi
 
-# Sends the first lines. 0: they are done with, 1: they have to be sent again.
+# Sends the first lines. 0: done, 1: send them again.
 send() {
   head -n 200 "$queue" >"$queue.lines"
   awk -v now="$(date +%s)" '
@@ -32,7 +32,7 @@ send() {
     END { if (n) print "]" }' "$queue.lines" >"$queue.body"
   if [ -s "$queue.body" ]; then
     code=$(curl -sS --max-time 10 -o "$queue.answer" -w '%{http_code}' -H "@$header" --data-binary "@$queue.body" "$url/v2/signal$query")
-    # Anything else may pass: weir is starting, a proxy has nobody behind it, a key is being replaced.
+    # Other answers are temporary: weir is starting, a proxy has no backend, a key is being replaced.
     case $code in
       200) ;;
       206 | 400 | 404 | 409 | 413) refused=1 && cat "$queue.answer" >&2 ;;
@@ -43,7 +43,7 @@ send() {
   flock "$queue.lock" sh -c 'tail -n "+$(($(wc -l <"$1.lines") + 1))" "$1" >"$1.rest" && cat "$1.rest" >"$1" && rm "$1.rest"' sh "$queue"
 }
 
-# One process at a time sends, also the lines of others; who leaves looks whether one came meanwhile.
+# One process at a time sends, including lines of others; at its end it checks for new ones.
 exec 8>"$queue.sender"
 refused=0
 while [ -s "$queue" ] && flock -n 8; do
@@ -52,7 +52,7 @@ while [ -s "$queue" ] && flock -n 8; do
 done
 [ -s "$queue" ] && flock -n 8 || exit $refused
 
-# In the background until all is sent: a try after 1, 2, 4 … 30 seconds.
+# In the background until everything is sent: attempts after 1, 2, 4 … 30 seconds.
 (
   pause=1
   while [ -s "$queue" ] && flock -n 8; do

@@ -11,7 +11,7 @@ import type { AddCommand } from '../command.ts';
 import { printable } from '../context.ts';
 import { openInput } from '../signals/input.ts';
 import { ask, SendFailure, type Target } from '../signals/post.ts';
-import { readKey, readUrl } from '../signals/service.ts';
+import { readKey, readUrl, serviceUrl } from '../signals/service.ts';
 import { VERSION } from '../version.ts';
 import { originsIn, usageReports } from './attribution.ts';
 import { type Counter, type Counters, countedSince, countersOf, type NftElement, nftElements } from './nft-sets.ts';
@@ -31,10 +31,11 @@ export function hitsCommands(add: AddCommand): void {
     'tell weir what each list of a feed has stopped: reads what nft -j list set prints, of sets with counters; "-" reads standard input',
     (c) =>
       c
-        .requiredOption('--url <url>', 'address of the service, such as http://127.0.0.1:8080', readUrl)
+        .option('--url <url>', 'address of the service, such as http://127.0.0.1:8080; else WEIR_URL', readUrl)
         .requiredOption('--state <file>', 'what was counted before; remove it when the sets were filled anew')
         .option('--key <key>', 'API key in place of the one in WEIR_API_KEY: of the feed that the sets are filled from'),
     {
+      sends: true,
       async run(context, [file], { url, state: path, key }) {
         const target = {
           key: readKey(key ?? context.environment.WEIR_API_KEY),
@@ -45,7 +46,10 @@ export function hitsCommands(add: AddCommand): void {
         const { elements, withoutCounter } = nftElements(await text((await openInput(file!)).chunks));
         if (withoutCounter > 0)
           context.stderr.write(`weir: ${countText(withoutCounter)} elements have no counter: their sets lack \`counter\`\n`);
-        const at = (name: string): Target => ({ ...target, url: new URL(name, `${String(url).replace(/\/?$/, '/')}`) });
+        const at = (name: string): Target => ({
+          ...target,
+          url: new URL(name, `${String(serviceUrl(context, url)).replace(/\/?$/, '/')}`),
+        });
         return importHits(path, elements, at);
       },
       show: (dropped) =>

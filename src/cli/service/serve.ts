@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { before } from '../../clock.ts';
 import { loadWriter, needsWriter } from '../../runtime/threads/writer.ts';
 import type { AddCommand } from '../command.ts';
 
@@ -22,7 +22,7 @@ export function serveCommand(add: AddCommand): void {
       });
       await Promise.race([starting, stopped]);
       await stopped;
-      const service = await Promise.race([starting, sleep(START_LIMIT)]);
+      const service = await before(starting, START_LIMIT);
       await service?.stop();
       // Whatever could not be finished in time ends here.
       process.exit(0);

@@ -22,7 +22,7 @@ export function streamCommands(add: AddCommand): void {
         return { stream_id: streamId, adopted: true, anew: true };
       }
       if (await hasLanded(stream, store))
-        throw new WeirError('USAGE', `landing goes on with the stream ${streamId} as it is: there is nothing to adopt`);
+        throw new WeirError('USAGE', `landing continues with the stream ${streamId} as it is: there is nothing to adopt`);
       await confirm(
         context,
         `landing starts over with the stream ${streamId}: what another one held that had not landed is given up, and this one lands from its beginning; ${RESTORE}`,
@@ -38,7 +38,7 @@ export function streamCommands(add: AddCommand): void {
   });
 }
 
-/** Whether the store's positions are those of this stream, so that landing goes on from them. */
+/** Whether the store's positions are those of this stream, so that landing continues from them. */
 async function hasLanded(stream: Stream, store: Store): Promise<boolean> {
   const streamId = await stream.id();
   if (!(await store.positionStreams()).includes(streamId)) return false;

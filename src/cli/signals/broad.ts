@@ -1,12 +1,13 @@
 /** Broad networks of a plain list are sent last, once the service has said what they would add to the list (SPEC D44.5). */
 
+import { before } from '../../clock.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { isBroad } from '../../source/addresses.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
 import type { LineFault } from '../../source/readers/items.ts';
 import { plural } from '../../text/count.ts';
 import { ask, SendFailure } from './post.ts';
-import { before, type Destination, LINGER, type Sender } from './sender.ts';
+import { type Destination, LINGER, type Sender } from './sender.ts';
 
 type Item = PlacedEntry | LineFault | PassedRow;
 

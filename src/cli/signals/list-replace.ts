@@ -56,8 +56,7 @@ export async function replaceList(
     const address = new URL(`${url.pathname.replace(/\/$/, '')}/v1/manage/replacements${path}`, url);
     return (await ask({ url: address, key, actor, keepTrying, onRetry: sender.say }, body)) as unknown as Told;
   };
-  if (action === 'unblock')
-    throw new WeirError('USAGE', 'a file that replaces a list holds the rules that it shall have, and unblock is none');
+  if (action === 'unblock') throw new WeirError('USAGE', 'a file that replaces a list contains its rules: unblock is not allowed');
   const { id } = await request('', bytesOf({ list, action, refused }));
   let [parts, lines] = [0, 0];
   for await (const part of partsOf(entries)) {

@@ -25,7 +25,7 @@ import { sumLines } from './dry-run.ts';
 import { openInput } from './input.ts';
 import { replaceList } from './list-replace.ts';
 import { jsonReport, reportTrimmed, type Sender, sending, textReport } from './sender.ts';
-import { readKey, readUrl } from './service.ts';
+import { readKey, readUrl, serviceUrl } from './service.ts';
 import { lifted } from './still-blocked.ts';
 
 /** Options that say something of the entries of a list; signals say it themselves. */
@@ -44,7 +44,7 @@ export function sendCommand(add: AddCommand): void {
     'send a file of signals (a JSON array, or one object a line) or a plain list of addresses; "-" reads standard input',
     (c) =>
       c
-        .requiredOption('--url <url>', 'address of the service, such as http://127.0.0.1:8080', readUrl)
+        .option('--url <url>', 'address of the service, such as http://127.0.0.1:8080; else WEIR_URL', readUrl)
         .option('--list <list>', 'UUID or name of the list that access rules go to; else the list of the key or the default one')
         .option('--key <key>', 'API key in place of the one in WEIR_API_KEY; every user of the machine sees it in the process list')
         .option('--format <format>', `${FORMS.join(', ')}; found out when absent`, oneOf('--format', FORMS))
@@ -69,6 +69,7 @@ export function sendCommand(add: AddCommand): void {
           'also whole countries and ASNs of a plain list, and networks that are more than half of the addresses of the list; with --replace: also when more than half of it would be removed or added',
         ),
     {
+      sends: true,
       async run(context, [file], options) {
         const key = readKey(options.key ?? context.environment.WEIR_API_KEY);
         if (options.dryRun && options.replace)
@@ -76,7 +77,7 @@ export function sendCommand(add: AddCommand): void {
         const input = await openInput(file);
         if (options.key !== undefined) context.stderr.write(`weir: ${KEY_WARNING}\n`);
         const destination = {
-          url: options.url,
+          url: serviceUrl(context, options.url),
           list: options.list,
           key,
           actor: options.actor,

@@ -1,7 +1,6 @@
 /** Sends signals to the service batch by batch, and tells what became of them: the work of `weir send`. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
-import { timeUntil } from '../../clock.ts';
+import { before, timeUntil } from '../../clock.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { Trimmed } from '../../source/readers/content.ts';
@@ -243,18 +242,6 @@ async function* batches(
 
 const fits = (batch: readonly FileSignal[], bytes: number, { json, version }: FileSignal): boolean =>
   bytes + json.length + 1 <= BATCH_BYTES && version === batch[0].version;
-
-/** What `promise` resolves with, or undefined when that takes longer than `ms`. */
-export async function before<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  const timer = new AbortController();
-  // It may fail while what came before is sent; that is met when its turn comes.
-  promise.catch(() => undefined);
-  try {
-    return await Promise.race([promise, sleep(ms, undefined, { signal: timer.signal })]);
-  } finally {
-    timer.abort();
-  }
-}
 
 /** The service numbers the entries of a batch; the reader wants the place in the file, or the number there, from 0 as well. */
 function numbered(text: string, batch: readonly FileSignal[], first: number): string {

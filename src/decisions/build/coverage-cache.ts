@@ -9,7 +9,7 @@ import { type BlockingRules, blockingNetworks, coveredBy, type DecisionNetworks 
 import type { NumberedLists } from './numbered-lists.ts';
 import { placesIn, placesOverlapping, type SortedNetworks } from './sorted-networks.ts';
 
-interface Kept {
+interface Cached {
   /** One table per part, matching the rows of `rules`. Tables that follow a snapshot stay the same objects. */
   readonly tables: readonly RuleTable[];
   readonly rules: readonly BlockingRules[];
@@ -24,7 +24,7 @@ const MOST_CHANGED = 1 / 8;
 const NONE = -1;
 
 export class CoverageCache {
-  #kept: Kept | undefined;
+  #cached: Cached | undefined;
 
   /** Returns the networks, which the active rules cover, with their coverage. */
   of(
@@ -39,7 +39,7 @@ export class CoverageCache {
       changed === undefined
         ? coveredBy(blockingNetworks(parts, rules, lists), networks.v4, networks.v6, lists.attribution)
         : this.#coveredAgain(parts, rules, networks, changed, lists);
-    this.#kept = { tables: parts.map(({ active }) => active.tables.v4), rules, geoVersion, order, networks: covered };
+    this.#cached = { tables: parts.map(({ active }) => active.tables.v4), rules, geoVersion, order, networks: covered };
     return covered;
   }
 
@@ -50,15 +50,15 @@ export class CoverageCache {
   #changedSince(
     parts: readonly ActivePart[],
     rules: readonly BlockingRules[],
-    { geoVersion, order }: Pick<Kept, 'geoVersion' | 'order'>,
+    { geoVersion, order }: Pick<Cached, 'geoVersion' | 'order'>,
   ): Network[] | undefined {
-    const kept = this.#kept;
-    const isSame = kept?.tables.length === parts.length && kept.tables.every((table, place) => table === parts[place].active.tables.v4);
-    if (kept === undefined || !isSame || kept.geoVersion !== geoVersion || kept.order !== order) return undefined;
+    const cached = this.#cached;
+    const isSame = cached?.tables.length === parts.length && cached.tables.every((table, place) => table === parts[place].active.tables.v4);
+    if (cached === undefined || !isSame || cached.geoVersion !== geoVersion || cached.order !== order) return undefined;
     const most = rules.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0) * MOST_CHANGED;
     const changed: Network[] = [];
     for (const [place, { active }] of parts.entries()) {
-      const found = changedIn(active, kept.rules[place], rules[place], most - changed.length);
+      const found = changedIn(active, cached.rules[place], rules[place], most - changed.length);
       if (found === undefined) return undefined;
       changed.push(...found);
     }
@@ -72,7 +72,7 @@ export class CoverageCache {
     changed: readonly Network[],
     lists: NumberedLists,
   ): DecisionNetworks {
-    const before = this.#kept!.networks;
+    const before = this.#cached!.networks;
     const places = placesIn(before, { v4, v6 });
     for (const network of changed) {
       const { from, to } = placesOverlapping({ v4, v6 }, network);

@@ -1,7 +1,7 @@
 /** The networks of a block feed with their expiry, as bouncers receive them (SPEC D14.2). */
 import { type AddressSet, addressSet, difference, intersection, pushNetworks } from '@weir/network/address-set.ts';
 import { type CidrsV4, type CidrsV6, countV4, countV6 } from '@weir/network/coalesce.ts';
-import { exceptionsOf, feedContent, type ListCut, takenOut } from '../../feed/build/content.ts';
+import { exceptionsOf, feedContent, type ListCut, subtractedAddresses } from '../../feed/build/content.ts';
 import { chosenCut } from '../../feed/build/trim.ts';
 import { activeParts } from '../../feed/index/feed-ranges.ts';
 import type { Snapshot } from '../../feed/index/snapshot.ts';
@@ -32,7 +32,7 @@ export interface DecisionContent {
   /** The next second at which a rule expires that the store was not asked about yet; Infinity: never. */
   readonly nextExpiry: number;
   /** The result of trimming the feed to its cap; undefined if the feed must not be trimmed. */
-  readonly fitted?: TrimResult | undefined;
+  readonly trimmed?: TrimResult | undefined;
 }
 
 /** Returned if the content exceeds the cap. */
@@ -86,7 +86,7 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
   if (entries > entryLimit) return { count: entries, nextExpiry };
   const lists = numbered(chosen?.cut.left ?? []);
   const all = coverage.of(active, blocking, { v4, v6 }, { geoVersion: geo.version, lists });
-  const content = { all, listNames: lists.names, nextExpiry, fitted: chosen?.fitted };
+  const content = { all, listNames: lists.names, nextExpiry, trimmed: chosen?.trimmed };
   if (single === undefined) return { ...content, told: all, leftOut: NOTHING };
   const left = withoutTaken(contentSet({ v4, v6 }), single);
   return {
@@ -106,7 +106,7 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
   function singlesOf(most: number): (networks?: Networks) => AddressSet {
     const exceptions = exceptionsOf(snapshot);
     const allowed = exceptions && snapshot.ranges.ranges(active, { ...query, role: exceptions }, geo);
-    const found = withoutTaken(addressesOf(narrowRules(most, numbered([]))), takenOut(allowed, guarded));
+    const found = withoutTaken(addressesOf(narrowRules(most, numbered([]))), subtractedAddresses(allowed, guarded));
     // With a quorum or a trimmed list, an address in one list need not be in the feed.
     return (networks = networksOf([])) => (snapshot.head.quorum === undefined ? found : intersection(found, contentSet(networks)));
   }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { Network } from '@weir/network/network.ts';
 import { secondOf } from '../../clock.ts';
-import type { TakenContent, VersionedContent } from '../../feed/build/versioned-content.ts';
+import type { PublishedContent, VersionedContent } from '../../feed/build/versioned-content.ts';
 import type { Snapshot } from '../../feed/index/snapshot.ts';
 import { entryLimitOf } from '../../feed/variant.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
@@ -15,7 +15,7 @@ import type { DecisionNetworks } from './covered-networks.ts';
 import { type DecisionContent, decisionContent } from './decision-content.ts';
 import { heldBody, streamBody } from './decision-json.ts';
 import { DecisionLog } from './decision-log.ts';
-import { KeptNumbers, numbersInOrder } from './numbered-lists.ts';
+import { numbersInOrder, StableNumbers } from './numbered-lists.ts';
 import type { PublishedNetworks } from './published-networks.ts';
 import { placeAround } from './sorted-networks.ts';
 
@@ -35,7 +35,7 @@ export class FeedDecisions implements VersionedContent {
   /** Decisions wider than one address. */
   #wide = 0;
   readonly #coverage = new CoverageCache();
-  readonly #numbers = new KeptNumbers();
+  readonly #numbers = new StableNumbers();
   /** The last record read, and this object's own later ones. */
   #read = 0;
   readonly #own = new Set<number>();
@@ -53,32 +53,28 @@ export class FeedDecisions implements VersionedContent {
   }
 
   /** Publishes the snapshot's networks. Resolves once they are recorded in the store. `now` in ms. */
-  async take(
+  async publish(
     snapshot: Snapshot,
     parts: { readonly asOf: number; readonly geo: GeoDatabase; readonly guarded: AddressSet | undefined },
     now: number,
-  ): Promise<TakenContent> {
+  ): Promise<PublishedContent> {
     const told = await this.#joined(now);
     const { profile } = snapshot.head;
     const entryLimit = entryLimitOf(profile);
     const { singleAddresses } = profile;
     const isNamed = profile.origins === 'lists';
-    const kept = this.#numbers.of(snapshot.head);
-    const numbered = (left: readonly number[]) => (isNamed ? numbersInOrder(snapshot.head, left) : kept);
+    const stable = this.#numbers.of(snapshot.head);
+    const numbered = (left: readonly number[]) => (isNamed ? numbersInOrder(snapshot.head, left) : stable);
     const content = decisionContent(snapshot, { ...parts, numbered, coverage: this.#coverage, entryLimit, singleAddresses });
-    if ('count' in content) return { version: undefined, entryCount: content.count, entryLimit, nextExpiry: content.nextExpiry };
+    if ('count' in content) return { version: undefined, facts: { entryCount: content.count, entryLimit, nextExpiry: content.nextExpiry } };
     this.#content = content;
     this.#names = isNamed ? content.listNames : [];
     this.#wide = widerThan(content.told.v4.prefixes, 32) + widerThan(content.told.v6.prefixes, 128);
     await this.#tell(told, content, now);
     const { builder, version } = told.mark;
-    return {
-      version: `${builder} ${version}`,
-      entryCount: told.networks.until.length,
-      entryLimit,
-      nextExpiry: Math.min(content.nextExpiry, told.nextDue),
-      fitted: content.fitted,
-    };
+    const nextExpiry = Math.min(content.nextExpiry, told.nextDue);
+    const facts = { entryCount: told.networks.until.length, entryLimit, nextExpiry, trimmed: content.trimmed };
+    return { version: `${builder} ${version}`, facts };
   }
 
   /** A response body; undefined before the first build. `now` in ms. */

@@ -13,7 +13,7 @@ export interface NumberedLists {
 }
 
 /** List numbers for feeds that attribute a network to one list or to several. A list keeps its number when its position changes. */
-export class KeptNumbers {
+export class StableNumbers {
   readonly #numbers = new Map<string, number>();
   #names: readonly string[] = [];
 

@@ -8,7 +8,7 @@ import { FairMap } from './fair-map.ts';
 export type BouncerName = Pick<Bouncer, 'workspaceId' | 'feedId' | 'keyId' | 'userAgent' | 'address'>;
 
 /**
- * How far back a response reaches at least, ms: to the fetch before the last one, and further if fetches are frequent, so that several lost
+ * How far back a response reaches at least, ms: to the fetch before the last one, and further if fetches are frequent, so several lost
  * responses in a row do no damage.
  */
 const REACH = 60_000;

@@ -64,34 +64,35 @@ function contentOf(
   geo: GeoDatabase,
   exceptions: RuleRole | undefined,
 ): Content {
-  const kept = snapshot.ranges ?? new FeedRanges();
+  const cache = snapshot.ranges ?? new FeedRanges();
   const parts = activeParts(snapshot.parts, { asOf, family }, geo);
   const isCut = action === 'block';
   // Never-block rules need no quorum.
   const quorum = isCut ? quorumOf(snapshot.head.quorum, cut) : undefined;
   const lists = quorum === undefined ? [] : parts.slice(0, quorum.always.length);
   const left = isCut ? (cut?.left ?? []) : [];
-  const agreed = quorum && kept.agreed(lists, left, { role: action, family }, quorum, geo);
+  const agreed = quorum && cache.agreed(lists, left, { role: action, family }, quorum, geo);
   const making = left.length === 0 ? parts : parts.filter((_, place) => !left.includes(place));
   const ranges =
     agreed !== undefined && classes === undefined
       ? { v4: [agreed.v4], v6: [agreed.v6] }
-      : kept.ranges(making, { role: action, classes, family }, geo, left.join());
-  const allowed = isCut && exceptions !== undefined ? kept.ranges(parts, { role: exceptions, classes: undefined, family }, geo) : undefined;
-  const made = kept.content(
+      : cache.ranges(making, { role: action, classes, family }, geo, left.join());
+  const allowed =
+    isCut && exceptions !== undefined ? cache.ranges(parts, { role: exceptions, classes: undefined, family }, geo) : undefined;
+  const made = cache.content(
     `content ${action} ${exceptions} ${classes !== undefined} ${family} ${cut === undefined ? '' : JSON.stringify(cut)}`,
     [ranges.v4.length, ...ranges.v4, ...ranges.v6, agreed?.v4, agreed?.v6, allowed?.v4[0], allowed?.v6[0], isCut ? guarded : undefined],
     (before) => {
-      const taken = isCut ? takenOut(allowed, guarded) : undefined;
+      const subtracted = isCut ? subtractedAddresses(allowed, guarded) : undefined;
       return Array.from({ length: Math.max(ranges.v4.length, ranges.v6.length) }, (_, index): CoalescedClass => {
         const { v4 = new V4Ranges(), v6 = new V6Ranges() } = within(agreed, { v4: ranges.v4[index], v6: ranges.v6[index] });
-        const rangesV4 = taken === undefined ? v4 : v4.without(taken.v4);
+        const rangesV4 = subtracted === undefined ? v4 : v4.without(subtracted.v4);
         const known = before.find((each) => each.index === index);
         return {
           index,
           rangesV4,
           v4: recoalesceV4(rangesV4, known && { ranges: known.rangesV4, networks: known.v4 }),
-          v6: coalesceV6(taken === undefined ? v6 : v6.without(taken.v6)),
+          v6: coalesceV6(subtracted === undefined ? v6 : v6.without(subtracted.v6)),
         };
       }).filter(({ v4, v6 }) => v4.length + v6.length > 0);
     },
@@ -114,7 +115,7 @@ function quorumOf(quorum: QuorumSettings | undefined, cut: ListCut | undefined):
 }
 
 /** Addresses to subtract from a block feed; undefined for none. */
-export function takenOut(allowed: ClassRanges | undefined, guarded: AddressSet | undefined): AddressSet | undefined {
+export function subtractedAddresses(allowed: ClassRanges | undefined, guarded: AddressSet | undefined): AddressSet | undefined {
   const [v4, v6] = [allowed?.v4[0], allowed?.v6[0]];
   const set = v4 === undefined && v6 === undefined ? undefined : { v4: v4 ?? new V4Ranges(), v6: v6 ?? new V6Ranges() };
   return set !== undefined && guarded !== undefined ? united(set, guarded) : (set ?? guarded);

@@ -7,6 +7,7 @@ import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import { oneByOne } from '../../serial.ts';
 import type { BuildRequest, BuildResult, BuildSource, DocumentBuilder } from '../builder.ts';
 import { DECISIONS, type DecisionsVariant, DOCUMENTS, type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
+import type { FeedFacts } from '../facts.ts';
 import { FeedRanges } from '../index/feed-ranges.ts';
 import { type RenewalReads, renewDueRules } from '../index/renewal.ts';
 import { completeSince, readSnapshot, type Snapshot } from '../index/snapshot.ts';
@@ -100,7 +101,7 @@ async function buildDocument(state: DocumentState, request: BuildRequest, option
       : within(readSnapshot(store, { workspaceId, feedId }, instantOf(clock), document, sequence), READ_LIMIT, 'the store', clock);
     state.snapshot = await read;
   }
-  return state.snapshot === undefined ? { kind: 'gone' } : buildFrom(state.snapshot, request, options);
+  return state.snapshot === undefined ? { kind: 'deleted' } : buildFrom(state.snapshot, request, options);
 }
 
 /**
@@ -141,7 +142,7 @@ async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: Doc
   }
   const rendered = await renderAt(second, snapshot, { ...request, variant }, geo, options);
   await recordTrims(snapshot, request, fits, options);
-  const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second, completeSince: completeSince(snapshot) }, rendered);
+  const source = sourceOf(snapshot, variant, geo, second, rendered.facts);
   if (rendered.kind === 'too_large') return { kind: 'too_large', ...source, hint: rendered.hint };
   const { text, hash } = rendered;
   return { kind: 'document', ...source, hash, bytes: text.bytes, stampsAt: text.stampsAt, parts: text.parts };
@@ -159,21 +160,16 @@ async function recordTrims(
   const changed = [...new Set([...before.keys(), ...fits.keys()])].filter((key) => before.get(key) !== fits.get(key));
   for (const key of changed) {
     // On failure the next build derives the trim again from the last stored one.
-    const noted = recordTrim(workspaceId, feedId, key, fits.get(key) ?? null);
-    await within(noted, ASK_LIMIT, 'the store', clock).catch(() => undefined);
+    const recorded = recordTrim(workspaceId, feedId, key, fits.get(key) ?? null);
+    await within(recorded, ASK_LIMIT, 'the store', clock).catch(() => undefined);
   }
 }
 
-function sourceOf(
-  { at, head }: Snapshot,
-  { variant }: BuildRequest,
-  made: Pick<BuildSource, 'geoVersion' | 'asOf' | 'completeSince'>,
-  { entryCount, v4Count, entryLimit, nextExpiry, fitted }: Omit<RenderedDocument, 'kind' | 'text' | 'hash'>,
-) {
-  const { readAt, profile } = head;
-  const revision = revisionOf(variant.document, head);
-  const { name, target } = profile;
-  return { revision, name, target, at, readAt, ...made, entryCount, v4Count, entryLimit, nextExpiry, fitted };
+function sourceOf(snapshot: Snapshot, { document }: DocumentVariant, geo: GeoDatabase, asOf: number, facts: FeedFacts): BuildSource {
+  const { at, head } = snapshot;
+  const { name, target } = head.profile;
+  const read = { at, readAt: head.readAt, revision: revisionOf(document, head), completeSince: completeSince(snapshot) };
+  return { name, target, ...read, geoVersion: geo.version, asOf, facts };
 }
 
 /** Decisions have no bytes: each bouncer gets a body of its own. */
@@ -188,8 +184,8 @@ async function buildDecisions(
   const { versioned, guard, clock } = options;
   await renewDueRules(snapshot, second, second, offline ? undefined : renewalReads(workspaceId, options));
   const guarded = guard(snapshot.head.guardRails).protected;
-  const { version, ...counted } = await versioned.of(workspaceId, feedId).take(snapshot, { asOf: second, geo, guarded }, clock.now());
-  const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second, completeSince: completeSince(snapshot) }, counted);
+  const { version, facts } = await versioned.of(workspaceId, feedId).publish(snapshot, { asOf: second, geo, guarded }, clock.now());
+  const source = sourceOf(snapshot, request.variant, geo, second, facts);
   if (version === undefined) return { kind: 'too_large', ...source, hint: versioned.hint };
   return { kind: 'document', ...source, hash: version, bytes: new Uint8Array(), stampsAt: [], parts: undefined };
 }
@@ -216,5 +212,5 @@ async function renderAt(
   };
   const rendered = await renderAsOf(second);
   if (rendered.kind === 'too_large' || before === undefined || before.hash === rendered.hash) return rendered;
-  return before.until > second && rendered.nextExpiry <= before.until ? renderAsOf(before.until) : rendered;
+  return before.until > second && rendered.facts.nextExpiry <= before.until ? renderAsOf(before.until) : rendered;
 }

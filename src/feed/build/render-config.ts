@@ -12,7 +12,7 @@ import { contentHash, PLACEHOLDER } from '../formats/stamp.ts';
 import { type ActivePart, activeParts, nextExpiryOf } from '../index/feed-ranges.ts';
 import { MOST_RULES, type Snapshot } from '../index/snapshot.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
-import { exceptionsOf, takenOut } from './content.ts';
+import { exceptionsOf, subtractedAddresses } from './content.ts';
 import type { OverCap, RenderedDocument } from './render-feed.ts';
 import { activeRules } from './render-rules.ts';
 
@@ -32,10 +32,10 @@ export function renderConfig(snapshot: Snapshot, { name }: ConfigVariant, parts:
   const active = activeParts(snapshot.parts, { asOf, family: 'both' }, geo);
   const exceptions = exceptionsOf(snapshot);
   const allowed = exceptions && snapshot.ranges.ranges(active, { role: exceptions, classes: undefined, family: 'both' }, geo);
-  const taken = takenOut(allowed, guarded);
+  const subtracted = subtractedAddresses(allowed, guarded);
   const expand = name === 'expanded';
   const allow = networksOf(active, 'allow', undefined, expand);
-  const block = networksOf(active, 'block', taken, expand);
+  const block = networksOf(active, 'block', subtracted, expand);
   let nextExpiry = nextExpiryOf(active);
   let largest = 0;
   const documents = [...snapshot.stored].map(([kind, { count }]) => {
@@ -45,8 +45,8 @@ export function renderConfig(snapshot: Snapshot, { name }: ConfigVariant, parts:
     return [kind, found.rules.map(({ rule }) => agentRule(rule as ExpressionRule, workspaceId))] as const;
   });
   const entryCount = allow.count + block.count;
-  const counted = { entryCount, entryLimit: DEFAULT_ENTRY_LIMIT, nextExpiry };
-  if (entryCount > DEFAULT_ENTRY_LIMIT || largest > MOST_RULES) return { kind: 'too_large', ...counted, hint: HINT };
+  const facts = { entryCount, entryLimit: DEFAULT_ENTRY_LIMIT, nextExpiry };
+  if (entryCount > DEFAULT_ENTRY_LIMIT || largest > MOST_RULES) return { kind: 'too_large', facts, hint: HINT };
 
   const out = new DocumentText();
   const about = { id: workspaceId, name: snapshot.head.profile.name, description: '' };
@@ -62,7 +62,7 @@ export function renderConfig(snapshot: Snapshot, { name }: ConfigVariant, parts:
   out.stamp();
   out.text('"}}\n');
   const text = out.end();
-  return { kind: 'rendered', ...counted, text, hash: contentHash(text) };
+  return { kind: 'rendered', facts, text, hash: contentHash(text) };
 }
 
 const HINT = 'The agent gets the addresses of all lists in one document: narrow or remove rules.';
@@ -82,10 +82,15 @@ interface Networks {
 }
 const NONE: Networks = { v4: null, v6: null };
 
-function networksOf(parts: readonly ActivePart[], action: AccessAction, taken: AddressSet | undefined, expand: boolean): AgentNetworks {
+function networksOf(
+  parts: readonly ActivePart[],
+  action: AccessAction,
+  subtracted: AddressSet | undefined,
+  expand: boolean,
+): AgentNetworks {
   const set = addressSet([]);
   for (const { active } of parts) active.collectDirect(action, () => set);
-  const direct = coalesced(set, taken);
+  const direct = coalesced(set, subtracted);
   const targets = new Map<string, GeoTarget>();
   for (const { active } of parts)
     active.eachTarget(action, (target) => targets.set(target.kind === 'asn' ? `AS${target.asn}` : target.country, target));
@@ -93,7 +98,7 @@ function networksOf(parts: readonly ActivePart[], action: AccessAction, taken: A
     if (!expand) return [{ name, target, networks: NONE }];
     const ranges = addressSet([]);
     parts[0].active.addRanges(ranges, target);
-    const networks = coalesced(ranges, taken);
+    const networks = coalesced(ranges, subtracted);
     // An agent resolving the name itself would enforce ranges unknown here, or subtracted here.
     return countOf(networks) === 0 ? [] : [{ name, target, networks }];
   });
@@ -113,8 +118,8 @@ function networksOf(parts: readonly ActivePart[], action: AccessAction, taken: A
 const numberOf = (target: GeoTarget) => (target.kind === 'asn' ? target.asn : 0);
 const countOf = ({ v4, v6 }: Networks) => (v4?.length ?? 0) + (v6?.length ?? 0);
 
-function coalesced(set: AddressSet, taken: AddressSet | undefined): Networks {
-  const { v4, v6 } = taken === undefined ? set : difference(set, taken);
+function coalesced(set: AddressSet, subtracted: AddressSet | undefined): Networks {
+  const { v4, v6 } = subtracted === undefined ? set : difference(set, subtracted);
   return { v4: coalesceV4(v4), v6: coalesceV6(v6) };
 }
 

@@ -1,7 +1,6 @@
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
-import type { BuildSource } from '../builder.ts';
-import type { FeedNetworks } from '../formats/format.ts';
+import { type FeedFacts, feedFacts } from '../facts.ts';
 import { contentHash, type DocumentText } from '../formats/stamp.ts';
 import { FORMATS } from '../formats/table.ts';
 import type { Snapshot } from '../index/snapshot.ts';
@@ -9,22 +8,19 @@ import { classTable, DEFAULT_LEVEL } from '../levels.ts';
 import { entryLimitOf, isBare, type Variant } from '../variant.ts';
 import { tooLargeHint } from './cap-hint.ts';
 import { type Content, feedContent, type ListCut, withoutSubtraction } from './content.ts';
-import { asHosts, bareHint, hostCounts } from './hosts.ts';
-import { chosenCut, keptCut } from './trim.ts';
-import type { TakenCounts } from './versioned-content.ts';
+import { asHosts, bareHint } from './hosts.ts';
+import { chosenCut, storedCut } from './trim.ts';
 
-interface Counted extends TakenCounts {
-  readonly v4Count?: BuildSource['v4Count'];
-}
-
-export interface RenderedDocument extends Counted {
+export interface RenderedDocument {
   readonly kind: 'rendered';
+  readonly facts: FeedFacts;
   readonly text: DocumentText;
   readonly hash: string;
 }
 
-export interface OverCap extends Counted {
+export interface OverCap {
   readonly kind: 'too_large';
+  readonly facts: FeedFacts;
   readonly hint: string;
 }
 
@@ -35,59 +31,37 @@ function queryOf({ head }: Snapshot, { format, family, action }: Variant, asOf: 
   return { family, action, asOf, classes: FORMATS[format].rated ? classTable(levels) : undefined, guarded };
 }
 
-const limitOf = ({ head }: Snapshot, { format }: Variant) => entryLimitOf(head.profile, format);
-
-const entriesOf = (
-  { head }: Snapshot,
-  { format }: Variant,
-  { classes, count }: FeedNetworks,
-): { readonly v4: number; readonly v6: number } => {
-  if (isBare(head.profile, format)) return hostCounts(classes);
-  const v4 = classes.reduce((sum, each) => sum + each.v4.length, 0);
-  return { v4, v6: count - v4 };
-};
-
 /** Variants with equal entries share a key. */
 export const trimKey = ({ head }: Pick<Snapshot, 'head'>, { format, family }: Variant): string =>
   `${family}${FORMATS[format].rated ? ' rated' : ''}${isBare(head.profile, format) ? ' bare' : ''}`;
 
-/** The networks of a feed after trimming, its entries as rendered, and its cap. */
+/** The networks of a feed after trimming, and their facts. */
 export function contentOfFeed(
   snapshot: Snapshot,
   variant: Variant,
   asOf: number,
   geo: GeoDatabase,
   guarded: AddressSet | undefined,
-): Content & Pick<Counted, 'entryCount' | 'entryLimit' | 'fitted'> & { readonly v4Count: number } {
+): { readonly content: Content; readonly facts: ReturnType<typeof feedFacts> } {
   const query = queryOf(snapshot, variant, asOf, guarded);
-  const entryLimit = limitOf(snapshot, variant);
+  const { head } = snapshot;
   // Rules of excluded lists expire too.
   let nextExpiry = Number.POSITIVE_INFINITY;
   const contentAt = (cut?: ListCut) => {
     const content = feedContent(snapshot, { ...query, cut }, geo);
-    const { v4, v6 } = entriesOf(snapshot, variant, content);
     nextExpiry = Math.min(nextExpiry, content.nextExpiry);
-    return { ...content, entryCount: v4 + v6, v4Count: v4 };
+    return content;
   };
-  const chosen =
-    variant.action === 'block'
-      ? chosenCut(snapshot.head, trimKey(snapshot, variant), entryLimit, (cut) => contentAt(cut).entryCount)
-      : undefined;
+  const entriesAt = (cut: ListCut) => feedFacts(head.profile, variant, contentAt(cut)).entryCount;
+  const limit = entryLimitOf(head.profile, variant.format);
+  const chosen = variant.action === 'block' ? chosenCut(head, trimKey(snapshot, variant), limit, entriesAt) : undefined;
   const content = contentAt(chosen?.cut);
-  return { ...content, nextExpiry, entryLimit, fitted: chosen?.fitted };
-}
-
-export function measureFeed(
-  ...of: Parameters<typeof contentOfFeed>
-): Pick<Counted, 'entryCount' | 'entryLimit' | 'fitted'> & { readonly v4Count: number } {
-  const { entryCount, v4Count, entryLimit, fitted } = contentOfFeed(...of);
-  return { entryCount, v4Count, entryLimit, fitted };
+  return { content, facts: feedFacts(head.profile, variant, { ...content, nextExpiry }, chosen?.trimmed) };
 }
 
 export function entriesWithoutSubtraction(...[snapshot, variant, asOf, geo, guarded]: Parameters<typeof contentOfFeed>): number {
-  const query = { ...queryOf(snapshot, variant, asOf, guarded), cut: keptCut(snapshot.head, trimKey(snapshot, variant)) };
-  const { v4, v6 } = entriesOf(snapshot, variant, withoutSubtraction(snapshot, query, geo));
-  return v4 + v6;
+  const query = { ...queryOf(snapshot, variant, asOf, guarded), cut: storedCut(snapshot.head, trimKey(snapshot, variant)) };
+  return feedFacts(snapshot.head.profile, variant, withoutSubtraction(snapshot, query, geo)).entryCount;
 }
 
 /**
@@ -104,18 +78,16 @@ export function renderFeed(
   const { name, description } = snapshot.head.profile;
   const { format, family, action } = variant;
   const bare = isBare(snapshot.head.profile, format);
-  const content = contentOfFeed(snapshot, variant, asOf, geo, guarded);
-  const { entryCount, v4Count, entryLimit, nextExpiry, classes, fitted } = content;
-  const counted = { entryCount, v4Count, entryLimit, nextExpiry, fitted };
-  if (entryCount > entryLimit) {
-    if (bare) return { kind: 'too_large', ...counted, hint: bareHint(classes) };
-    const cost = entryCount - entriesWithoutSubtraction(snapshot, variant, asOf, geo, guarded);
-    return { kind: 'too_large', ...counted, hint: tooLargeHint(snapshot, variant, asOf, geo, cost) };
+  const { content, facts } = contentOfFeed(snapshot, variant, asOf, geo, guarded);
+  if (facts.entryCount > facts.entryLimit) {
+    if (bare) return { kind: 'too_large', facts, hint: bareHint(content.classes) };
+    const cost = facts.entryCount - entriesWithoutSubtraction(snapshot, variant, asOf, geo, guarded);
+    return { kind: 'too_large', facts, hint: tooLargeHint(snapshot, variant, asOf, geo, cost) };
   }
   const text = FORMATS[format].render(
-    bare ? { classes: asHosts(classes), count: entryCount } : content,
-    { name, description, action, family, leftOut: fitted?.leftOut },
+    bare ? { classes: asHosts(content.classes), count: facts.entryCount } : content,
+    { name, description, action, family, leftOut: facts.trimmed?.leftOut },
     snapshot.ranges.blocks(`${format} ${family} ${action} ${bare}`, bare),
   );
-  return { kind: 'rendered', ...counted, text, hash: contentHash(text) };
+  return { kind: 'rendered', facts, text, hash: contentHash(text) };
 }

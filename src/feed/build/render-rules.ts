@@ -18,7 +18,7 @@ export function renderRules(
   const kind = variant.document;
   const count = snapshot.stored.get(kind)?.count ?? 0;
   const { rules: active, nextExpiry } = activeRules(snapshot, kind, asOf);
-  if (count > MOST_RULES) return { kind: 'too_large', entryCount: count, entryLimit: MOST_RULES, nextExpiry, hint: HINT };
+  if (count > MOST_RULES) return { kind: 'too_large', facts: { entryCount: count, entryLimit: MOST_RULES, nextExpiry }, hint: HINT };
   const found = active.filter(
     ({ rule }) => hasType(rule, variant.type) && (variant.label === null || hasLabel(rule.labels, ...variant.label)),
   );
@@ -26,7 +26,7 @@ export function renderRules(
   const lines = rules.map((rule) => JSON.stringify(ruleDocument(rule, phaseOf)));
   const body = `{"rules":[${lines.length === 0 ? '' : `\n${lines.join(',\n')}\n`}],"next":${JSON.stringify(next)}}\n`;
   const text = { bytes: new TextEncoder().encode(body), stampsAt: [] };
-  return { kind: 'rendered', entryCount: rules.length, entryLimit: MOST_RULES, nextExpiry, text, hash: contentHash(text) };
+  return { kind: 'rendered', facts: { entryCount: rules.length, entryLimit: MOST_RULES, nextExpiry }, text, hash: contentHash(text) };
 }
 
 const HINT = 'Read the rules of one list (?list=), delete rules that are not needed, or use weir rule ls on the machine of the service.';

@@ -18,7 +18,7 @@ const LONGEST = 2_000;
 const ALLOWANCE = 4_000;
 const REGAINED = 0.05;
 /** Cached counts, and the length of the queue. */
-const MOST_KEPT = 1_000;
+const MOST_CACHED = 1_000;
 const MOST_WAITING = 50;
 
 interface CounterOptions {
@@ -30,7 +30,7 @@ interface CounterOptions {
 /** Counts in the calling thread, one feed after the other. */
 export function shareCounter({ store, geo, clock }: CounterOptions): FeedCounter {
   const inTurn = oneByOne();
-  const kept = new Map<string, { readonly shares: FeedShares; readonly revision: number | undefined }>();
+  const cache = new Map<string, { readonly shares: FeedShares; readonly revision: number | undefined }>();
   const spent = new Map<string, { ms: number; at: number }>();
   let waiting = 0;
 
@@ -72,10 +72,10 @@ export function shareCounter({ store, geo, clock }: CounterOptions): FeedCounter
   }
 
   function keep(name: string, found: { readonly shares: FeedShares; readonly revision: number | undefined }): void {
-    kept.delete(name);
-    kept.set(name, found);
-    const [oldest] = kept.keys();
-    if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+    cache.delete(name);
+    cache.set(name, found);
+    const [oldest] = cache.keys();
+    if (cache.size > MOST_CACHED && oldest !== undefined) cache.delete(oldest);
   }
 
   return {
@@ -83,7 +83,7 @@ export function shareCounter({ store, geo, clock }: CounterOptions): FeedCounter
       const { workspaceId, feed, action, family, revision } = request;
       const isStored = feed === null || typeof feed === 'string';
       const name = `${workspaceId} ${isStored ? feed : ''} ${action} ${family}`;
-      const last = isStored ? kept.get(name) : undefined;
+      const last = isStored ? cache.get(name) : undefined;
       if (last !== undefined && last.revision === revision && revision !== undefined) return last.shares;
       if (waiting >= MOST_WAITING || spentBy(workspaceId) >= ALLOWANCE) return last?.shares;
       waiting += 1;
@@ -100,7 +100,7 @@ export function shareCounter({ store, geo, clock }: CounterOptions): FeedCounter
 
 const NO_KEY = 'no key (people, commands and other producers)';
 const FORGOTTEN = 'sent more than a week ago';
-const GONE = 'a key that is gone';
+const DELETED = 'a deleted key';
 
 class Tally {
   readonly #family: Family;
@@ -123,7 +123,7 @@ class Tally {
     // Deleted keys have no distinguishing names, hence one row.
     if (sender === undefined) addShare(this.#keys, FORGOTTEN, FORGOTTEN, entries);
     else if (sender === null) addShare(this.#keys, NO_KEY, NO_KEY, entries);
-    else addShare(this.#keys, sender.name === null ? GONE : sender.id, sender.name ?? GONE, entries);
+    else addShare(this.#keys, sender.name === null ? DELETED : sender.id, sender.name ?? DELETED, entries);
   }
 
   #cost({ family, geo: target }: SenderCount): number {

@@ -64,11 +64,11 @@ function gallop(most: number, goesOn: (steps: number) => boolean): number {
   return known;
 }
 
-type Fittable = Pick<SnapshotHead, 'quorum' | 'lists'>;
+type Trimmable = Pick<SnapshotHead, 'quorum' | 'lists'>;
 
 export interface ChosenCut {
   readonly cut: ListCut;
-  readonly fitted: TrimResult;
+  readonly trimmed: TrimResult;
 }
 
 /**
@@ -76,7 +76,7 @@ export interface ChosenCut {
  * with equal entries and stores the trim.
  */
 export function chosenCut(
-  { quorum, lists }: Fittable,
+  { quorum, lists }: Trimmable,
   key: string,
   limit: number,
   entriesOf: (cut: ListCut) => number,
@@ -96,11 +96,11 @@ export function chosenCut(
   else if (found !== undefined) quorum.fits.delete(key);
   const cut = cutAt(quorum, step);
   const next = found === undefined || step === last ? undefined : nextText(feed, cutAt(quorum, step + 1));
-  return { cut, fitted: { leftOut: step === 0 ? undefined : leftOutOf(feed, cut, entriesOf), next } };
+  return { cut, trimmed: { leftOut: step === 0 ? undefined : leftOutOf(feed, cut, entriesOf), next } };
 }
 
 /** The trim chosen last; undefined if the feed has no trimmable lists. */
-export function keptCut({ quorum, lists }: Fittable, key: string): ListCut | undefined {
+export function storedCut({ quorum, lists }: Trimmable, key: string): ListCut | undefined {
   if (quorum === undefined || quorum.fit === null) return undefined;
   return cutAt(quorum, stepOf({ quorum, lists }, quorum.fits.get(key)));
 }

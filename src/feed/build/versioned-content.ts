@@ -1,23 +1,22 @@
 /** Feeds served as deltas between versions. Builds update them; another folder provides them. */
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
-import type { BuildSource } from '../builder.ts';
+import type { FeedFacts } from '../facts.ts';
 import type { Snapshot } from '../index/snapshot.ts';
 
-/** The result of a build. `version` names the content, undefined over the cap; `nextExpiry` in whole seconds. */
-export interface TakenContent extends TakenCounts {
+export interface PublishedContent {
+  /** Names the content; undefined over the cap. */
   readonly version: string | undefined;
+  readonly facts: FeedFacts;
 }
-
-export type TakenCounts = Pick<BuildSource, 'entryCount' | 'entryLimit' | 'nextExpiry' | 'fitted'>;
 
 export interface VersionedContent {
   /** Publishes the snapshot's content. `asOf` in whole seconds, `now` in ms. */
-  take(
+  publish(
     snapshot: Snapshot,
     parts: { readonly asOf: number; readonly geo: GeoDatabase; readonly guarded: AddressSet | undefined },
     now: number,
-  ): Promise<TakenContent>;
+  ): Promise<PublishedContent>;
 }
 
 export interface VersionedContents {

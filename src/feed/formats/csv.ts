@@ -14,7 +14,7 @@ const ENDINGS = LEVEL_CLASSES.map(({ confidence, severity }) => ({
 }));
 const LONGEST_ENDING = Math.max(...ENDINGS.map(({ range }) => range.length));
 
-const rowRoom = (address: number) => 2 * address + LONGEST_ENDING;
+const rowCapacity = (address: number) => 2 * address + LONGEST_ENDING;
 
 /**
  * The rows of a csv_indicator feed (spec 4.5): every network as host or range, with its class. IPv4 before IPv6; sorted by first address,
@@ -23,7 +23,7 @@ const rowRoom = (address: number) => 2 * address + LONGEST_ENDING;
 export function renderCsv({ classes }: FeedNetworks): DocumentText {
   const v4 = classes.map((each) => each.v4);
   const v6 = classes.map((each) => each.v6);
-  const bytes = new Uint8Array(total(v4) * rowRoom(MAX_V4_TEXT) + total(v6) * rowRoom(MAX_V6_TEXT));
+  const bytes = new Uint8Array(total(v4) * rowCapacity(MAX_V4_TEXT) + total(v6) * rowCapacity(MAX_V6_TEXT));
   const out = { bytes, view: new DataView(bytes.buffer) };
   let at = 0;
   const byAddressV4 = (a: number, i: number, b: number, j: number) => compareCidrsV4(v4[a], i, v4[b], j);

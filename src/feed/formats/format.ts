@@ -20,7 +20,7 @@ export interface FeedFormat {
  * Renders a feed: UTF-8, lines end in LF. The bytes are a new, transferable buffer. Reuses unchanged blocks of `kept`, which belongs to the
  * same feed and format.
  */
-export type Render = (networks: FeedNetworks, heading: FeedHeading, kept?: TextBlocks) => DocumentText;
+export type Render = (networks: FeedNetworks, heading: FeedHeading, cached?: TextBlocks) => DocumentText;
 
 export interface FeedNetworks {
   /** Non-empty classes by index; at most one unless the format is rated. */

@@ -74,7 +74,7 @@ class FamilyBlocks<C extends { readonly length: number }> {
     let [next, at] = [0, 0];
     for (let from = 0; from < networks.length; ) {
       for (; next < old.length && isBefore(before, at, networks, from); next++) at += old[next].length;
-      const block = this.#isKept(networks, from, old[next], at) ? old[next] : this.#written(networks, from, separator);
+      const block = this.#isReusable(networks, from, old[next], at) ? old[next] : this.#written(networks, from, separator);
       blocks.push(block);
       from += block.length;
     }
@@ -83,7 +83,7 @@ class FamilyBlocks<C extends { readonly length: number }> {
     return blocks;
   }
 
-  #isKept(networks: C, from: number, old: TextBlock | undefined, at: number): boolean {
+  #isReusable(networks: C, from: number, old: TextBlock | undefined, at: number): boolean {
     if (old === undefined || from + old.length > networks.length) return false;
     const { begins, isSame } = this.#family;
     const to = from + old.length;

@@ -17,10 +17,10 @@ interface TextLayout {
 /** Networks with their prefix lengths (spec 4.5). */
 export function textFormat({ header, head, separator, tail }: TextLayout): Render {
   const [between, end] = [encoder.encode(separator), encoder.encode(tail)];
-  return ({ classes, count }, heading, kept = new TextBlocks()) => {
+  return ({ classes, count }, heading, cached = new TextBlocks()) => {
     const { above, stampsAt } = headerText(header?.(heading, count) ?? '');
     const { v4 = null, v6 = null } = classes[0] ?? {};
-    const blocks = kept.update(v4, v6, between);
+    const blocks = cached.update(v4, v6, between);
     return blocks.length === 0
       ? { bytes: encoder.encode(above), stampsAt }
       : { ...joined(encoder.encode(above + head), blocks, between.length, end), stampsAt };
@@ -28,15 +28,15 @@ export function textFormat({ header, head, separator, tail }: TextLayout): Rende
 }
 
 export function headed(header: (heading: FeedHeading, count: number) => Header, render: Render): Render {
-  return (networks, heading, kept) => {
+  return (networks, heading, cached) => {
     const { above, stampsAt } = headerText(header(heading, networks.count));
     const head = encoder.encode(above);
-    const { bytes, stampsAt: below, parts } = render(networks, heading, kept);
-    const whole = new Uint8Array(head.length + bytes.length);
-    whole.set(head);
-    whole.set(bytes, head.length);
+    const { bytes, stampsAt: below, parts } = render(networks, heading, cached);
+    const complete = new Uint8Array(head.length + bytes.length);
+    complete.set(head);
+    complete.set(bytes, head.length);
     return {
-      bytes: whole,
+      bytes: complete,
       stampsAt: [...stampsAt, ...below.map((at) => at + head.length)],
       ...(parts && { parts: [{ to: head.length, name: undefined }, ...parts.map(({ to, name }) => ({ to: to + head.length, name }))] }),
     };

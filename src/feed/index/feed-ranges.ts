@@ -13,7 +13,7 @@ import { type ClassRanges, RangeIndex, type RangesQuery } from './range-index.ts
 export interface FeedPart {
   readonly rules: ListRules & {
     /** Shared by builds of the same rules; undefined for one-off builds. */
-    readonly kept?: RangeIndex;
+    readonly rangeIndex?: RangeIndex;
   };
   /** Default `levelCode` for rules without levels; 0 = the feed's default. */
   readonly levels: number;
@@ -37,7 +37,7 @@ export interface CoalescedClass extends NetworkClass {
   readonly rangesV4: V4Ranges;
 }
 
-interface KeptContent {
+interface CachedContent {
   readonly from: readonly unknown[];
   readonly classes: readonly CoalescedClass[];
 }
@@ -45,7 +45,7 @@ interface KeptContent {
 export class FeedRanges {
   #used = new Set<string>();
   readonly #merged = new Map<string, { v4: readonly Merged<V4Ranges>[]; v6: readonly Merged<V6Ranges>[] }>();
-  readonly #contents = new Map<string, KeptContent>();
+  readonly #contents = new Map<string, CachedContent>();
   readonly #blocks = new Map<string, TextBlocks>();
   readonly #agreed = new Map<string, QuorumRanges>();
 
@@ -56,9 +56,9 @@ export class FeedRanges {
 
   #merge(name: string, parts: readonly ActivePart[], query: RangesQuery, geo: GeoDatabase): ClassRanges {
     this.#used.add(name);
-    const found = parts.flatMap(({ active, rules: { kept = new RangeIndex() }, levels }) => {
+    const found = parts.flatMap(({ active, rules: { rangeIndex = new RangeIndex() }, levels }) => {
       const own = { ...query, classes: filledClasses(query.classes, levels) };
-      return [kept.networks(active, own), kept.places(active, own, geo)];
+      return [rangeIndex.networks(active, own), rangeIndex.places(active, own, geo)];
     });
     const before = this.#merged.get(name);
     const v4 = mergedClasses(
@@ -84,9 +84,9 @@ export class FeedRanges {
   ): AddressSet {
     const name = `agreed ${query.role} ${query.family} ${left} ${JSON.stringify(quorum)}`;
     this.#used.add(name);
-    const kept = this.#agreed.get(name) ?? new QuorumRanges(quorum);
-    this.#agreed.set(name, kept);
-    return kept.of(
+    const cached = this.#agreed.get(name) ?? new QuorumRanges(quorum);
+    this.#agreed.set(name, cached);
+    return cached.of(
       parts.map((part, place) => {
         if (left.includes(place)) return {};
         const { v4, v6 } = this.#merge(`list ${place} ${query.role} ${query.family}`, [part], { ...query, classes: undefined }, geo);
@@ -102,9 +102,9 @@ export class FeedRanges {
     make: (before: readonly CoalescedClass[]) => readonly CoalescedClass[],
   ): readonly CoalescedClass[] {
     this.#used.add(name);
-    const kept = this.#contents.get(name);
-    if (kept?.from.length === from.length && from.every((each, i) => each === kept.from[i])) return kept.classes;
-    const classes = make(kept?.classes ?? []);
+    const cached = this.#contents.get(name);
+    if (cached?.from.length === from.length && from.every((each, i) => each === cached.from[i])) return cached.classes;
+    const classes = make(cached?.classes ?? []);
     this.#contents.set(name, { from, classes });
     return classes;
   }
@@ -119,8 +119,8 @@ export class FeedRanges {
   }
 
   forgetUnused(): void {
-    for (const kept of [this.#merged, this.#contents, this.#blocks, this.#agreed]) {
-      for (const name of kept.keys()) if (!this.#used.has(name)) kept.delete(name);
+    for (const cached of [this.#merged, this.#contents, this.#blocks, this.#agreed]) {
+      for (const name of cached.keys()) if (!this.#used.has(name)) cached.delete(name);
     }
     this.#used = new Set();
   }

@@ -5,7 +5,7 @@
 import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
 import { agreedAgain, type Quorum, quorumV4, quorumV6 } from '@weir/network/sets/agree.ts';
 
-interface Kept<R> {
+interface Cached<R> {
   readonly sets: readonly R[];
   readonly ranges: R;
 }
@@ -17,8 +17,8 @@ interface ListAddresses {
 
 export class QuorumRanges {
   readonly #quorum: Quorum;
-  #v4: Kept<V4Ranges> | undefined;
-  #v6: Kept<V6Ranges> | undefined;
+  #v4: Cached<V4Ranges> | undefined;
+  #v6: Cached<V6Ranges> | undefined;
 
   constructor(quorum: Quorum) {
     this.#quorum = quorum;

@@ -24,35 +24,35 @@ export interface ClassRanges {
 
 /** Above this fraction of changed rules, sorting all of them is as fast. */
 const MOST_CHANGED = 1 / 8;
-const KEPT_SECONDS = 300;
+const UNUSED_SECONDS = 300;
 
-interface Kept {
+interface Cached {
   usedAt: number;
 }
 
-interface KeptNetworks extends Kept {
-  readonly v4: KeptTable<V4Ranges>;
-  readonly v6: KeptTable<V6Ranges>;
+interface CachedNetworks extends Cached {
+  readonly v4: TableRanges<V4Ranges>;
+  readonly v6: TableRanges<V6Ranges>;
 }
 
-interface KeptPlaces extends Kept {
+interface CachedPlaces extends Cached {
   readonly version: string;
   readonly ranges: ClassRanges;
 }
 
 export class RangeIndex {
-  readonly #networks = new Map<string, KeptNetworks>();
-  readonly #places = new Map<string, KeptPlaces>();
+  readonly #networks = new Map<string, CachedNetworks>();
+  readonly #places = new Map<string, CachedPlaces>();
 
   networks(active: ActiveRules, { role, classes, family }: RangesQuery): ClassRanges {
     const name = `${role} ${classes ?? ''}`;
     const { v4, v6 } = active.tables;
-    const kept = this.#networks.get(name) ?? { v4: keptV4(v4), v6: keptV6(v6), usedAt: 0 };
-    kept.usedAt = active.asOf;
-    this.#networks.set(name, kept);
+    const cached = this.#networks.get(name) ?? { v4: tableV4(v4), v6: tableV6(v6), usedAt: 0 };
+    cached.usedAt = active.asOf;
+    this.#networks.set(name, cached);
     return {
-      v4: family === 'v6' ? [] : kept.v4.update(active, v4, role, classes),
-      v6: family === 'v4' ? [] : kept.v6.update(active, v6, role, classes),
+      v4: family === 'v6' ? [] : cached.v4.update(active, v4, role, classes),
+      v6: family === 'v4' ? [] : cached.v6.update(active, v6, role, classes),
     };
   }
 
@@ -64,16 +64,16 @@ export class RangeIndex {
       targets.push(`${classOf(tag, classes)}:${target.kind === 'asn' ? target.asn : target.country}`);
     });
     const version = `${geo.version} ${targets.join(' ')}`;
-    const kept = this.#places.get(name);
-    const ranges = kept?.version === version ? kept.ranges : placeRanges(active, role, classes);
+    const cached = this.#places.get(name);
+    const ranges = cached?.version === version ? cached.ranges : placeRanges(active, role, classes);
     this.#places.set(name, { version, ranges, usedAt: active.asOf });
     return ranges;
   }
 
   /** Drops unused ranges; `asOf` in whole seconds. */
   forgetUnused(asOf: number): void {
-    for (const kept of [this.#networks, this.#places]) {
-      for (const [name, { usedAt }] of kept) if (usedAt < asOf - KEPT_SECONDS) kept.delete(name);
+    for (const cached of [this.#networks, this.#places]) {
+      for (const [name, { usedAt }] of cached) if (usedAt < asOf - UNUSED_SECONDS) cached.delete(name);
     }
   }
 }
@@ -116,7 +116,7 @@ interface Reader<R> {
   pushOverlapping(into: R, ranges: R, rows: Uint8Array, classAndOne: number): void;
 }
 
-class KeptTable<R extends Ranges<R>> {
+class TableRanges<R extends Ranges<R>> {
   readonly #read: Reader<R>;
   #made: Made | undefined;
   /** Per row: its class plus one; 0 = not included. */
@@ -135,8 +135,8 @@ class KeptTable<R extends Ranges<R>> {
     if (known.length === length && known.removed === removed) return this.#ranges;
     const rows = new Uint8Array(length);
     rows.set(this.#rows.subarray(0, known.length));
-    const gone = known === NOTHING ? [] : table.removals.slice(known.removed).map(({ row }) => row);
-    for (const row of gone) rows[row] = 0;
+    const removedRows = known === NOTHING ? [] : table.removals.slice(known.removed).map(({ row }) => row);
+    for (const row of removedRows) rows[row] = 0;
     let { nextExpiry } = known;
     const take = (row: number, tag: number) => {
       rows[row] = classOf(tag, classes) + 1;
@@ -144,7 +144,7 @@ class KeptTable<R extends Ranges<R>> {
       if (expires !== 0 && expires < nextExpiry) nextExpiry = expires;
     };
     active.each(table, role, take, known.length);
-    this.#take(rows, known.length, gone);
+    this.#take(rows, known.length, removedRows);
     this.#made = { length, removed, renewed, asOf: active.asOf, nextExpiry };
     return this.#ranges;
   }
@@ -168,14 +168,14 @@ class KeptTable<R extends Ranges<R>> {
 
   /** Applies the changed rows to the previous ranges. */
   #changed(before: Uint8Array, rows: Uint8Array, changed: readonly number[]): (R | undefined)[] {
-    const gone: (R | undefined)[] = [];
+    const removed: (R | undefined)[] = [];
     const added: (R | undefined)[] = [];
     for (const row of changed) {
-      if (before[row]) this.#read.push(this.#at(gone, before[row]), row);
+      if (before[row]) this.#read.push(this.#at(removed, before[row]), row);
       if (rows[row] !== 0) this.#read.push(this.#at(added, rows[row]), row);
     }
     const ranges = [...this.#ranges];
-    for (const [index, each] of gone.entries()) {
+    for (const [index, each] of removed.entries()) {
       if (each === undefined) continue;
       each.merge();
       ranges[index] = ranges[index]!.without(each);
@@ -207,8 +207,8 @@ function merged<R extends Ranges<R>>(ranges: R): R {
   return ranges;
 }
 
-const keptV4 = (table: RuleTable) =>
-  new KeptTable<V4Ranges>({
+const tableV4 = (table: RuleTable) =>
+  new TableRanges<V4Ranges>({
     create: () => new V4Ranges(),
     push: (ranges, row) => ranges.pushNetwork(table.words[row], table.prefixes[row]),
     pushOverlapping(into, ranges, rows, classAndOne) {
@@ -223,8 +223,8 @@ const keptV4 = (table: RuleTable) =>
     },
   });
 
-const keptV6 = (table: RuleTable) =>
-  new KeptTable<V6Ranges>({
+const tableV6 = (table: RuleTable) =>
+  new TableRanges<V6Ranges>({
     create: () => new V6Ranges(),
     push: (ranges, row) => ranges.pushNetwork(table.words, row * 4, table.prefixes[row]),
     pushOverlapping(into, ranges, rows, classAndOne) {

@@ -4,7 +4,7 @@ const LEVEL_BITS = 5;
 const LEVEL_MASK = (1 << LEVEL_BITS) - 1;
 const FIRST_CAPACITY = 64;
 /** Spare capacity of a trimmed table: 1/64. */
-const ROOM_SHIFT = 6;
+const SPARE_SHIFT = 6;
 /** Id and tag of removed rows; never a valid rule. */
 const NO_RULE = -1;
 const NO_ROLE = 0xff;
@@ -56,7 +56,7 @@ export class RuleTable {
   /** Frees the memory beyond the last row, but leaves long tables some: otherwise the next row would copy all others. */
   trim(): void {
     this.#isFilled = true;
-    const capacity = this.length + (this.length >> ROOM_SHIFT);
+    const capacity = this.length + (this.length >> SPARE_SHIFT);
     if (capacity < this.ids.length) this.#resize(capacity);
   }
 

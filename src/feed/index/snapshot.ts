@@ -44,7 +44,7 @@ export interface SnapshotPart extends FeedPart {
 
 /** Rules of a list, with caches for all feeds using it. */
 export interface SharedRules extends ListRules {
-  kept: RangeIndex;
+  rangeIndex: RangeIndex;
   /** Whole seconds: rules expired before this read are missing. */
   readAt: number;
 }
@@ -73,7 +73,7 @@ export class RuleColumns implements RuleSink {
   rules(second: number): SharedRules {
     const { tableV4: v4, tableV6: v6, tableGeo: geo, geoTargets } = this;
     for (const table of [v4, v6, geo]) table.trim();
-    return { v4, v6, geo, geoTargets, kept: new RangeIndex(), readAt: second, renewalsAskedThrough: second };
+    return { v4, v6, geo, geoTargets, rangeIndex: new RangeIndex(), readAt: second, renewalsAskedThrough: second };
   }
 }
 

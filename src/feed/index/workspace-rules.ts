@@ -31,7 +31,7 @@ export class WorkspaceRules {
   #latest = 0;
   readonly #inTurn: ReturnType<typeof oneByOne>;
   #reads = 0;
-  #taken = 0;
+  #applied = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -73,27 +73,27 @@ export class WorkspaceRules {
     const at = instantOf(this.#clock);
     // If the clock was set back, rules not yet expired are missing.
     if (at.wall < this.#latest) this.#lists.clear();
-    const taken = this.#taken;
+    const applied = this.#applied;
     const changes = new Changes();
     const head = await follow(at, { change: this.#change, lists: this.#lists }, changes);
     if (head === undefined) {
       this.release(before);
       return undefined;
     }
-    if (taken !== this.#taken) return this.#read(follow, before);
+    if (applied !== this.#applied) return this.#read(follow, before);
     if (head === 'too_far') {
       this.#lists.clear();
       return this.#read(follow, before);
     }
     const second = secondOf(at.wall);
     const exceptions = this.#take(changes, second);
-    this.#taken += 1;
+    this.#applied += 1;
     this.#change = head.change;
     this.#latest = at.wall;
     const parts = head.lists.map(({ key, levels }): SnapshotPart => ({ key, rules: this.#lists.get(key)!, levels }));
     for (const { rules } of parts) {
       rules.renewalsAskedThrough = second;
-      rules.kept.forgetUnused(second);
+      rules.rangeIndex.forgetUnused(second);
     }
     for (const { rules } of parts) this.#users.set(rules, (this.#users.get(rules) ?? 0) + 1);
     this.release(before);
@@ -130,7 +130,7 @@ function takeChanges(
   if (!isOvergrown) return;
   const targets = rules.geoTargets.filter((_, row) => !rules.geo.isRemoved(row));
   const [v4, v6, geo] = [rules.v4.compacted(), rules.v6.compacted(), rules.geo.compacted()];
-  Object.assign(rules, { v4, v6, geo, geoTargets: targets, kept: new RangeIndex() });
+  Object.assign(rules, { v4, v6, geo, geoTargets: targets, rangeIndex: new RangeIndex() });
 }
 
 class Changes extends IntoColumns implements ListSink {

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { FeedFacts } from '../facts.ts';
 import { afterBuild, type SizeState } from './feed-events.ts';
 
 const HOUR = 3_600_000;
 
+const facts = (entryCount: number, entryLimit: number): FeedFacts => ({ entryCount, entryLimit, nextExpiry: Number.POSITIVE_INFINITY });
+
 /** Builds a feed with a cap of 1,000 with these numbers of entries, an hour apart: the events of each, and what is open after it. */
-function history(...counts: (number | { entries: number; limit: number })[]): string[] {
+function history(...counts: (number | FeedFacts)[]): string[] {
   let state: SizeState | undefined;
   return counts.map((count, i) => {
-    const size = typeof count === 'number' ? { entries: count, limit: 1000 } : count;
-    const after = afterBuild(state, size, i * HOUR);
+    const after = afterBuild(state, typeof count === 'number' ? facts(count, 1000) : count, i * HOUR);
     state = after.state;
     const open = [state.tight, state.shrunk].flatMap((each) => (each === undefined ? [] : [each.kind]));
     return `${after.events.map(({ kind, level }) => `${kind} ${level}`).join(', ')} | ${open.join(', ')}`;
@@ -31,7 +33,7 @@ test('D10.10 a feed that nears its cap, goes over and comes back is told at each
     ' | shrunk',
   ]);
   assert.deepEqual(history(1001, 10), ['over_cap warn | over_cap', 'under_cap info, shrunk warn | shrunk']);
-  assert.deepEqual(history(1001, { entries: 1001, limit: 9000 }), ['over_cap warn | over_cap', 'under_cap info | ']);
+  assert.deepEqual(history(1001, facts(1001, 9000)), ['over_cap warn | over_cap', 'under_cap info | ']);
 });
 
 test('D10.12 a loss of half of the entries, from 100 on, is open for a day unless they come back', () => {
@@ -50,8 +52,8 @@ test('D10.12 a loss of half of the entries, from 100 on, is open for a day unles
 });
 
 test('D10.10, D10.12 the lines say the numbers', () => {
-  const texts = (entries: number, before?: SizeState) => afterBuild(before, { entries, limit: 2000 }, 0).events.map(({ text }) => text);
-  const over = afterBuild(undefined, { entries: 4000, limit: 2000 }, 0).state;
+  const texts = (entries: number, before?: SizeState) => afterBuild(before, facts(entries, 2000), 0).events.map(({ text }) => text);
+  const over = afterBuild(undefined, facts(4000, 2000), 0).state;
   assert.deepEqual(texts(1999), ['has 1,999 entries, 99% of its cap of 2,000']);
   assert.deepEqual(texts(4000), ['is over its cap of 2,000 with 4,000 entries: it is not published (413)']);
   assert.deepEqual(texts(2000, over), ['is back under its cap of 2,000: it has 2,000 entries', 'shrank from 4,000 to 2,000 entries']);

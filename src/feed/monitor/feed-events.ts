@@ -1,7 +1,8 @@
 /** Feed events (SPEC D10.10 to D10.12): pure functions from the previous state and an occurrence to the next state and log lines. */
 
+import { capPercent, type FeedFacts } from '../facts.ts';
 import type { GeoCost } from '../geo-cost.ts';
-import { type Trimmed, type TrimResult, trimmedText } from '../trim.ts';
+import { type Trimmed, trimmedText } from '../trim.ts';
 
 export type CapState = 'within' | 'near' | 'over';
 
@@ -18,14 +19,8 @@ export interface OpenEvent {
   readonly since: number;
 }
 
-export interface FeedSize {
-  readonly entries: number;
-  readonly limit: number;
-  /** The current and next trim; undefined if the feed has no trimmable lists. */
-  readonly fitted?: TrimResult | undefined;
-}
-
-export interface SizeState extends FeedSize {
+export interface SizeState {
+  readonly facts: FeedFacts;
   readonly cap: CapState;
   readonly tight: OpenEvent | undefined;
   readonly leftOut: OpenEvent | undefined;
@@ -36,7 +31,7 @@ export interface SizeState extends FeedSize {
 /** Near its cap above 90 %, until at most 85 %: oscillation is logged once. */
 const NEAR = 0.9;
 const NO_LONGER_NEAR = 0.85;
-export const isFull = ({ entries, limit }: FeedSize): boolean => entries >= limit * NEAR;
+export const isFull = ({ entryCount, entryLimit }: FeedFacts): boolean => entryCount >= entryLimit * NEAR;
 /** Minimum entries for a `shrunk` event, and its duration unless the entries return, ms. */
 const SHRINKS_FROM = 100;
 const SHRUNK_FOR = 24 * 3_600_000;
@@ -44,18 +39,17 @@ const SHRUNK_FOR = 24 * 3_600_000;
 const shown = (count: number) => count.toLocaleString('en-US');
 
 /** The state and log lines after a build; `now` in ms since 1970. */
-export function afterBuild(before: SizeState | undefined, size: FeedSize, now: number): { state: SizeState; events: FeedEvent[] } {
-  const cap = capState(before?.cap, size);
+export function afterBuild(before: SizeState | undefined, facts: FeedFacts, now: number): { state: SizeState; events: FeedEvent[] } {
+  const cap = capState(before?.cap, facts);
   const isSame = cap === (before?.cap ?? 'within');
-  const told = TIGHT[cap]?.(size);
-  const tight = isSame && (size.fitted === undefined || before?.tight === undefined) ? before?.tight : told;
-  const leftOut = leftOutEvent(size);
-  const isWholeAgain = before?.leftOut !== undefined && leftOut === undefined;
-  const isNewlyLeft = leftOut !== undefined && namesOf(before?.fitted?.leftOut) !== namesOf(size.fitted?.leftOut);
-  const shrunk = shrunkFrom(before, size, now);
+  const tight = isSame && (facts.trimmed === undefined || before?.tight === undefined) ? before?.tight : TIGHT[cap]?.(facts);
+  const leftOut = leftOutEvent(facts);
+  const isUntrimmed = before?.leftOut !== undefined && leftOut === undefined;
+  const isNewlyLeft = leftOut !== undefined && namesOf(before?.facts.trimmed?.leftOut) !== namesOf(facts.trimmed?.leftOut);
+  const shrunk = shrunkFrom(before, facts, now);
   return {
     state: {
-      ...size,
+      facts,
       cap,
       tight: tight && { since: (isSame ? before?.tight?.since : undefined) ?? now, ...tight },
       leftOut: leftOut && { since: isNewlyLeft ? now : (before?.leftOut?.since ?? now), ...leftOut },
@@ -63,58 +57,62 @@ export function afterBuild(before: SizeState | undefined, size: FeedSize, now: n
     },
     events: [
       ...(isNewlyLeft ? [warning(leftOut)] : []),
-      ...(isWholeAgain ? [{ kind: 'whole' as const, level: 'info' as const, text: 'leaves nothing out any more' }] : []),
-      ...(isSame ? [] : [capEvent(before?.cap, cap, size)]),
+      ...(isUntrimmed ? [{ kind: 'whole' as const, level: 'info' as const, text: 'leaves nothing out any more' }] : []),
+      ...(isSame ? [] : [capEvent(before?.cap, cap, facts)]),
       ...(shrunk === undefined || shrunk === before?.shrunk ? [] : [warning(shrunk)]),
     ],
   };
 }
 
-type Told = Pick<FeedEvent, 'kind' | 'text'>;
+type EventText = Pick<FeedEvent, 'kind' | 'text'>;
 
 /** The feed is trimmed (SPEC D29.6). */
-const leftOutEvent = ({ limit, fitted }: FeedSize): Told | undefined =>
-  fitted?.leftOut && { kind: 'left_out', text: `leaves out ${trimmedText(fitted.leftOut)}, to keep within its cap of ${shown(limit)}` };
+const leftOutEvent = ({ entryLimit, trimmed }: FeedFacts): EventText | undefined =>
+  trimmed?.leftOut && {
+    kind: 'left_out',
+    text: `leaves out ${trimmedText(trimmed.leftOut)}, to keep within its cap of ${shown(entryLimit)}`,
+  };
 
 const namesOf = (left: Trimmed | undefined): string =>
   left === undefined ? '' : left.fit === 'sources' ? String(left.minSources) : left.lists.map(({ name }) => name).join('\n');
 
-const warning = ({ kind, text }: Told): FeedEvent => ({ kind, level: 'warn', text });
+const warning = ({ kind, text }: EventText): FeedEvent => ({ kind, level: 'warn', text });
 
-function capState(before: CapState | undefined, { entries, limit }: FeedSize): CapState {
-  if (entries > limit) return 'over';
-  return entries > limit * (before === 'near' ? NO_LONGER_NEAR : NEAR) ? 'near' : 'within';
+function capState(before: CapState | undefined, { entryCount, entryLimit }: FeedFacts): CapState {
+  if (entryCount > entryLimit) return 'over';
+  return entryCount > entryLimit * (before === 'near' ? NO_LONGER_NEAR : NEAR) ? 'near' : 'within';
 }
 
-const nextText = (fitted: TrimResult | undefined) => (fitted?.next === undefined ? '' : `; beyond it ${fitted.next} would be left out`);
+const nextText = ({ trimmed }: FeedFacts) => (trimmed?.next === undefined ? '' : `; beyond it ${trimmed.next} would be left out`);
 
-const TIGHT: Partial<Record<CapState, (size: FeedSize) => Told>> = {
-  near: ({ entries, limit, fitted }) => ({
+const TIGHT: Partial<Record<CapState, (facts: FeedFacts) => EventText>> = {
+  near: (facts) => ({
     kind: 'near_cap',
-    text: `has ${shown(entries)} entries, ${Math.floor((entries / limit) * 100)}% of its cap of ${shown(limit)}${nextText(fitted)}`,
+    text: `has ${shown(facts.entryCount)} entries, ${capPercent(facts)}% of its cap of ${shown(facts.entryLimit)}${nextText(facts)}`,
   }),
-  over: ({ entries, limit }) => ({
+  over: ({ entryCount, entryLimit }) => ({
     kind: 'over_cap',
-    text: `is over its cap of ${shown(limit)} with ${shown(entries)} entries: it is not published (413)`,
+    text: `is over its cap of ${shown(entryLimit)} with ${shown(entryCount)} entries: it is not published (413)`,
   }),
 };
 
-function capEvent(before: CapState | undefined, after: CapState, size: FeedSize): FeedEvent {
-  const tight = TIGHT[after]?.(size);
+function capEvent(before: CapState | undefined, after: CapState, facts: FeedFacts): FeedEvent {
+  const tight = TIGHT[after]?.(facts);
   if (tight !== undefined && before !== 'over') return warning(tight);
   const now = before === 'over' ? 'back under its cap' : 'no longer near its cap';
-  return { kind: 'under_cap', level: 'info', text: `is ${now} of ${shown(size.limit)}: it has ${shown(size.entries)} entries` };
+  return { kind: 'under_cap', level: 'info', text: `is ${now} of ${shown(facts.entryLimit)}: it has ${shown(facts.entryCount)} entries` };
 }
 
 function shrunkFrom(
   before: SizeState | undefined,
-  { entries }: FeedSize,
+  { entryCount: entries }: FeedFacts,
   now: number,
-): (Told & { from: number; since?: number }) | undefined {
+): (EventText & { from: number; since?: number }) | undefined {
   if (before === undefined) return undefined;
-  if (before.entries >= SHRINKS_FROM && entries * 2 <= before.entries)
-    return { kind: 'shrunk', from: before.entries, text: `shrank from ${shown(before.entries)} to ${shown(entries)} entries` };
-  const { shrunk } = before;
+  const { shrunk, facts } = before;
+  const from = facts.entryCount;
+  if (from >= SHRINKS_FROM && entries * 2 <= from)
+    return { kind: 'shrunk', from, text: `shrank from ${shown(from)} to ${shown(entries)} entries` };
   return shrunk !== undefined && entries * 2 <= shrunk.from && now < shrunk.since + SHRUNK_FOR ? shrunk : undefined;
 }
 

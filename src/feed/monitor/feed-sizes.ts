@@ -11,7 +11,7 @@ interface SizeState extends Feed {
   v4: FamilySize | null;
   v6: FamilySize | null;
   /** Day of the last export; undefined after a change. */
-  takenFor: number | undefined;
+  exportedFor: number | undefined;
 }
 
 export class FeedSizes {
@@ -20,11 +20,11 @@ export class FeedSizes {
   /** Records a build's networks. Builds of one family leave the other unknown. */
   note(feed: Feed, family: Family, v4: number, v6: number): void {
     const key = keyOf(feed);
-    const known = this.#feeds.get(key) ?? { ...feed, v4: null, v6: null, takenFor: undefined };
+    const known = this.#feeds.get(key) ?? { ...feed, v4: null, v6: null, exportedFor: undefined };
     this.#feeds.set(key, known);
     if (family !== 'v6') known.v4 = grown(known.v4, v4);
     if (family !== 'v4') known.v6 = grown(known.v6, v6);
-    known.takenFor = undefined;
+    known.exportedFor = undefined;
   }
 
   forget(feed: Feed): void {
@@ -33,14 +33,14 @@ export class FeedSizes {
 
   /** Exports sizes changed since the last call or belonging to a new day; `day` counts from 1970. */
   take(day: number): FeedSizeOfDay[] {
-    const taken: FeedSizeOfDay[] = [];
+    const exported: FeedSizeOfDay[] = [];
     for (const state of this.#feeds.values()) {
-      if (state.takenFor === day) continue;
+      if (state.exportedFor === day) continue;
       const { workspaceId, feedId, v4, v6 } = state;
-      taken.push({ workspaceId, feedId, day, v4, v6 });
-      [state.v4, state.v6, state.takenFor] = [settled(v4), settled(v6), day];
+      exported.push({ workspaceId, feedId, day, v4, v6 });
+      [state.v4, state.v6, state.exportedFor] = [settled(v4), settled(v6), day];
     }
-    return taken;
+    return exported;
   }
 }
 

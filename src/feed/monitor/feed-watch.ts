@@ -1,24 +1,17 @@
 /** The current states of feeds, and their log lines (SPEC D10.10 to D10.13). */
 import type { Log } from '../../ports/log.ts';
 import type { AccessAction } from '../../rule.ts';
-import type { FeedCounter } from '../builder.ts';
+import type { BuildSource, FeedCounter } from '../builder.ts';
+import type { FeedFacts } from '../facts.ts';
 import { FORMAT_NAMES, FORMATS } from '../formats/table.ts';
 import type { FeedShares } from '../shares.ts';
 import type { Family, Variant } from '../variant.ts';
-import { afterBuild, type FeedEvent, type FeedSize, FRESH, isFull, type OpenEvent, type SizeState, staleEvent } from './feed-events.ts';
+import { afterBuild, type FeedEvent, FRESH, isFull, type OpenEvent, type SizeState, staleEvent } from './feed-events.ts';
 import { FeedSizes } from './feed-sizes.ts';
 
 export interface FeedName {
   readonly workspaceId: string;
   readonly feedId: string | null;
-}
-
-export interface BuiltSize extends FeedSize {
-  readonly name: string;
-  readonly target?: string | null | undefined;
-  readonly v4Count?: number | undefined;
-  /** `BuildSource.revision`; undefined while the store is unavailable: nothing can be counted. */
-  readonly revision?: number | undefined;
 }
 
 interface Counted {
@@ -29,7 +22,8 @@ interface Counted {
 }
 
 /** One feed in one action and family, and its open events. */
-export interface WatchedFeed extends FeedName, Counted, FeedSize {
+export interface WatchedFeed extends FeedName, Counted {
+  readonly facts: FeedFacts;
   readonly name: string;
   readonly target?: string | null | undefined;
   readonly builtAt: number;
@@ -74,14 +68,16 @@ export class FeedWatch {
 
   /**
    * Records a build for all variants with equal entries. Resolves to the shares of a full feed once counted; undefined if it is not full,
-   * or if counting fails.
+   * or if counting fails. `offline`: the store is unavailable, so nothing can be counted.
    */
   async built(
     feed: FeedName,
     variant: Variant,
-    { name, target, v4Count = 0, revision, ...size }: BuiltSize,
+    { name, target, facts, revision }: Pick<BuildSource, 'name' | 'target' | 'facts' | 'revision'>,
+    offline: boolean,
   ): Promise<FeedShares | undefined> {
-    if (variant.action === 'block') this.sizes.note(feed, variant.family, v4Count, size.entries - v4Count);
+    const { v4Count = 0, entryCount } = facts;
+    if (variant.action === 'block') this.sizes.note(feed, variant.family, v4Count, entryCount - v4Count);
     const key = keyOf(feed);
     const state: FeedState = this.#feeds.get(key) ?? { ...feed, name, stale: undefined, expected: undefined, counted: new Map() };
     this.#feeds.set(key, state);
@@ -90,21 +86,19 @@ export class FeedWatch {
     const counted = countedOf(variant);
     const place = JSON.stringify(counted);
     const now = this.#now();
-    const { state: after, events } = afterBuild(state.counted.get(place)?.size, size, now);
+    const { state: after, events } = afterBuild(state.counted.get(place)?.size, facts, now);
     const of: CountedState = { ...counted, size: after, builtAt: now, shares: state.counted.get(place)?.shares };
     state.counted.set(place, of);
     if (counted.action === 'block') state.expected = undefined;
     for (const event of events) this.#tell(state, event, counted);
-    if (!isFull(size)) of.shares = undefined;
-    else if (revision !== undefined) of.shares = await this.#count(feed, { ...counted, revision });
+    if (!isFull(facts)) of.shares = undefined;
+    else if (!offline) of.shares = await this.#count(feed, { ...counted, revision });
     return of.shares;
   }
 
   /** Counts the entries of decisions over their cap; undefined if that fails. */
-  overCap(feed: FeedName, revision: number | undefined): Promise<FeedShares | undefined> {
-    return revision === undefined
-      ? Promise.resolve(undefined)
-      : this.#count(feed, { action: 'block', family: 'both', rated: false, revision });
+  async overCap(feed: FeedName, revision: number, offline: boolean): Promise<FeedShares | undefined> {
+    return offline ? undefined : this.#count(feed, { action: 'block', family: 'both', rated: false, revision });
   }
 
   async #count({ workspaceId, feedId }: FeedName, { action, family, revision }: Counted & { readonly revision: number }) {
@@ -175,9 +169,7 @@ const watchedOf = ({ workspaceId, feedId, name, target, stale, expected, counted
     name,
     target,
     ...of,
-    entries: size.entries,
-    limit: size.limit,
-    fitted: size.fitted,
+    facts: size.facts,
     builtAt,
     shares,
     staleSince: stale?.asOf,

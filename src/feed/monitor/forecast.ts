@@ -56,13 +56,16 @@ export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: Fo
         running -= 1;
       });
     return within(work, PREVIEW_LIMIT, 'the count of entries', clock).catch((error: Error) => {
-      log('warn', `what a batch changes could not be counted: ${error.message}`);
+      log('warn', `the effect of a batch could not be counted: ${error.message}`);
       return { unknown: 'the entries could not be counted in time' };
     });
   }
 
   const mayExceed = (workspaceId: string, networks: number): boolean => {
-    for (const { size } of watch.blockSizes(workspaceId)) if (size.cap !== 'over' && size.entries + networks > size.limit) return true;
+    for (const {
+      size: { cap, facts },
+    } of watch.blockSizes(workspaceId))
+      if (cap !== 'over' && facts.entryCount + networks > facts.entryLimit) return true;
     return false;
   };
 
@@ -77,7 +80,10 @@ export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: Fo
       const more = leavesMoreOut(left) ? left.leftOutAfter : undefined;
       if (more !== undefined) watch.expect({ workspaceId: signals.workspaceId, feedId }, willLeaveOutEvent(entryLimit, more));
       if (entriesAfter <= entryLimit) continue;
-      watch.expect({ workspaceId: signals.workspaceId, feedId }, willExceedEvent(size.entries, entriesAfter, entryLimit, found.costliest));
+      watch.expect(
+        { workspaceId: signals.workspaceId, feedId },
+        willExceedEvent(size.facts.entryCount, entriesAfter, entryLimit, found.costliest),
+      );
     }
   }
 

@@ -9,13 +9,13 @@ const bytes = (length: number) => new Uint8Array(length).fill(length);
 describe('D1 FEED_CACHE_MB', () => {
   test('a body that is not used goes before one that is', () => {
     const bodies = new BodyCache(100);
-    const [a, b, c] = [40, 41, 42].map((length) => bodies.hold(bytes(length)));
+    const [a, b, c] = [40, 41, 42].map((length) => bodies.add(bytes(length)));
     assert.deepEqual(
       [a, b, c].map((body) => body.identity?.length),
       [undefined, 41, 42],
     );
     bodies.identity(b);
-    bodies.hold(bytes(20));
+    bodies.add(bytes(20));
     assert.deepEqual(
       [b, c].map((body) => body.identity?.length),
       [41, undefined],
@@ -24,11 +24,11 @@ describe('D1 FEED_CACHE_MB', () => {
 
   test('where all are used the first goes, and the others need to be used again', () => {
     const bodies = new BodyCache(100);
-    const [a, b, c] = [30, 31, 32].map((length) => bodies.hold(bytes(length)));
+    const [a, b, c] = [30, 31, 32].map((length) => bodies.add(bytes(length)));
     for (const body of [a, b, c]) bodies.identity(body);
-    const d = bodies.hold(bytes(20));
+    const d = bodies.add(bytes(20));
     for (const body of [c, d]) bodies.identity(body);
-    const e = bodies.hold(bytes(25));
+    const e = bodies.add(bytes(25));
     assert.deepEqual(
       [a, b, c, d, e].map((body) => body.identity?.length),
       [undefined, undefined, 32, 20, 25],
@@ -37,24 +37,24 @@ describe('D1 FEED_CACHE_MB', () => {
 
   test('one body is always held, however large', () => {
     const bodies = new BodyCache(10);
-    const large = bodies.hold(bytes(1_000));
+    const large = bodies.add(bytes(1_000));
     assert.equal(bodies.identity(large)?.length, 1_000);
-    bodies.hold(bytes(1));
+    bodies.add(bytes(1));
     assert.equal(bodies.identity(large), undefined);
     assert.equal(bodies.gzip(large), undefined);
   });
 
   test('compressed once for all who wait, and counted', async () => {
     const bodies = new BodyCache(3_000);
-    const body = bodies.hold(crypto.getRandomValues(new Uint8Array(1_000)));
+    const body = bodies.add(crypto.getRandomValues(new Uint8Array(1_000)));
     const [first, second] = [bodies.gzip(body), bodies.gzip(body)];
     assert.equal(first, second);
     const gzip = await first!;
     assert.deepEqual(new Uint8Array(gunzipSync(gzip)), body.identity);
     assert.equal(bodies.gzip(body), gzip);
-    const other = bodies.hold(bytes(900));
+    const other = bodies.add(bytes(900));
     bodies.identity(body);
-    bodies.hold(bytes(200));
+    bodies.add(bytes(200));
     assert.equal(other.identity, undefined);
     assert.equal(bodies.identity(body)?.length, 1_000);
   });
@@ -66,19 +66,19 @@ describe('D1 FEED_CACHE_MB', () => {
       { to: 1_000, name: 'a' },
       { to: 3_000, name: 'b' },
     ];
-    const first = bodies.hold(text, parts);
+    const first = bodies.add(text, parts);
     await bodies.gzip(first);
-    const next = bodies.hold(text.slice(1_000), [{ to: 2_000, name: 'b' }], first);
+    const next = bodies.add(text.slice(1_000), [{ to: 2_000, name: 'b' }], first);
     bodies.drop(first);
     const gzip = await bodies.gzip(next)!;
     assert.deepEqual(new Uint8Array(gunzipSync(gzip)), text.slice(1_000));
-    assert.deepEqual(gzip, await new BodyCache(1).gzip(new BodyCache(1).hold(text.slice(1_000), [{ to: 2_000, name: 'b' }])));
+    assert.deepEqual(gzip, await new BodyCache(1).gzip(new BodyCache(1).add(text.slice(1_000), [{ to: 2_000, name: 'b' }])));
     assert.equal(bodies.bytes, 2_000 + gzip.length);
   });
 
   test('a body that is dropped while it is compressed is still sent, and not kept', async () => {
     const bodies = new BodyCache(1 << 20);
-    const body = bodies.hold(bytes(500_000));
+    const body = bodies.add(bytes(500_000));
     const compressing = bodies.gzip(body)!;
     bodies.drop(body);
     assert.equal(gunzipSync(await compressing).length, 500_000);
@@ -91,12 +91,12 @@ describe('D1 FEED_CACHE_MB', () => {
     const identity = crypto.getRandomValues(new Uint8Array(1 << 16));
     const long = new Uint8Array(3 << 20).map((_, i) => identity[i % identity.length] ^ (i >> 16));
     const wanted = createHash('md5').update(long).digest('hex');
-    const body = bodies.hold(long);
+    const body = bodies.add(long);
     const [first, second] = [bodies.md5(body), bodies.md5(body)];
     assert.equal(first, second);
     bodies.drop(body);
     assert.deepEqual([await first, await bodies.md5(body)], [wanted, wanted]);
-    const unasked = bodies.hold(bytes(10));
+    const unasked = bodies.add(bytes(10));
     bodies.drop(unasked);
     assert.equal(bodies.md5(unasked), undefined);
   });

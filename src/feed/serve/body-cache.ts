@@ -19,7 +19,7 @@ export interface Body {
 export class BodyCache {
   readonly #limit: number;
   /** In eviction order. */
-  readonly #held = new Set<Body>();
+  readonly #cached = new Set<Body>();
   #bytes = 0;
 
   constructor(limit: number) {
@@ -31,12 +31,12 @@ export class BodyCache {
   }
 
   /** Caches a new body, at least until the next one. Parts shared with the predecessor are not compressed again. */
-  hold(identity: Uint8Array, parts?: readonly BodyPart[], predecessor?: Body): Body {
+  add(identity: Uint8Array, parts?: readonly BodyPart[], predecessor?: Body): Body {
     const before = parts && (predecessor?.gzip ?? predecessor?.before);
     const body: Body = { identity, parts, gzip: undefined, before, md5: undefined, compressing: undefined, used: false };
-    this.#held.add(body);
+    this.#cached.add(body);
     this.#bytes += sizeOf(body);
-    this.#makeRoom(body);
+    this.#evict(body);
     return body;
   }
 
@@ -66,7 +66,7 @@ export class BodyCache {
   }
 
   drop(body: Body): void {
-    if (!this.#held.delete(body)) return;
+    if (!this.#cached.delete(body)) return;
     this.#bytes -= sizeOf(body);
     body.identity = undefined;
     body.gzip = undefined;
@@ -74,12 +74,12 @@ export class BodyCache {
   }
 
   #keepGzip(body: Body, gzip: Gzipped): Uint8Array {
-    if (this.#held.has(body)) {
+    if (this.#cached.has(body)) {
       this.#bytes -= sizeOf(body);
       body.gzip = gzip;
       body.before = undefined;
       this.#bytes += sizeOf(body);
-      this.#makeRoom(body);
+      this.#evict(body);
     }
     return gzip.bytes;
   }
@@ -88,15 +88,15 @@ export class BodyCache {
    * Second chance (clock algorithm): a used body moves to the end, the first unused one is evicted. A use only sets a flag: reordering at
    * every poll would create garbage.
    */
-  #makeRoom(newest: Body): void {
-    for (const body of this.#held) {
+  #evict(newest: Body): void {
+    for (const body of this.#cached) {
       if (this.#bytes <= this.#limit) return;
       if (body === newest) continue;
       if (body.used) {
         body.used = false;
-        this.#held.delete(body);
+        this.#cached.delete(body);
         // The loop reaches it again at its end.
-        this.#held.add(body);
+        this.#cached.add(body);
       } else this.drop(body);
     }
   }

@@ -59,7 +59,7 @@ export class DocumentCache {
     if (workspace === undefined) return undefined;
     const named = workspace.recall(list, at.monotonic);
     if (named === undefined || (boundTo !== null && named.feedId !== boundTo)) return undefined;
-    return workspace.ready(named.feedId, whole(variant, named.defaults), at);
+    return workspace.ready(named.feedId, completed(variant, named.defaults), at);
   }
 
   /**
@@ -76,7 +76,7 @@ export class DocumentCache {
     if (!isPermitted(resolution, query.boundTo)) return { kind: 'forbidden' };
     if (resolution.kind !== 'named') return resolution;
     const { feedId, defaults } = resolution;
-    const variant = whole(query.variant, defaults);
+    const variant = completed(query.variant, defaults);
     const revision = revisionOf(variant.document, resolution);
     const served = await workspace.document(variant.document, feedId).serve(variant, arrival, { ...read, revision }, withBody);
     return served ?? { kind: feedId === null ? 'no_workspace' : 'unknown_list' };
@@ -132,7 +132,7 @@ export class DocumentCache {
   }
 }
 
-const whole = (asked: DocumentQuery['variant'], defaults: Variant): DocumentVariant =>
+const completed = (asked: DocumentQuery['variant'], defaults: Variant): DocumentVariant =>
   isOfFeed(asked) ? variantOf(asked, defaults) : asked;
 const isOfFeed = (asked: DocumentQuery['variant']): asked is Partial<Variant> => asked.document === undefined || asked.document === 'feed';
 

@@ -119,7 +119,7 @@ export function decideLastModified(
 }
 
 /** The served content and its end, if the next content must wait for a later second; `second`: now. */
-export const heldUntil = (variant: DocumentVariant, before: ServedBefore | undefined, second: number): BuildRequest['before'] =>
+export const servedUntil = (variant: DocumentVariant, before: ServedBefore | undefined, second: number): BuildRequest['before'] =>
   before?.servable && isRemembered(variant) && before.lastModified < second + LONGEST_WAIT
     ? { hash: before.hash, until: before.lastModified + 1 }
     : undefined;

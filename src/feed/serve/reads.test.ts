@@ -33,7 +33,8 @@ describe('D5.13 a known snapshot', () => {
   });
 
   test('is replaced by the snapshot of a build, unless it is the same', () => {
-    const made = { name: 'n', geoVersion: '1', v4Count: undefined, entryCount: 0, entryLimit: 9, asOf: 8, completeSince: 0, nextExpiry: 9 };
+    const facts = { entryCount: 0, entryLimit: 9, nextExpiry: 9 };
+    const made = { name: 'n', geoVersion: '1', facts, asOf: 8, completeSince: 0 };
     const build = { ...made, revision: 7, at: at(1_000), readAt: 1_001 };
     assert.equal(snapshotOf(build, known, INTERVAL), known);
     assert.deepEqual(snapshotOf(build, undefined, INTERVAL), known);

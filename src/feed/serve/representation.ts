@@ -1,7 +1,7 @@
 import type { BuiltDocument } from '../builder.ts';
 import type { DocumentVariant } from '../document.ts';
+import type { FeedFacts } from '../facts.ts';
 import type { FeedShares } from '../shares.ts';
-import type { Trimmed } from '../trim.ts';
 import type { Body } from './body-cache.ts';
 import { entityTag } from './etag.ts';
 import { gzipCoding } from './gzip.ts';
@@ -19,9 +19,7 @@ export interface Representation {
   /** Other content was published with the same date: only the tags differ. */
   readonly sharesInstant: boolean;
   readonly isPublished: boolean;
-  readonly entryCount: number;
-  readonly entryLimit: number;
-  readonly leftOut?: Trimmed | undefined;
+  readonly facts: FeedFacts;
   /** Whole seconds: last confirmation, if the store does not answer; else undefined. */
   readonly staleSince: number | undefined;
 }
@@ -29,8 +27,7 @@ export interface Representation {
 export interface TooLarge {
   readonly kind: 'too_large';
   readonly of?: Pick<Representation, 'feedId' | 'variant'>;
-  readonly entryCount: number;
-  readonly entryLimit: number;
+  readonly facts: FeedFacts;
   readonly hint: string;
   readonly shares?: FeedShares | undefined;
   readonly staleSince: number | undefined;
@@ -42,7 +39,7 @@ export const toldDate = ({ lastModified, isPublished }: Pick<Representation, 'la
 
 /** `zlib`: compressor version and machine. */
 export function representationOf(
-  { hash, stampsAt, entryCount, entryLimit, fitted }: BuiltDocument,
+  { hash, stampsAt, facts }: BuiltDocument,
   { lastModified, sharesInstant, isPublished }: Pick<Representation, 'lastModified' | 'sharesInstant' | 'isPublished'>,
   { feedId, variant }: Pick<Representation, 'feedId' | 'variant'>,
   body: Body,
@@ -65,9 +62,7 @@ export function representationOf(
     lastModified,
     sharesInstant,
     isPublished,
-    entryCount,
-    entryLimit,
-    leftOut: fitted?.leftOut,
+    facts,
     staleSince: undefined,
   };
 }

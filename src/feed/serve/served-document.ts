@@ -7,7 +7,7 @@ import { stampText } from '../formats/stamp.ts';
 import type { FeedName, FeedWatch } from '../monitor/feed-watch.ts';
 import { isBefore, type ReadStamp } from '../read-stamp.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
-import { agrees, type Dated, dateContent, heldUntil, LONGEST_WAIT, NEVER, recordContent } from './last-modified.ts';
+import { agrees, type Dated, dateContent, LONGEST_WAIT, NEVER, recordContent, servedUntil } from './last-modified.ts';
 import { confirmedBy, type DocumentRead, isOf, isOutdated, type KnownSnapshot, snapshotOf } from './reads.ts';
 import { type Representation, representationOf, type TooLarge } from './representation.ts';
 import {
@@ -85,7 +85,7 @@ export class ServedDocument {
     const outcomes = [...this.#variants.values()].flatMap(({ state }) => state.current?.outcome ?? []);
     const isStale = monotonic - this.#usedAt < STALE_SHOWN && outcomes.some(({ staleSince }) => staleSince !== undefined);
     const nearest = nearestToCap(outcomes);
-    return nearest && { entries: nearest.entryCount, limit: nearest.entryLimit, isStale };
+    return nearest && { entries: nearest.facts.entryCount, limit: nearest.facts.entryLimit, isStale };
   }
 
   ready(variant: DocumentVariant, at: Instant): Outcome {
@@ -133,7 +133,7 @@ export class ServedDocument {
       if (!isThere) return undefined;
       const { current } = served.state;
       if (current !== undefined && isComplete(current, this.#context.now().wall)) return current.outcome;
-      if (round === MAX_ROUNDS) throw new WeirError('FEED_UNAVAILABLE', 'what was built had expired each time');
+      if (round === MAX_ROUNDS) throw new WeirError('FEED_UNAVAILABLE', 'each build expired before it was finished');
     }
   }
 
@@ -208,13 +208,13 @@ export class ServedDocument {
   async #build(served: ServedVariant, sequence: number, staleSince: number | undefined): Promise<boolean> {
     const { variant } = served;
     const now = this.#context.now();
-    const before = heldUntil(variant, servedBefore(served.state, now), secondOf(now.wall));
+    const before = servedUntil(variant, servedBefore(served.state, now), secondOf(now.wall));
     const offline = staleSince !== undefined;
     const result = await this.#context.options.builder.build({ ...this.#name, variant, sequence, offline, before });
     if (result.kind === 'no_snapshot') throw new WeirError('FEED_UNAVAILABLE', 'there is no snapshot in memory');
-    if (result.kind === 'gone') this.forget();
+    if (result.kind === 'deleted') this.forget();
     else if (!this.#isOvertaken(served, result, offline)) await this.#accept(served, result, staleSince);
-    return result.kind !== 'gone';
+    return result.kind !== 'deleted';
   }
 
   /** Whether the variant already has a build from a later read; without the store, from any read (SPEC D35.4). */
@@ -223,9 +223,7 @@ export class ServedDocument {
 
   async #accept(served: ServedVariant, result: BuiltDocument | TooLargeBuild, staleSince: number | undefined): Promise<void> {
     const { variant } = served;
-    const { name, target, entryCount: entries, v4Count, entryLimit: limit, fitted } = result;
-    const { at, geoVersion, asOf, completeSince, nextExpiry } = result;
-    const size = { name, target, entries, v4Count, limit, fitted, revision: staleSince === undefined ? result.revision : undefined };
+    const { at, geoVersion, asOf, completeSince, facts } = result;
     const snapshot = snapshotOf(result, this.#snapshot, this.#context.interval);
     if (!isBefore(at, this.#snapshot?.at)) this.#snapshot = snapshot;
     const { confirmed } = snapshot;
@@ -235,8 +233,8 @@ export class ServedDocument {
     if (this.#isOvertaken(served, result, offline)) return;
     const isOver = result.kind === 'too_large';
     const { watch } = this.#context.options;
-    const counted = variant.document === 'feed' ? this.#watch?.built(this.#name, variant, size) : undefined;
-    const ofBouncers = isOver && variant.document === 'decisions' ? watch.overCap(this.#name, size.revision) : undefined;
+    const counted = variant.document === 'feed' ? this.#watch?.built(this.#name, variant, result, offline) : undefined;
+    const ofBouncers = isOver && variant.document === 'decisions' ? watch.overCap(this.#name, result.revision, offline) : undefined;
     const shares = isOver ? await (counted ?? ofBouncers) : undefined;
     if (this.#isOvertaken(served, result, offline)) return;
     const now = this.#context.now();
@@ -245,12 +243,12 @@ export class ServedDocument {
     const outcome =
       result.kind === 'document'
         ? this.#representation(result, dated!, served)
-        : { kind: result.kind, of: { feedId: this.feedId, variant }, entryCount: entries, entryLimit: limit, hint: result.hint, shares };
+        : { kind: result.kind, of: { feedId: this.feedId, variant }, facts, hint: result.hint, shares };
     const { waits, settlesAt } = dated ?? { waits: false, settlesAt: NEVER };
     const paused = now.monotonic + this.#context.pause;
     const settled = now.monotonic + LONGEST_WAIT * 1000;
     const freshUntil = settlesAt !== NEVER ? settled : staleSince !== undefined ? paused : confirmed.freshUntil;
-    const times = { freshUntil, asOf, completeSince, nextExpiry: Math.min(nextExpiry, settlesAt) };
+    const times = { freshUntil, asOf, completeSince, nextExpiry: Math.min(facts.nextExpiry, settlesAt) };
     const build = { outcome: { ...outcome, staleSince }, at, confirmed, geoVersion, ...times };
     this.#update(served, withBuild(served.state, build, waits, now));
   }
@@ -263,14 +261,14 @@ export class ServedDocument {
   #representation(result: BuiltDocument, dated: Dated, { variant, state }: ServedVariant): Representation {
     const { bodies, options } = this.#context;
     stampText(result, dated.lastModified);
-    const body = bodies.hold(result.bytes, result.parts, newestBody(state));
+    const body = bodies.add(result.bytes, result.parts, newestBody(state));
     return representationOf(result, dated, { feedId: this.feedId, variant }, body, options.zlib);
   }
 
   #variant(variant: DocumentVariant): ServedVariant {
     const known = this.#variants.get(keyOf(variant));
     if (known !== undefined) return known;
-    this.#makeRoom();
+    this.#evict();
     const [refreshing, buildingStale] = [this.#context.singleFlight<boolean>(), this.#context.singleFlight<boolean>()];
     const served = { variant, state: NOT_BUILT, refreshing, buildingStale };
     this.#variants.set(keyOf(variant), served);
@@ -278,7 +276,7 @@ export class ServedDocument {
   }
 
   /** Evicts the oldest filtered variant at the maximum. Requests waiting for it are still answered. */
-  #makeRoom(): void {
+  #evict(): void {
     const oldest = this.#variants.values().find(({ variant }) => !isRemembered(variant));
     if (oldest === undefined || this.#variants.size < MOST_VARIANTS) return;
     this.#update(oldest, withoutBuilds(oldest.state));

@@ -28,9 +28,8 @@ const withBuild = (state: VariantState, build: CachedBuild, now: Instant) =>
   withNewBuild(state, build, build.outcome.kind === 'document' && build.outcome.lastModified * 1000 > now.wall, now);
 
 function feed(hash: string, lastModified: number): Representation {
-  const body: Body = new BodyCache(9).hold(new Uint8Array(1));
+  const body: Body = new BodyCache(9).add(new Uint8Array(1));
   const etags = { identity: '"i"', gzip: '"g"', md5: '"m"' };
-  const counts = { entryCount: 1, entryLimit: 9, staleSince: undefined };
   return {
     kind: 'document',
     feedId: null,
@@ -41,10 +40,11 @@ function feed(hash: string, lastModified: number): Representation {
     lastModified,
     sharesInstant: false,
     isPublished: true,
-    ...counts,
+    facts: { entryCount: 1, entryLimit: 9, nextExpiry: 0 },
+    staleSince: undefined,
   };
 }
-const tooLarge: TooLarge = { kind: 'too_large', entryCount: 10, entryLimit: 9, hint: '', staleSince: undefined };
+const tooLarge: TooLarge = { kind: 'too_large', facts: { entryCount: 10, entryLimit: 9, nextExpiry: 0 }, hint: '', staleSince: undefined };
 
 /** A build that is fresh until second 130 and expires at second 110. */
 function build(outcome: Representation | TooLarge, change: Partial<CachedBuild> = {}): CachedBuild {

@@ -29,7 +29,7 @@ export interface VariantState {
   /** The last current document, even if there is none now. */
   readonly last: Representation | undefined;
   /** The last content with a published Last-Modified. */
-  readonly told: Pick<Representation, 'hash' | 'lastModified' | 'sharesInstant'> | undefined;
+  readonly published: Pick<Representation, 'hash' | 'lastModified' | 'sharesInstant'> | undefined;
   /** Until then `current` is served without further checks: ms, monotonic, and whole seconds of the wall clock. */
   readonly freshUntil: number;
   readonly nextExpiry: number;
@@ -39,7 +39,7 @@ export const NOT_BUILT: VariantState = {
   current: undefined,
   next: undefined,
   last: undefined,
-  told: undefined,
+  published: undefined,
   freshUntil: Number.NEGATIVE_INFINITY,
   nextExpiry: 0,
 };
@@ -70,17 +70,17 @@ export function withExtended(state: VariantState, current: CachedBuild): Variant
   return { ...state, current, freshUntil: current.freshUntil, nextExpiry: current.nextExpiry };
 }
 
-export const withoutBuilds = ({ last, told }: VariantState): VariantState => ({ ...NOT_BUILT, last, told });
+export const withoutBuilds = ({ last, published }: VariantState): VariantState => ({ ...NOT_BUILT, last, published });
 
 /** The previously published content: the next date must follow it. */
-export function servedBefore({ current, told }: VariantState, now: Instant): ServedBefore | undefined {
-  if (told === undefined) return undefined;
+export function servedBefore({ current, published }: VariantState, now: Instant): ServedBefore | undefined {
+  if (published === undefined) return undefined;
   const servable =
     current?.outcome.kind === 'document' &&
     now.monotonic <= current.freshUntil + GRACE &&
     isServable(current, now.wall) &&
     hasBody(current.outcome);
-  return { ...told, servable };
+  return { ...published, servable };
 }
 
 /** Whether the build matches the instant `wall` (ms): nothing in it has expired, and nothing unexpired was excluded. */
@@ -97,20 +97,20 @@ export const newestBody = ({ next, last }: VariantState): Body | undefined =>
   next?.outcome.kind === 'document' ? next.outcome.body : last?.body;
 
 export function releasedBodies(before: VariantState, after: VariantState): Body[] {
-  const kept = bodiesOf(after);
-  return bodiesOf(before).filter((body) => !kept.includes(body));
+  const remaining = bodiesOf(after);
+  return bodiesOf(before).filter((body) => !remaining.includes(body));
 }
 
 /** Start of a waiting build, s. Builds without Last-Modified never wait. */
 const beginningOf = ({ outcome }: CachedBuild): number => (outcome.kind === 'document' ? outcome.lastModified : 0);
 const hasBegun = (build: CachedBuild, now: Instant): boolean => beginningOf(build) * 1000 <= now.wall;
 
-function startServing({ last, told }: VariantState, build: CachedBuild): VariantState {
+function startServing({ last, published }: VariantState, build: CachedBuild): VariantState {
   const { outcome, nextExpiry, freshUntil } = build;
   const state = { current: build, next: undefined, freshUntil, nextExpiry };
-  if (outcome.kind !== 'document') return { ...state, last, told };
+  if (outcome.kind !== 'document') return { ...state, last, published };
   const { hash, lastModified, sharesInstant, isPublished } = outcome;
-  return { ...state, last: outcome, told: isPublished ? { hash, lastModified, sharesInstant } : told };
+  return { ...state, last: outcome, published: isPublished ? { hash, lastModified, sharesInstant } : published };
 }
 
 function bodiesOf({ current, next }: VariantState): Body[] {
@@ -119,4 +119,4 @@ function bodiesOf({ current, next }: VariantState): Body[] {
 
 /** The outcome with the least quota left. */
 export const nearestToCap = (outcomes: readonly (Representation | TooLarge)[]): Representation | TooLarge | undefined =>
-  outcomes.toSorted((a, b) => b.entryCount / b.entryLimit - a.entryCount / a.entryLimit)[0];
+  outcomes.toSorted(({ facts: a }, { facts: b }) => b.entryCount / b.entryLimit - a.entryCount / a.entryLimit)[0];

@@ -2,10 +2,11 @@
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import { type Clock, instantOf, secondOf, turnOf } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
+import type { SnapshotHead } from '../../ports/snapshot.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { fairQueue } from '../../schedule/fair-queue.ts';
 import { addressRules, allRules, geoCosts } from '../build/cap-hint.ts';
-import { measureFeed } from '../build/render-feed.ts';
+import { contentOfFeed } from '../build/render-feed.ts';
 import type { FeedCounter, FeedMeasure, FeedMeasurer, MeasureRequest } from '../builder.ts';
 import { readSnapshot } from '../index/snapshot.ts';
 import { storedVariant, variantOf } from '../variant.ts';
@@ -35,25 +36,26 @@ export function feedMeasurer({ store, geo, guard, shares, clock }: MeasureOption
     const asOf = secondOf(now.wall);
     const { protected: guarded } = guard(guardRails);
     const { family, action, format } = variant;
-    const own = measureFeed(snapshot, variant, asOf, geo(), guarded);
+    const { facts } = contentOfFeed(snapshot, variant, asOf, geo(), guarded);
     const other = family === 'both' ? undefined : variantOf({ family: family === 'v4' ? 'v6' : 'v4' }, variant);
-    const others = other && measureFeed(snapshot, other, asOf, geo(), guarded).entryCount;
-    const v4 = family === 'v6' ? others! : own.v4Count;
+    const others = other && contentOfFeed(snapshot, other, asOf, geo(), guarded).facts.entryCount;
+    const v4 = family === 'v6' ? others! : facts.v4Count;
     const direct = addressRules(snapshot, variant, asOf);
     return {
       name: profile.name,
       format,
       family,
       action,
-      entries: own.entryCount,
+      entries: facts.entryCount,
       v4,
-      v6: family === 'v4' ? others! : own.entryCount - own.v4Count,
-      entryLimit: own.entryLimit,
-      leftOut: own.fitted?.leftOut,
+      v6: family === 'v4' ? others! : facts.entryCount - facts.v4Count,
+      entryLimit: facts.entryLimit,
+      leftOut: facts.trimmed?.leftOut,
       addressRules: direct.v4 + direct.v6,
       rules: allRules(snapshot, variant, asOf),
       costs: geoCosts(snapshot, variant, asOf, geo()).slice(0, MOST_COSTS),
       shares: await shares({ workspaceId, feed, action, family }),
+      copies: copiesOf(snapshot.head),
     };
   }
 
@@ -61,3 +63,9 @@ export function feedMeasurer({ store, geo, guard, shares, clock }: MeasureOption
     measure: (request) => line(request.workspaceId, () => measure(request)),
   };
 }
+
+const copiesOf = ({ lists, quorum }: SnapshotHead): FeedMeasure['copies'] =>
+  lists.flatMap(({ id, name }, place) => {
+    const of = (quorum?.copies[place] ?? []).map((copied) => lists[copied]!.name);
+    return of.length === 0 ? [] : [{ id, name, of }];
+  });

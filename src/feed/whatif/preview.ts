@@ -8,7 +8,7 @@ import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction, type AccessRule, type RuleRole } from '../../rule.ts';
 import { oneByOne } from '../../serial.ts';
 import { type AccessChange, accessChangeOf, blockedPlace } from '../access-change.ts';
-import { measureFeed } from '../build/render-feed.ts';
+import { contentOfFeed } from '../build/render-feed.ts';
 import { type FeedPreview, type FeedPreviewer, MOST_PREVIEWED, PREVIEW_LIMIT, type PreviewRequest } from '../builder.ts';
 import { geoCost } from '../geo-cost.ts';
 import { readSnapshot, rulesOfList, type Snapshot } from '../index/snapshot.ts';
@@ -67,7 +67,7 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
 
   async function touchedList(workspaceId: string, listId: string, changes: readonly AccessChange[]): Promise<Touched> {
     const [list] = (await store.findNamed(workspaceId, listId))?.lists ?? [];
-    if (list === undefined) throw new WeirError('NOT_FOUND', 'the list is gone');
+    if (list === undefined) throw new WeirError('NOT_FOUND', 'the list was deleted');
     const { refs, targets } = namesOf(changes);
     return { list, overlay: overlayOf(await store.namedRules(workspaceId, listId, refs, targets), changes) };
   }
@@ -100,9 +100,10 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
       action === 'block' ? touched.includes('block') || cutsOut || touched.length === 0 : hasRules && touched.includes('allow'),
     );
     const measure = () =>
-      actions.map((action) =>
-        measureFeed(snapshot, variantOf({ action }, storedVariant(profile)), secondOf(now.wall), geo(), guard(guardRails).protected),
-      );
+      actions.map((action) => {
+        const variant = variantOf({ action }, storedVariant(profile));
+        return contentOfFeed(snapshot, variant, secondOf(now.wall), geo(), guard(guardRails).protected).facts;
+      });
     const before = measure();
     for (const each of touching) applyOverlay(snapshot, each);
     const after = measure();
@@ -114,8 +115,8 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
       entriesBefore: before[i].entryCount,
       entriesAfter: after[i].entryCount,
       entryLimit: after[i].entryLimit,
-      leftOutBefore: before[i].fitted?.leftOut,
-      leftOutAfter: after[i].fitted?.leftOut,
+      leftOutBefore: before[i].trimmed?.leftOut,
+      leftOutAfter: after[i].trimmed?.leftOut,
     }));
   }
 
@@ -134,8 +135,8 @@ const touchedActions = ({ removed, added }: Overlay): AccessAction[] =>
 function applyOverlay(snapshot: Snapshot, { list, hasRules, overlay: { removed, added } }: Touching): void {
   const { head } = snapshot;
   const { v4, v6, geo, geoTargets } = rulesOfList(snapshot, list.id);
-  const gone = new Set(removed.map(({ id }) => id));
-  for (const table of [v4, v6, geo]) table.remove(gone, 0);
+  const ids = new Set(removed.map(({ id }) => id));
+  for (const table of [v4, v6, geo]) table.remove(ids, 0);
   // In a composed feed the list's levels fill unset ones; a list's own feed has them in its profile.
   const filled = filledLevels(head.kind === 'composed' ? levelCode(list.confidence, list.severity) : 0);
   const add = ({ target, confidence, severity, expiresAt }: AccessRule, role: RuleRole) => {

@@ -26,9 +26,9 @@ const rulesOf = (kind: ExpressionKind) => {
   const { ruleRef, expression, action } = RULE_KINDS[kind].example;
   return {
     rules: listOf({
-      id: [`${ruleRef}@74234e98`, 'rule_ref, and behind @ what changes with config.'],
+      id: [`${ruleRef}@74234e98`, 'rule_ref, then @ and a hash of config.'],
       name: ruleRef,
-      org_id: [id, Type.String({ description: 'The id of the workspace.' })],
+      org_id: [id, Type.String({ description: 'Workspace id.' })],
       description: '',
       action,
       expression,
@@ -79,8 +79,8 @@ const CONFIG_ABOUT: About = {
 };
 const AUTHCHECK_ABOUT: About = {
   id: 'getAuthCheck',
-  summary: 'Whether the key may read the configuration',
-  answers: { 200: { description: 'It may.', content: jsonOf(reference(AuthCheck), 'a good key', { success: true }) } },
+  summary: 'Check whether the key can read the configuration',
+  answers: { 200: { description: 'It can.', content: jsonOf(reference(AuthCheck), 'a good key', { success: true }) } },
   faults: shared,
 };
 
@@ -90,7 +90,7 @@ const ABOUT = { '/config': CONFIG_ABOUT, '/authcheck': AUTHCHECK_ABOUT };
 export const AGENT_API: Api = {
   group: 'agent',
   title: 'Agents',
-  description: 'What agents that enforce rules themselves read. Each address is also below /v1.',
+  description: 'Configuration of agents that enforce rules themselves. Each address is also available below /v1.',
   schemas: [AgentConfig, AuthCheck, FeedError],
   securitySchemes: { bearer: BEARER },
   error: FeedError,

@@ -14,7 +14,7 @@ import { type KeyRevision, watchKeyRevision } from './key-revision.ts';
 import { bytesOf, type RememberedKey, rememberedKeys } from './remembered-keys.ts';
 import { unknownKeys } from './unknown-keys.ts';
 
-export interface Asker {
+export interface Client {
   readonly ip: string;
   readonly request?: IncomingMessage;
   readonly params?: Readonly<Record<string, string>>;
@@ -29,15 +29,15 @@ export interface Authenticator {
   authenticate(
     group: Group,
     authorization: string | undefined,
-    asker: Asker,
+    client: Client,
     at?: Instant,
   ): Caller | HttpFault | Promise<Caller | HttpFault>;
   /** For callers with another proof, such as a session. `digest`: SHA-256 of the key, latin1. */
-  authenticateKey(group: Group, digest: string, asker: Asker, at?: Instant): Caller | HttpFault | Promise<Caller | HttpFault>;
+  authenticateKey(group: Group, digest: string, client: Client, at?: Instant): Caller | HttpFault | Promise<Caller | HttpFault>;
   /** Counts a failed proof other than a key and returns the refusal. */
-  refuse(group: Group, asker: Asker): HttpFault;
+  refuse(group: Group, client: Client): HttpFault;
   /** Refuses a proof unchecked if its address sent too many wrong ones in this second. */
-  tired(asker: Asker): HttpFault | undefined;
+  throttled(client: Client): HttpFault | undefined;
   /** undefined until the first read. */
   keyRevision(): number | undefined;
   /** Keys used since the last call, with the last use of each, ms. */
@@ -52,7 +52,7 @@ interface AuthenticatorOptions {
   readonly monotonic: () => number;
   readonly counts?: Pick<HttpCounts, 'failedAuthentications' | 'limited'>;
   /** Called for each request with an invalid key. `digest`: its SHA-256, latin1. */
-  readonly onInvalid?: (group: Group, asker: Asker, digest: string) => void;
+  readonly onInvalid?: (group: Group, client: Client, digest: string) => void;
 }
 
 /** ms. */
@@ -77,7 +77,7 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
   const used = new Map<string, number>();
 
   /** The caller, if memory alone may admit it. */
-  function recall(key: RememberedKey | undefined, { ip }: Asker, { wall, monotonic }: Instant): Caller | undefined {
+  function recall(key: RememberedKey | undefined, { ip }: Client, { wall, monotonic }: Instant): Caller | undefined {
     return key !== undefined &&
       (key.isGoodFrom === undefined || key.isGoodFrom(ip)) &&
       revision.isFresh(monotonic) &&
@@ -92,7 +92,7 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
     return revision.isFresh(monotonic()) && revision.readable && unknown.has(digest, revision.current!);
   }
 
-  async function lookUp(digest: string, { ip }: Asker): Promise<Caller | HttpFault | undefined> {
+  async function lookUp(digest: string, { ip }: Client): Promise<Caller | HttpFault | undefined> {
     await revision.refresh();
     const known = keys.find(digest);
     if (known !== undefined && isCurrent(known, revision)) return decide(known, ip);
@@ -130,10 +130,10 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
     return caller;
   }
 
-  function refuse(group: Group, asker: Asker, digest: string | undefined): HttpFault {
-    if (digest !== undefined) onInvalid?.(group, asker, digest);
+  function refuse(group: Group, client: Client, digest: string | undefined): HttpFault {
+    if (digest !== undefined) onInvalid?.(group, client, digest);
     counts.failedAuthentications += 1;
-    if (!failures.count(asker.ip, monotonic())) return challenge(group);
+    if (!failures.count(client.ip, monotonic())) return challenge(group);
     counts.limited.failed_authentications += 1;
     return TOO_MANY_FAILURES;
   }
@@ -141,34 +141,34 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
   function authenticateKey(
     group: Group,
     digest: string,
-    asker: Asker,
+    client: Client,
     at = instantOf({ now, monotonic }),
   ): Caller | HttpFault | Promise<Caller | HttpFault> {
-    const known = recall(keys.find(digest), asker, at);
+    const known = recall(keys.find(digest), client, at);
     if (known !== undefined) return known;
     return isUnknown(digest)
-      ? refuse(group, asker, digest)
-      : lookUp(digest, asker).then((answer) => answer ?? refuse(group, asker, digest));
+      ? refuse(group, client, digest)
+      : lookUp(digest, client).then((answer) => answer ?? refuse(group, client, digest));
   }
 
   return {
-    authenticate(group, authorization = '', asker, at) {
+    authenticate(group, authorization = '', client, at) {
       if (authorization === '') return challenge(group);
       const digest = digestOf(group, authorization);
-      return digest === undefined ? refuse(group, asker, digest) : authenticateKey(group, digest, asker, at);
+      return digest === undefined ? refuse(group, client, digest) : authenticateKey(group, digest, client, at);
     },
     authenticateKey,
-    refuse: (group, asker) => refuse(group, asker, undefined),
-    tired({ ip }) {
+    refuse: (group, client) => refuse(group, client, undefined),
+    throttled({ ip }) {
       if (!failures.isUsedUp(ip, monotonic())) return undefined;
       counts.limited.failed_authentications += 1;
       return TOO_MANY_FAILURES;
     },
     keyRevision: () => revision.current,
     takeUsed() {
-      const taken = [...used].map(([id, at]) => ({ id, at }));
+      const recent = [...used].map(([id, at]) => ({ id, at }));
       used.clear();
-      return taken;
+      return recent;
     },
     takeFailed: failures.take,
   };

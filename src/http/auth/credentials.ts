@@ -6,7 +6,7 @@ const BASIC = /^basic +([^ ]+) *$/i;
 /** The password is everything after the first colon. */
 const USER = /^api:([\x21-\x7e]{8,64})$/;
 
-export function shownIn(group: Group, headers: IncomingHttpHeaders): string | undefined {
+export function credentialsIn(group: Group, headers: IncomingHttpHeaders): string | undefined {
   const { keyHeader } = GROUPS[group];
   const key = keyHeader && headers[keyHeader];
   return key === undefined ? headers.authorization : `Bearer ${key}`;
@@ -15,7 +15,7 @@ export function shownIn(group: Group, headers: IncomingHttpHeaders): string | un
 /** undefined: no key in a form that the group accepts. */
 export function readKey(group: Group, authorization = ''): string | undefined {
   if (BEARER.test(authorization)) return authorization.slice('bearer '.length).trim();
-  if (!GROUPS[group].takesBasic) return undefined;
+  if (!GROUPS[group].acceptsBasic) return undefined;
   const credentials = BASIC.exec(authorization)?.[1];
   return credentials === undefined ? undefined : USER.exec(decodeBase64(credentials))?.[1];
 }

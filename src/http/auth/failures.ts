@@ -10,7 +10,7 @@ const OTHERS = 'other addresses';
 export function failureLimiter() {
   let second = 0;
   const inSecond = new Map<string, number>();
-  const sinceTaken = new Map<string, number>();
+  const unreported = new Map<string, number>();
 
   return {
     /** Counts a failure at `now` (ms, monotonic); true above 20 in this second. */
@@ -20,16 +20,16 @@ export function failureLimiter() {
         inSecond.clear();
       }
       const source = sourceOf(address);
-      add(sinceTaken, source);
+      add(unreported, source);
       return add(inSecond, source) > PER_SECOND;
     },
     isUsedUp: (address: string, now: number): boolean =>
       Math.floor(now / 1000) === second && (inSecond.get(sourceOf(address)) ?? 0) >= PER_SECOND,
     /** Failures since the last call, most first. */
     take(): Failures[] {
-      const taken = [...sinceTaken].map(([source, count]) => ({ source, count })).sort((a, b) => b.count - a.count);
-      sinceTaken.clear();
-      return taken;
+      const failures = [...unreported].map(([source, count]) => ({ source, count })).sort((a, b) => b.count - a.count);
+      unreported.clear();
+      return failures;
     },
   };
 }

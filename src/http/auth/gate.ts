@@ -4,8 +4,8 @@ import type { Instant } from '../../clock.ts';
 import type { Call } from '../call.ts';
 import type { HttpFault } from '../errors.ts';
 import type { Group } from '../groups.ts';
-import type { Asker, Authenticator } from './authenticator.ts';
-import { shownIn } from './credentials.ts';
+import type { Authenticator, Client } from './authenticator.ts';
+import { credentialsIn } from './credentials.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
 type Verdict = Caller | HttpFault;
@@ -20,7 +20,7 @@ export interface Gate {
   /** The response to a failed proof other than a key. */
   refuse(call: Call): HttpFault;
   /** The response to a proof that is not checked, after too many wrong ones from its address. */
-  tired(call: Call): HttpFault | undefined;
+  throttled(call: Call): HttpFault | undefined;
 }
 
 /**
@@ -32,11 +32,11 @@ export function gate(
   authenticator: Authenticator,
   limiter: RateLimiter,
   onLimit: () => void = () => {},
-  onKey: (asker: Asker, keyId: string) => void = () => {},
+  onKey: (client: Client, keyId: string) => void = () => {},
 ): Gate {
-  function judge(asker: Asker, answer: Verdict, { monotonic }: Instant): Verdict {
+  function judge(client: Client, answer: Verdict, { monotonic }: Instant): Verdict {
     if ('status' in answer) return answer;
-    onKey(asker, answer.keyId);
+    onKey(client, answer.keyId);
     const wait = limiter.take(answer.keyId, monotonic);
     if (wait > 0) {
       onLimit();
@@ -48,12 +48,12 @@ export function gate(
     answer instanceof Promise ? answer.then((found) => judge(call, found, call.at)) : judge(call, answer, call.at);
 
   return {
-    admit: (call, authorization = shownIn(group, call.request.headers)) =>
+    admit: (call, authorization = credentialsIn(group, call.request.headers)) =>
       judged(call, authenticator.authenticate(group, authorization, call, call.at)),
     admitKey: (digest, call) => judged(call, authenticator.authenticateKey(group, digest, call, call.at)),
     admitCaller: (caller, call) => judge(call, caller, call.at),
     refuse: (call) => authenticator.refuse(group, call),
-    tired: (call) => authenticator.tired(call),
+    throttled: (call) => authenticator.throttled(call),
   };
 }
 

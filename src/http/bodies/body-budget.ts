@@ -4,12 +4,12 @@ type BodyCounts = Pick<HttpCounts, 'bodies' | 'bodyBytes'>;
 
 export interface BodyBudget {
   /** Opens an empty reservation for a key and its workspace. */
-  open(key: string, workspace?: string): BodyHolding;
+  open(key: string, workspace?: string): BodyReservation;
 }
 
-export interface BodyHolding {
+export interface BodyReservation {
   /** Sets the reservation to `bytes`. Returns false and changes nothing above a limit. */
-  hold(bytes: number): boolean;
+  reserve(bytes: number): boolean;
   release(): void;
 }
 
@@ -21,24 +21,24 @@ export function bodyBudget(total: number, least: number, counts: BodyCounts = { 
 
   return {
     open(key, workspace) {
-      const accounts = [{ held: ofKeys, of: key, share: shareOf(8) }];
-      if (workspace !== undefined) accounts.push({ held: ofWorkspaces, of: workspace, share: shareOf(2) });
-      let held = 0;
-      const hold = (bytes: number): boolean => {
-        const more = bytes - held;
-        const isOver = accounts.some((account) => (account.held.get(account.of) ?? 0) + more > account.share);
+      const accounts = [{ used: ofKeys, of: key, share: shareOf(8) }];
+      if (workspace !== undefined) accounts.push({ used: ofWorkspaces, of: workspace, share: shareOf(2) });
+      let used = 0;
+      const reserve = (bytes: number): boolean => {
+        const more = bytes - used;
+        const isOver = accounts.some((account) => (account.used.get(account.of) ?? 0) + more > account.share);
         if (more > 0 && (counts.bodyBytes + more > total || isOver)) return false;
         counts.bodyBytes += more;
-        counts.bodies += Number(bytes > 0) - Number(held > 0);
-        held = bytes;
+        counts.bodies += Number(bytes > 0) - Number(used > 0);
+        used = bytes;
         for (const account of accounts) {
-          const now = (account.held.get(account.of) ?? 0) + more;
-          if (now > 0) account.held.set(account.of, now);
-          else account.held.delete(account.of);
+          const now = (account.used.get(account.of) ?? 0) + more;
+          if (now > 0) account.used.set(account.of, now);
+          else account.used.delete(account.of);
         }
         return true;
       };
-      return { hold, release: () => void hold(0) };
+      return { reserve, release: () => void reserve(0) };
     },
   };
 }

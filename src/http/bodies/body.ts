@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Answer, write } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
-import type { BodyHolding } from './body-budget.ts';
+import type { BodyReservation } from './body-budget.ts';
 import { countDropped, countRead } from './pace.ts';
 
 /** Initial buffer of a body of unknown length, bytes; it doubles. The largest piece that a socket delivers. */
@@ -20,7 +20,7 @@ export interface BodyLimit {
 
 export const BUSY: HttpFault = {
   status: 429,
-  message: 'Too many bytes of request bodies are being received: send fewer or smaller batches at a time',
+  message: 'Too many bytes of request bodies are in progress: send fewer or smaller batches at a time',
   headers: { 'Retry-After': '1' },
 };
 export const ENCODED: HttpFault = {
@@ -42,26 +42,26 @@ const awaitsContinue = ({ headers }: IncomingMessage): boolean => headers.expect
 export function takeBody(
   request: IncomingMessage,
   response: ServerResponse,
-  holding: BodyHolding,
+  reservation: BodyReservation,
   limit: BodyLimit,
 ): Promise<Buffer | undefined | HttpFault> {
-  const refusal = refuseBody(request, holding, limit);
+  const refusal = refuseBody(request, reservation, limit);
   if (refusal !== undefined) return Promise.resolve(refusal);
   if (awaitsContinue(request)) response.writeContinue();
-  return readBody(request, holding, limit);
+  return readBody(request, reservation, limit);
 }
 
 /** Checks the headers and reserves memory; undefined: read the body. */
-function refuseBody(request: IncomingMessage, holding: BodyHolding, { bytes, tooLarge }: BodyLimit): HttpFault | undefined {
+function refuseBody(request: IncomingMessage, reservation: BodyReservation, { bytes, tooLarge }: BodyLimit): HttpFault | undefined {
   if (!/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')) return ENCODED;
   const length = lengthOf(request);
   if (length !== undefined && length > bytes) return tooLarge;
-  return holding.hold(length ?? Math.min(FIRST_ROOM, bytes)) ? undefined : BUSY;
+  return reservation.reserve(length ?? Math.min(FIRST_ROOM, bytes)) ? undefined : BUSY;
 }
 
 function readBody(
   request: IncomingMessage,
-  holding: BodyHolding,
+  reservation: BodyReservation,
   { bytes: most, tooLarge }: BodyLimit,
 ): Promise<Buffer | HttpFault | undefined> {
   const length = lengthOf(request);
@@ -77,7 +77,7 @@ function readBody(
       if (piece.length === length) room = piece;
       else if (used + piece.length > room.length) {
         const more = Math.min(Math.max(room.length * 2, used + piece.length), most);
-        const fault = used + piece.length > more ? tooLarge : holding.hold(more) ? undefined : BUSY;
+        const fault = used + piece.length > more ? tooLarge : reservation.reserve(more) ? undefined : BUSY;
         if (fault !== undefined) {
           settle(fault);
           return;
@@ -94,13 +94,13 @@ function readBody(
       }
     }
     const end = () => settle(room.subarray(0, used));
-    const gone = () => settle(undefined);
+    const disconnected = () => settle(undefined);
     function settle(outcome: Buffer | HttpFault | undefined): void {
-      request.off('data', take).off('end', end).off('close', gone).off('error', gone).pause();
+      request.off('data', take).off('end', end).off('close', disconnected).off('error', disconnected).pause();
       if (!Buffer.isBuffer(outcome)) freeBytes(room);
       resolve(outcome);
     }
-    request.on('data', take).on('end', end).on('close', gone).on('error', gone);
+    request.on('data', take).on('end', end).on('close', disconnected).on('error', disconnected);
   });
 }
 

@@ -9,13 +9,13 @@ test('D18.9 so many bodies of one address at a time, whatever their size; anothe
     ReturnType<typeof budget.open>,
     ReturnType<typeof budget.open>,
   ];
-  assert.deepEqual([first.hold(1), second.hold(4096), third.hold(1)], [true, true, false]);
-  assert.equal(first.hold(4096), true, 'it holds its room already');
-  assert.equal(budget.open('192.0.2.2').hold(1), true);
+  assert.deepEqual([first.reserve(1), second.reserve(4096), third.reserve(1)], [true, true, false]);
+  assert.equal(first.reserve(4096), true, 'it holds its room already');
+  assert.equal(budget.open('192.0.2.2').reserve(1), true);
   third.release();
-  assert.equal(third.hold(1), false, 'what holds nothing gives nothing back');
+  assert.equal(third.reserve(1), false, 'what holds nothing gives nothing back');
   first.release();
   first.release();
-  assert.equal(third.hold(1), true);
-  assert.equal(budget.open('192.0.2.1').hold(1), false);
+  assert.equal(third.reserve(1), true);
+  assert.equal(budget.open('192.0.2.1').reserve(1), false);
 });

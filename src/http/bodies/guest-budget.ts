@@ -9,22 +9,22 @@ export function guestBudget(atATime: number): BodyBudget {
 
   return {
     open(address) {
-      let isHeld = false;
+      let isCounted = false;
       const change = (by: 1 | -1) => {
         const bodies = (ofAddresses.get(address) ?? 0) + by;
         if (bodies > 0) ofAddresses.set(address, bodies);
         else ofAddresses.delete(address);
-        isHeld = by === 1;
+        isCounted = by === 1;
       };
       return {
-        hold() {
-          if (isHeld) return true;
+        reserve() {
+          if (isCounted) return true;
           if ((ofAddresses.get(address) ?? 0) >= atATime) return false;
           change(1);
           return true;
         },
         release() {
-          if (isHeld) change(-1);
+          if (isCounted) change(-1);
         },
       };
     },

@@ -2,14 +2,12 @@
 import type { Readable } from 'node:stream';
 import { coalesced } from '../../schedule/coalesced.ts';
 
-/** Smallest allowance of a resumed body, bytes: the buffered piece and the next. */
+/** Smallest allowance of a resumed body, bytes. */
 const PIECE = 64 * 1024;
 
-/** Counts a piece; pauses the body if the turn is used up. */
 type CountPiece = (body: Readable, bytes: number) => void;
 
 function pace(bytesOfTurn: number, plan: (turn: () => void) => unknown): CountPiece {
-  /** Paused bodies, first in first out. */
   const waiting = new Set<Readable>();
   let left = bytesOfTurn;
   const planTurn = coalesced(() => {

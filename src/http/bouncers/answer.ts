@@ -10,8 +10,8 @@ import { hasCode } from '../../errors.ts';
 import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
 import { negotiateCoding } from '../feeds/encoding.ts';
-import { hintOf, tellable } from '../feeds/refusals.ts';
-import { readOnHoldQuery, readStreamQuery } from './query.ts';
+import { hintOf, redacted } from '../feeds/refusals.ts';
+import { readCurrentQuery, readStreamQuery } from './query.ts';
 
 export interface BouncerRequest {
   readonly caller: Caller;
@@ -27,16 +27,16 @@ export interface BouncerAnswer {
   readonly onSent: () => void;
 }
 
-/** Endpoints of bouncers (SPEC D14), after authentication. */
+/** SPEC D14. */
 export interface BouncerEndpoints {
   stream(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
-  held(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
+  current(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
   usage(request: BouncerRequest, body: Buffer): Promise<Answer | HttpFault>;
-  /** Logs a refused pull (SPEC D45.3). */
-  refused(request: Who & { readonly caller: Bound }, status: number): void;
+  /** SPEC D45.3. */
+  refused(request: Client & { readonly caller: Bound }, status: number): void;
 }
 
-type Who = Pick<BouncerRequest, 'userAgent' | 'address'>;
+type Client = Pick<BouncerRequest, 'userAgent' | 'address'>;
 type Bound = Pick<Caller, 'workspaceId' | 'keyId' | 'listId' | 'feedId'>;
 
 interface BouncerOptions {
@@ -51,20 +51,18 @@ interface BouncerOptions {
 
 const NO_STORE = { 'Cache-Control': 'no-store' };
 export const NO_OBJECT: HttpFault = { status: 400, message: 'The body is not a JSON object' };
-/** Too many unshared bodies wait to be sent. */
 export const MANY_ANSWERS: HttpFault = {
   status: 429,
-  message: 'Too many different answers to bouncers of the workspace are being sent',
+  message: 'Too many different responses to bouncers of the workspace are in progress',
   headers: { 'Retry-After': '5' },
 };
-/** Too many reports of the workspace wait to be written. */
 export const MANY_REPORTS: HttpFault = {
   status: 429,
-  message: 'Too many reports of the workspace wait to be counted',
+  message: 'Too many reports of the workspace are pending',
   headers: { 'Retry-After': '5' },
 };
 const NOTHING = jsonAnswer(200, 'null', NO_STORE);
-const TAKEN = jsonAnswer(201, '{"message":"usage metrics are kept"}', NO_STORE);
+const TAKEN = jsonAnswer(201, '{"message":"usage metrics are stored"}', NO_STORE);
 const HEADERS = [
   'Content-Type',
   'application/json; charset=utf-8',
@@ -81,7 +79,7 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
     try {
       const found = await decisions(request);
       if (found === BUSY) return MANY_ANSWERS;
-      return 'kind' in found ? refusalOf(tellable(found, caller)) : found;
+      return 'kind' in found ? refusalOf(redacted(found, caller)) : found;
     } catch (error) {
       // The cache has reported it.
       if (!hasCode(error, 'FEED_UNAVAILABLE')) report(error as Error);
@@ -103,8 +101,8 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
   const moment = () => ({ wall: now(), monotonic: monotonic() });
 
   return {
-    async stream({ caller, query, acceptEncoding, ...who }) {
-      const name = nameOf(caller, who);
+    async stream({ caller, query, acceptEncoding, ...client }) {
+      const name = nameOf(caller, client);
       const asked = readStreamQuery(query);
       if ('status' in asked) return asked;
       const { startup, filter, filtered } = asked;
@@ -114,9 +112,9 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
       const pull = { mark: found.mark, filter: filtered };
       return sent(found, acceptEncoding, () => bouncers.answered(name, found, pull, moment()));
     },
-    async held({ caller, query, acceptEncoding, ...who }) {
-      const name = nameOf(caller, who);
-      const asked = readOnHoldQuery(query);
+    async current({ caller, query, acceptEncoding, ...client }) {
+      const name = nameOf(caller, client);
+      const asked = readCurrentQuery(query);
       if ('status' in asked) return asked;
       const { network, isEmpty, filter } = asked;
       const found = await find({ workspaceId: name.workspaceId, feedId: name.feedId, filter, ask: { network } }, caller);
@@ -124,14 +122,14 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
       const onSent = () => bouncers.answered(name, found, undefined, moment());
       return isEmpty ? { answer: NOTHING, onSent } : sent(found, acceptEncoding, onSent);
     },
-    refused({ caller, ...who }, status) {
-      bouncers.refused(nameOf(caller, who), status, now());
+    refused({ caller, ...client }, status) {
+      bouncers.refused(nameOf(caller, client), status, now());
     },
-    async usage({ caller, ...who }, body) {
+    async usage({ caller, ...client }, body) {
       const usage = usageReport(body);
       if (usage === undefined) return NO_OBJECT;
       const { workspaceId, keyId, listId } = caller;
-      bouncers.reported(nameOf(caller, who), keptMetrics(usage), now());
+      bouncers.reported(nameOf(caller, client), keptMetrics(usage), now());
       const windows = hitWindows(usage, keyId);
       if (windows.length === 0) return TAKEN;
       try {
@@ -144,11 +142,11 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
   };
 }
 
-const nameOf = ({ workspaceId, keyId, listId, feedId }: Bound, { userAgent, address }: Who): BouncerName => ({
+const nameOf = ({ workspaceId, keyId, listId, feedId }: Bound, { userAgent, address }: Client): BouncerName => ({
   ...{ workspaceId, keyId, feedId: listId ?? feedId, userAgent: userAgent.slice(0, LONGEST_NAME), address },
 });
 
-export const NO_LIST: HttpFault = { status: 404, message: 'The list or feed of this API key is gone' };
+export const NO_LIST: HttpFault = { status: 404, message: 'The list or feed of this API key no longer exists' };
 
 const REFUSALS: Readonly<Record<Exclude<NoDecisions['kind'], 'too_large'>, HttpFault>> = {
   unknown_list: NO_LIST,
@@ -159,5 +157,5 @@ const REFUSALS: Readonly<Record<Exclude<NoDecisions['kind'], 'too_large'>, HttpF
 
 export const refusalOf = (found: NoDecisions): HttpFault =>
   found.kind === 'too_large'
-    ? { status: 413, message: `The feed has ${found.entryCount} decisions and may have ${found.entryLimit}. ${hintOf(found)}` }
+    ? { status: 413, message: `The feed has ${found.facts.entryCount} decisions; its limit is ${found.facts.entryLimit}. ${hintOf(found)}` }
     : REFUSALS[found.kind];

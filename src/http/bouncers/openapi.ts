@@ -3,13 +3,13 @@ import { exampleOf, type Fields, objectOf, Type } from '../../json/schema.ts';
 import { type About, type Api, type Faults, json, jsonOf, queryParameter, reference } from '../docs/openapi.ts';
 import type { HttpFault } from '../errors.ts';
 import { MANY_ANSWERS, MANY_REPORTS, NO_LIST, NO_OBJECT, refusalOf } from './answer.ts';
-import { readOnHoldQuery, readStreamQuery } from './query.ts';
+import { readCurrentQuery, readStreamQuery } from './query.ts';
 
 const DECISION = {
-  id: [206158463072, 'Always the same number for the same network.'],
-  duration: ['3h59m20.5s', 'Hours, minutes and seconds as Go writes them; negative in deleted.'],
+  id: [206158463072, 'The same network always has the same number.'],
+  duration: ['3h59m20.5s', "Hours, minutes and seconds in Go's format; negative in deleted."],
   origin: ['weir', Type.Enum([ORIGIN, LISTS_ORIGIN])],
-  scenario: ['edge', 'The name of the list; with the origin weir, weir where the network comes of several.'],
+  scenario: ['edge', 'The name of the list; with the origin weir, weir if several lists contain the network.'],
   scope: ['Ip', Type.Enum([...SCOPES])],
   type: ['ban', Type.Literal('ban')],
   value: ['192.0.2.1', 'An address, or a network in CIDR notation.'],
@@ -21,22 +21,22 @@ const UsageMetrics = Type.Unsafe<object>({
   title: 'UsageMetrics',
   type: 'object',
   description:
-    'What the client counts, in its own form. What was dropped by origins of the form lists:NAME is counted for those lists; a window that comes again is not counted again.',
+    "Usage metrics in the client's format. Dropped packets of origins lists:NAME count for these lists; a repeated window counts once.",
 });
 const Message = objectOf({ message: '' }, { title: 'Message' });
 
-const held = exampleOf(DECISION);
-const gone = { ...held, id: 212816429080, duration: '-1.5s', scenario: 'weir', scope: 'Range', value: '198.51.100.0/24' };
+const current = exampleOf(DECISION);
+const expired = { ...current, id: 212816429080, duration: '-1.5s', scenario: 'weir', scope: 'Range', value: '198.51.100.0/24' };
 
 const SHARED: Faults = {
-  403: { says: 'The key is missing, wrong, or may not read feeds.', examples: {} },
-  500: { says: 'weir has nothing good to tell.', examples: {} },
+  403: { says: 'The key is missing, invalid, or cannot read feeds.', examples: {} },
+  500: { says: 'No valid decisions are available.', examples: {} },
 };
 const NO_DECISIONS: Faults = {
   ...SHARED,
-  404: { says: 'The list or feed that the key is bound to is gone.', examples: { gone: NO_LIST } },
+  404: { says: 'The list or feed of the key no longer exists.', examples: { expired: NO_LIST } },
   429: {
-    says: 'Too many requests, or too many different answers of the workspace are being sent.',
+    says: 'Too many requests, or too many different responses of the workspace in progress.',
     examples: { 'too many answers': MANY_ANSWERS },
   },
   413: {
@@ -44,8 +44,7 @@ const NO_DECISIONS: Faults = {
     examples: {
       'too large': refusalOf({
         kind: 'too_large',
-        entryCount: 214_310,
-        entryLimit: 131_072,
+        facts: { entryCount: 214_310, entryLimit: 131_072, nextExpiry: 0 },
         hint: 'Narrow or remove rules.',
         staleSince: undefined,
       }),
@@ -54,10 +53,10 @@ const NO_DECISIONS: Faults = {
 };
 
 const FILTERS = [
-  queryParameter('scopes', 'Only these scopes, with commas: ip, range.', 'ip,range'),
-  queryParameter('origins', 'Only these origins, with commas: weir, lists.', 'weir'),
-  queryParameter('scenarios_containing', 'Only scenarios with one of these parts, with commas.', 'edge'),
-  queryParameter('scenarios_not_containing', 'No scenarios with one of these parts, with commas.', 'test'),
+  queryParameter('scopes', 'Only these scopes, comma-separated: ip, range.', 'ip,range'),
+  queryParameter('origins', 'Only these origins, comma-separated: weir, lists.', 'weir'),
+  queryParameter('scenarios_containing', 'Only scenarios that contain one of these words, comma-separated.', 'edge'),
+  queryParameter('scenarios_not_containing', 'No scenarios that contain one of these words, comma-separated.', 'test'),
 ];
 
 const WORDS: Faults = {
@@ -66,28 +65,28 @@ const WORDS: Faults = {
 
 const STREAM: About = {
   id: 'DecisionStream',
-  summary: 'What has changed since this bouncer pulled',
+  summary: "Changes since this bouncer's last fetch",
   parameters: [
     { ...queryParameter('startup', 'true: everything.', 'true'), schema: { type: 'string', enum: ['true', 'false'], default: 'false' } },
     ...FILTERS,
   ],
   answers: {
     200: {
-      description: 'What is new or told again, and what is gone.',
-      content: jsonOf(reference(DecisionStream), 'one new, one gone', { new: [held], deleted: [gone] }),
+      description: 'New, renewed and deleted decisions.',
+      content: jsonOf(reference(DecisionStream), 'one new, one deleted', { new: [current], deleted: [expired] }),
     },
   },
   faults: { ...NO_DECISIONS, ...WORDS },
 };
 const LOOK_UP: About = {
   id: 'Decisions',
-  summary: 'The decisions that hold for an address or network',
+  summary: 'Current decisions for an address or network',
   parameters: [
     queryParameter('ip', 'An address.', '192.0.2.1'),
-    queryParameter('range', 'A network, all of which has to be blocked.', '192.0.2.0/28'),
+    queryParameter('range', 'A network; matches if all of it is blocked.', '192.0.2.0/28'),
     queryParameter('scope', 'With value: ip or range.', 'ip'),
     queryParameter('value', 'An address or network.', '192.0.2.1'),
-    queryParameter('type', 'ban; there is no other.', 'ban'),
+    queryParameter('type', 'Always ban.', 'ban'),
     ...FILTERS,
   ],
   answers: {
@@ -95,45 +94,44 @@ const LOOK_UP: About = {
       description: 'The decisions, or null.',
       content: json(
         { anyOf: [decisions, { type: 'null' }] },
-        { blocked: { summary: 'blocked', value: [held] }, free: { summary: 'not blocked', value: null } },
+        { blocked: { summary: 'blocked', value: [current] }, free: { summary: 'not blocked', value: null } },
       ),
     },
   },
   faults: {
     ...NO_DECISIONS,
     400: {
-      says: 'What is asked for is no address, or the filter is too long.',
-      examples: { malformed: readOnHoldQuery('ip=192.0.2.300') as HttpFault },
+      says: 'The value is not an address, or the filter is too long.',
+      examples: { malformed: readCurrentQuery('ip=192.0.2.300') as HttpFault },
     },
   },
 };
 const USAGE: About = {
   id: 'UsageMetrics',
-  summary: 'What a bouncer has counted',
+  summary: 'Usage metrics of a bouncer',
   requestBody: {
     required: true,
     content: jsonOf(reference(UsageMetrics), 'usage', { remediation_components: [{ type: 'firewall', version: '1', metrics: [] }] }),
   },
-  answers: { 201: { description: 'Kept.', content: jsonOf(reference(Message), 'kept', { message: 'usage metrics are kept' }) } },
+  answers: { 201: { description: 'Stored.', content: jsonOf(reference(Message), 'stored', { message: 'usage metrics are stored' }) } },
   faults: {
     ...SHARED,
-    400: { says: 'The body is no JSON object.', examples: { malformed: NO_OBJECT } },
-    429: { says: 'Too many requests, or too many reports of the workspace wait.', examples: { 'too many reports': MANY_REPORTS } },
+    400: { says: 'The body is not a JSON object.', examples: { malformed: NO_OBJECT } },
+    429: { says: 'Too many requests, or too many pending reports of the workspace.', examples: { 'too many reports': MANY_REPORTS } },
   },
 };
 
-const headOf = (said: About): About => ({ ...said, id: `${said.id}Head`, summary: 'Whether the key is good' });
+const headOf = (documented: About): About => ({ ...documented, id: `${documented.id}Head`, summary: 'Check the key' });
 
 export const BOUNCER_API: Api = {
   group: 'bouncer',
   title: 'Bouncers',
-  description:
-    'Decisions for clients that enforce them: firewalls, web servers, proxies. The protocol is that of the local API of CrowdSec.',
+  description: "Decisions for firewalls, web servers and proxies that enforce them, with the protocol of CrowdSec's local API.",
   schemas: [Decision, DecisionStream, UsageMetrics, Message],
   securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Api-Key' } },
   error: Message,
   about({ path, method }) {
-    const said = path === '/v1/decisions/stream' ? STREAM : path === '/v1/decisions' ? LOOK_UP : USAGE;
-    return method === 'HEAD' ? headOf(said) : said;
+    const documented = path === '/v1/decisions/stream' ? STREAM : path === '/v1/decisions' ? LOOK_UP : USAGE;
+    return method === 'HEAD' ? headOf(documented) : documented;
   },
 };

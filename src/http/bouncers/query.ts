@@ -15,7 +15,7 @@ export interface StreamQuery {
 }
 
 /** A query of current decisions: all (`network` null), or those that cover a network; `isEmpty`: none can match. */
-export interface HeldQuery {
+export interface CurrentQuery {
   readonly network: Network | null;
   readonly isEmpty: boolean;
   readonly filter: DecisionFilter;
@@ -39,7 +39,7 @@ function filterOf(query: URLSearchParams, names: readonly string[]): DecisionFil
   for (const name of FILTERS) {
     const given = words(query.get(name));
     if (given.length <= MOST_WORDS && given.every((word) => word.length <= LONGEST_WORD)) continue;
-    return { status: 400, message: `${name} has at most ${MOST_WORDS} words of at most ${LONGEST_WORD} characters each` };
+    return { status: 400, message: `${name} can have at most ${MOST_WORDS} words of ${LONGEST_WORD} characters` };
   }
   const scopes = words(query.get('scopes'));
   const origins = words(query.get('origins'));
@@ -64,7 +64,7 @@ export function readStreamQuery(query: string): StreamQuery | HttpFault {
 }
 
 /** Without the question mark. */
-export function readOnHoldQuery(query: string): HeldQuery | HttpFault {
+export function readCurrentQuery(query: string): CurrentQuery | HttpFault {
   const given = new URLSearchParams(query);
   const filter = filterOf(given, OF_HELD);
   if ('status' in filter) return filter;

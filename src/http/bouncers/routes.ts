@@ -8,7 +8,7 @@ import type { BouncerAnswer, BouncerRequest } from './answer.ts';
 const MOST_USAGE = 256 * 1024;
 export const USAGE_BODY: BodyLimit = {
   bytes: MOST_USAGE,
-  tooLarge: { status: 413, message: `Usage metrics have at most ${MOST_USAGE / 1024} KiB` },
+  tooLarge: { status: 413, message: `Usage metrics must not exceed ${MOST_USAGE / 1024} KiB` },
 };
 export const GOOD_KEY = jsonAnswer(200, '', { 'Cache-Control': 'no-store' });
 
@@ -19,9 +19,9 @@ export function readBouncer<C>({ request, ip, query }: Call, caller: C): Omit<Bo
 
 export const readUsage = (call: Call, caller: Caller, body: Buffer) => ({ request: readBouncer(call, caller), body });
 
-export const pulled =
-  (pull: (request: BouncerRequest) => Promise<BouncerAnswer | HttpFault>) =>
+export const decisionsFrom =
+  (find: (request: BouncerRequest) => Promise<BouncerAnswer | HttpFault>) =>
   async (asked: BouncerRequest): Promise<Answer | HttpFault> => {
-    const found = await pull(asked);
+    const found = await find(asked);
     return 'status' in found ? found : { ...found.answer, onSent: found.onSent };
   };

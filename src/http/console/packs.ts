@@ -76,7 +76,6 @@ function functionOf(modules: Modules, path: string): string {
   return `$define('${path}', () => {\n${body.trim()}\nreturn { ${exports.join(', ')} };\n});`;
 }
 
-/** The loader, placed before the entry's modules; the entry runs last. */
 function headOf(graph: Graph, entry: string): string {
   const libraries = [...new Set([...graph.values()].flatMap(({ imports }) => imports))].filter((name) => !graph.has(name));
   return `${libraries.map((name, i) => `import * as $${i} from '${name}';`).join('\n')}

@@ -14,7 +14,6 @@ export interface People {
   readonly providers: readonly IdentityProvider[];
   readonly roles: readonly ServiceRole[];
   readonly baseUrl: string;
-  /** Whether keys can sign in while a provider answers. */
   readonly keys: boolean;
   /** Logs failed sign-ins and ended sessions, each subject once a minute. */
   readonly report: (about: string, line: string) => void;
@@ -29,12 +28,11 @@ export interface Place {
 export type PeopleStore = SessionReads & SessionWrites & Pick<AccountReads, 'workspaces'>;
 
 const MOST_PLACES = 1000;
-/** Retry interval of a renewal while the provider does not answer, ms. */
+/** ms. */
 const RENEW_AGAIN = 60_000;
-/** Write interval of a person's last-seen time, ms. */
+/** ms. */
 const SEEN_EVERY = 60_000;
 const MOST_NOTED = 10_000;
-/** The console names its workspace in this header. */
 export const WORKSPACE_HEADER = 'x-weir-workspace';
 const UUID = /^[0-9a-f-]{36}$/;
 
@@ -65,7 +63,7 @@ export function personSessions(people: People, store: PeopleStore, now: () => nu
     return callerAs(place, id, role);
   }
 
-  /** Writes who was seen with which role, at most once a minute. */
+  /** At most once a minute. */
   async function see(workspaceId: string, seen: Parameters<PeopleStore['seePerson']>[1]): Promise<void> {
     const name = `${workspaceId} ${seen.id} ${seen.role}`;
     if (seen.lastSeen - (noted.get(name) ?? 0) < SEEN_EVERY) return;
@@ -109,16 +107,16 @@ export function personSessions(people: People, store: PeopleStore, now: () => nu
       const digest = hash('sha256', id, 'buffer');
       // One process asks; the others use the session as it is.
       if (!(await store.claimRenewal(digest, person.renewAt, now() + RENEW_AGAIN))) return session;
-      const said = await provider.renew(unseal(id, person.renewal), person.subject);
-      if ('failed' in said) {
-        if (said.failed === 'away') return session;
-        people.report(personId(person), `${provider.name} has ended the session of ${personId(person)}: ${said.why}`);
+      const current = await provider.renew(unseal(id, person.renewal), person.subject);
+      if ('failed' in current) {
+        if (current.failed === 'away') return session;
+        people.report(personId(person), `${provider.name} has ended the session of ${personId(person)}: ${current.why}`);
         await store.closeSession(digest);
         return undefined;
       }
-      const renewed = { groups: said.groups, actor: said.name, ...sealedRenewal(id, said.renewal, now()) };
+      const renewed = { groups: current.groups, actor: current.name, ...sealedRenewal(id, current.renewal, now()) };
       await store.renewSession(digest, renewed);
-      return { ...session, actor: said.name, person: { ...person, ...renewed } };
+      return { ...session, actor: current.name, person: { ...person, ...renewed } };
     },
     /** Number of ended sessions, or null (`endSessions` of the store). */
     end: (provider: string, { sid, subject, at, token, validUntil }: SignedOut): Promise<number | null> =>

@@ -1,4 +1,4 @@
-/** Console sessions: a cookie for an API key or a person, for half a day (SPEC D18.2 to D18.6, D24.5). */
+/** A cookie for an API key or a person, for half a day (SPEC D18.2 to D18.6, D24.5). */
 import { hash, randomBytes } from 'node:crypto';
 import type { Caller } from '../../account/caller.ts';
 import { allows } from '../../account/permission.ts';
@@ -15,20 +15,18 @@ import { type People, type PeopleStore, type Place, personSessions, WORKSPACE_HE
 const SESSION_LIFE = 12 * 3600 * 1000;
 /** Per key; a further one ends the oldest. */
 const MOST_SESSIONS = 50;
-/** Cached ids of valid sessions. */
 const MOST_KNOWN = 10_000;
 /** ms. */
 const STORE_LIMIT = 1000;
-/** Header of the console's own requests; other sites cannot add it. */
 const PROOF = 'x-weir-console';
 
-const NOT_SIGNED_IN: HttpFault = { status: 401, message: 'Sign in: there is no session, or it has ended' };
-const OTHER_SITE: HttpFault = { status: 403, message: 'A change in the console has to come from the console itself' };
-const KEYS_OFF: HttpFault = { status: 403, message: 'Keys do not sign in to this console while people can' };
-const OTHER_WORKSPACE: HttpFault = { status: 403, message: 'The key that you are signed in with is of another workspace' };
+const NOT_SIGNED_IN: HttpFault = { status: 401, message: 'Sign in: there is no session, or it has expired' };
+const OTHER_SITE: HttpFault = { status: 403, message: "Changes must come from the console's own pages" };
+const KEYS_OFF: HttpFault = { status: 403, message: 'Keys cannot sign in to this console while people can' };
+const OTHER_WORKSPACE: HttpFault = { status: 403, message: 'You are signed in with a key of another workspace' };
 const MAY_NOT_READ: HttpFault = {
   status: 403,
-  message: 'The console needs a key with the permission manage or rules:read that is not bound to a list or feed',
+  message: 'The console needs an unbound key with the permission manage or rules:read',
 };
 
 export interface SessionParts {
@@ -51,10 +49,8 @@ export interface Sessions {
   close(call: Call): Promise<{ readonly cookie: string; readonly provider: string | undefined } | HttpFault>;
   /** 401 without a session. `orElsewhere`: in another workspace if they have no role in the requested one. */
   identify(call: Call, orElsewhere?: boolean): Promise<OpenSession | HttpFault>;
-  /** Workspaces of a person; empty for a key, which has one. */
   places(session: OpenSession): Promise<Place[]>;
   takeKeys(): Promise<boolean>;
-  /** Whether the request has a session cookie, valid or not. */
   claims(call: Call): boolean;
 }
 
@@ -64,7 +60,6 @@ export interface OpenSession extends Identity {
   readonly person?: SessionPerson | undefined;
   /** ms since 1970. */
   readonly expiresAt: number;
-  /** Set-Cookie of a new session. */
   readonly cookie?: string;
 }
 
@@ -131,8 +126,8 @@ export function consoleSessions({ gate, store, people, now, secure }: SessionPar
   /** A fault after too many unknown ids from the address, unless this one is known. */
   async function find(call: Call, id: Buffer): Promise<Session | HttpFault | undefined> {
     const slot = id.toString('latin1');
-    const tired = known.has(slot) ? undefined : gate.tired(call);
-    if (tired !== undefined) return tired;
+    const throttled = known.has(slot) ? undefined : gate.throttled(call);
+    if (throttled !== undefined) return throttled;
     const session = await within(store.findSession(id), STORE_LIMIT, 'the store');
     if (session === undefined) known.delete(slot);
     else {
@@ -159,7 +154,6 @@ export function consoleSessions({ gate, store, people, now, secure }: SessionPar
     return 'status' in verdict ? verdict : { caller, actor, expiresAt, person };
   }
 
-  /** Replaces the browser's session. Returns the cookie. */
   async function begun(call: Call, id: string, session: Session): Promise<string> {
     await store.openSession(digest(id), session, MOST_SESSIONS);
     const before = hashOf(call);

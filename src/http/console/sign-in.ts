@@ -10,7 +10,6 @@ import { badRequest, type HttpFault } from '../errors.ts';
 import type { People } from './people.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Failure reasons, read by the page. */
 export const REASONS = ['away', 'denied', 'refused', 'stale', 'no_role', 'busy', 'store'] as const;
 type Reason = (typeof REASONS)[number];
 
@@ -69,8 +68,8 @@ export function signInPages({ people, sessions, gate, now, secure }: Parts): Sig
     async finish(call) {
       const provider = find(call);
       if (provider === undefined) return { status: 404 };
-      const tired = gate.tired(call);
-      if (tired !== undefined) return tired;
+      const throttled = gate.throttled(call);
+      if (throttled !== undefined) return throttled;
       const proof = proofIn(call, provider, secretOf(call), now());
       if (proof === undefined) {
         gate.refuse(call);
@@ -79,14 +78,14 @@ export function signInPages({ people, sessions, gate, now, secure }: Parts): Sig
       if (finishing >= MOST_FINISHING) return failed('busy', provider);
       finishing += 1;
       try {
-        const said = await provider.finish(`${backTo(provider)}?${call.query}`, proof);
-        if ('failed' in said) {
+        const outcome = await provider.finish(`${backTo(provider)}?${call.query}`, proof);
+        if ('failed' in outcome) {
           gate.refuse(call);
-          return failed(said.failed, provider, said.why);
+          return failed(outcome.failed, provider, outcome.why);
         }
-        const opened = await sessions.openFor(call, said).catch((error: unknown) => ({ unkept: String(error) }));
-        if (typeof opened === 'object' && 'unkept' in opened) return failed('store', provider, opened.unkept);
-        if (opened === undefined) return failed('no_role', provider, `no group of ${said.provider}:${said.subject} has a role`);
+        const opened = await sessions.openFor(call, outcome).catch((error: unknown) => ({ storeError: String(error) }));
+        if (typeof opened === 'object' && 'storeError' in opened) return failed('store', provider, opened.storeError);
+        if (opened === undefined) return failed('no_role', provider, `no group of ${outcome.provider}:${outcome.subject} has a role`);
         return typeof opened === 'string' ? cameBack(opened) : opened;
       } finally {
         finishing -= 1;
@@ -95,8 +94,8 @@ export function signInPages({ people, sessions, gate, now, secure }: Parts): Sig
     async logOut({ call, token }) {
       const provider = find(call);
       if (provider === undefined) return { status: 404 };
-      const tired = gate.tired(call);
-      if (tired !== undefined) return tired;
+      const throttled = gate.throttled(call);
+      if (throttled !== undefined) return throttled;
       const out = await provider.readLogout(token);
       if ('failed' in out && out.failed === 'away') return { status: 500 };
       const ended = 'failed' in out ? null : await sessions.endFor(provider.id, out);

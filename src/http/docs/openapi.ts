@@ -21,13 +21,11 @@ export interface Api {
 }
 
 export interface About {
-  /** The operationId. */
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly object[];
   readonly requestBody?: object;
-  /** Successful responses. */
   readonly answers: Readonly<Record<number, object>>;
   /** Additions to the common errors; null: cannot occur. */
   readonly faults?: Faults;
@@ -38,7 +36,6 @@ interface Fault {
   readonly says?: string;
   readonly examples: Readonly<Record<string, HttpFault>>;
   readonly headers?: Readonly<Record<string, Header>>;
-  /** Default the group's error schema. */
   readonly schema?: Titled;
 }
 
@@ -99,7 +96,7 @@ function faultsOf({ group, needs, body }: Address, other: HttpFault): Faults {
     403: { says: 'The key is valid but not permitted.', examples: needs == null ? {} : { 'no permission': missing(needs) } },
     404: { says: 'This process does not serve the address (ROLES).', examples: { 'not served': { status: 404 } } },
     405: {
-      says: 'A method that this address does not have.',
+      says: 'Method not supported by this address.',
       examples: { 'wrong method': other },
       headers: { Allow: header('The methods of the address.', String(other.headers!.Allow)) },
     },
@@ -142,7 +139,7 @@ function errorsOf({ group, error, errors = {} }: Api, all: readonly Faults[]): R
     status,
     {
       description: says,
-      headers: { 'Cache-Control': header('Errors are never kept by a cache.', 'no-store'), ...headers },
+      headers: { 'Cache-Control': header('Errors are never cached.', 'no-store'), ...headers },
       content: json(
         reference(schema ?? errors[status] ?? error),
         Object.fromEntries(
@@ -178,10 +175,11 @@ export const queryParameter = textParameter('query');
 
 export const queryParameters = <P extends string>(
   table: Readonly<Record<P, Parameter<unknown>>>,
-  said: Readonly<Partial<Record<P, string | (object & { readonly description: string; readonly schema: object })>>>,
+  documented: Readonly<Partial<Record<P, string | (object & { readonly description: string; readonly schema: object })>>>,
 ): object[] =>
-  (Object.keys(said) as P[]).map((name) => {
-    const { description, schema } = typeof said[name] === 'string' ? { description: said[name], schema: {} } : said[name]!;
+  (Object.keys(documented) as P[]).map((name) => {
+    const { description, schema } =
+      typeof documented[name] === 'string' ? { description: documented[name], schema: {} } : documented[name]!;
     const { allowed } = table[name];
     return { name, in: 'query', description, schema: { type: 'string', ...(allowed && { enum: allowed }), ...schema } };
   });
@@ -190,8 +188,7 @@ export const queryParameters = <P extends string>(
 export const ACTOR = {
   name: 'X-Actor',
   in: 'header',
-  description:
-    'The person who acts, for the audit log and as the author of rules: UTF-8, as it is or percent-encoded, at most 100 characters.',
+  description: 'The acting person, for the audit log and as author of rules: UTF-8, raw or percent-encoded, at most 100 characters.',
   schema: { type: 'string' },
 };
 

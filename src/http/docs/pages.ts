@@ -98,7 +98,6 @@ export function documentPages(baseUrl: string): (call: Call) => Answered {
 function make(group: Group, rest: string, baseUrl: string): File | undefined {
   if (rest === '') return fileOf(HTML, Buffer.from(pageAt(`/docs/${GROUPS[group].docs}/swagger/static`)));
   if (rest === '/') return fileOf(HTML, Buffer.from(pageAt('./static')));
-  // Sent as YAML too: YAML includes JSON.
   if (rest === '/json') return fileOf('application/json; charset=utf-8', documentOf(group, baseUrl));
   if (rest === '/yaml') return fileOf('application/x-yaml', documentOf(group, baseUrl));
   const [, name = ''] = /^\/static\/([\w.-]+)$/.exec(rest) ?? [];

@@ -7,7 +7,7 @@ import type { HttpFault } from '../errors.ts';
 import { type Conditions, evaluate } from './conditional.ts';
 import { negotiateCoding } from './encoding.ts';
 import { type AnswerForm, type DocumentAnswer, okAnswer, preparedAnswers } from './headers.ts';
-import { otherFeed, PRECONDITION_FAILED, tellable } from './refusals.ts';
+import { otherFeed, PRECONDITION_FAILED, redacted } from './refusals.ts';
 
 export type DocumentHeaders = Conditions & { readonly 'accept-encoding'?: string | undefined };
 
@@ -28,7 +28,7 @@ export interface DocumentRequest {
 export type Answered = DocumentAnswer | HttpFault | Promise<DocumentAnswer | HttpFault>;
 export type AnswerDocument = (asked: DocumentRequest) => Answered;
 
-/** Serves documents after authentication. `report` receives the errors behind a 500. */
+/** `report` receives the errors behind a 500. */
 export function documentEndpoint(cache: DocumentCache, now: () => number, report: (error: Error) => void): AnswerDocument {
   return (asked) => {
     const ready = cache.hit(asked.query, asked.at);
@@ -47,7 +47,7 @@ export function documentEndpoint(cache: DocumentCache, now: () => number, report
   function answerFound(found: Found, asked: DocumentRequest): Answered | undefined {
     if (found.kind === 'forbidden') return otherFeed(asked.caller);
     if (asked.fault !== undefined) return asked.fault;
-    if (found.kind !== 'document') return asked.refusalOf(tellable(found, asked.caller));
+    if (found.kind !== 'document') return asked.refusalOf(redacted(found, asked.caller));
     const form = asked.checksum ? 'md5' : negotiateCoding(asked.headers['accept-encoding']);
     switch (conditionalStatus(found, form, asked.headers, now)) {
       case 304:

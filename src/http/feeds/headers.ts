@@ -1,5 +1,5 @@
-/** Response headers of documents, built once per representation and form. */
 import type { DocumentVariant } from '../../feed/document.ts';
+import type { FeedFacts } from '../../feed/facts.ts';
 import { FORMATS } from '../../feed/formats/table.ts';
 import { type Representation, toldDate } from '../../feed/serve/representation.ts';
 import { trimmedHeader } from '../../feed/trim.ts';
@@ -49,7 +49,8 @@ export function preparedAnswers(representation: Representation, form: AnswerForm
 }
 
 function prepareAnswers(representation: Representation, form: AnswerForm): PreparedAnswers {
-  const { feedId, etags, lastModified, variant, entryCount, entryLimit, leftOut, staleSince } = representation;
+  const { feedId, etags, lastModified, variant, facts, staleSince } = representation;
+  const leftOut = facts.trimmed?.leftOut;
   const content = { feedId, variant, etag: etags[form], lastModified };
   const common: Pairs = [
     ['ETag', etags[form]],
@@ -57,7 +58,7 @@ function prepareAnswers(representation: Representation, form: AnswerForm): Prepa
     ['Cache-Control', 'private, max-age=30, must-revalidate'],
     ['Vary', 'Accept-Encoding, Authorization'],
     NO_SNIFFING,
-    ...entryHeaders(entryCount, entryLimit, staleSince),
+    ...entryHeaders(facts, staleSince),
     ...(leftOut === undefined ? [] : ([['X-Feed-Left-Out', trimmedHeader(leftOut)]] as const)),
   ];
   const type = form === 'md5' ? 'text/plain' : mediaTypeOf(variant);
@@ -69,7 +70,7 @@ const mediaTypeOf = (variant: DocumentVariant): string =>
   variant.document === 'feed' ? FORMATS[variant.format].mediaType : 'application/json';
 
 /** Also on 413. `staleSince`: whole seconds. */
-export const entryHeaders = (entryCount: number, entryLimit: number, staleSince: number | undefined): Pairs => [
+export const entryHeaders = ({ entryCount, entryLimit }: FeedFacts, staleSince: number | undefined): Pairs => [
   ['X-Feed-Entry-Count', String(entryCount)],
   ['X-Feed-Entry-Limit', String(entryLimit)],
   ...(staleSince === undefined ? [] : ([['X-Feed-Stale-Since', formatHttpDate(staleSince)]] as const)),

@@ -20,16 +20,16 @@ export const FeedError = Type.Object(
       type: 'object',
       description: 'Empty when there is nothing to add.',
       properties: {
-        supported: { type: 'array', items: { type: 'string' }, description: '400: the formats.' },
+        supported: { type: 'array', items: { type: 'string' }, description: '400: the allowed values.' },
         lists: {
           type: 'array',
           maxItems: MOST_DETAILS,
           items: { type: 'string', format: 'uuid' },
-          description: '409: lists of that name.',
+          description: '409: the matching lists.',
         },
-        entries: { type: 'integer', description: '413: how many networks the feed has.' },
-        limit: { type: 'integer', description: '413: how many it may have.' },
-        hint: { type: 'string', description: '413: what would help.' },
+        entries: { type: 'integer', description: '413: networks in the feed.' },
+        limit: { type: 'integer', description: '413: the entry cap.' },
+        hint: { type: 'string', description: '413: how to reduce the feed.' },
       },
     }),
   },
@@ -54,7 +54,7 @@ const PARAMETERS = [
       schema: { enum: [...FORMAT_NAMES, ...FORMAT_ALIASES.keys()], default: DEFAULT_VARIANT.format },
     },
     family: withDefault('Address family published.', DEFAULT_VARIANT.family),
-    action: withDefault('The deny list, in which protected networks never are, or the never-block list.', DEFAULT_VARIANT.action),
+    action: withDefault('The deny list, without protected networks, or the never-block list.', DEFAULT_VARIANT.action),
     checksum: 'Return the MD5 digest of the feed body instead of the feed.',
   }),
   headerParameter('If-None-Match', 'Entity tags; takes precedence over If-Modified-Since.', ETAG),
@@ -65,14 +65,14 @@ const PARAMETERS = [
 export const LIMIT_HEADERS = {
   'X-Feed-Entry-Count': header('Number of networks in the feed.', '3'),
   'X-Feed-Entry-Limit': header("The feed's entry cap.", String(DEFAULT_ENTRY_LIMIT)),
-  'X-Feed-Left-Out': header('Only where something is left out to keep within the cap: what, with its entries.', 'firehol;entries=4021'),
-  'X-Feed-Stale-Since': header('Only while the store does not answer: when the feed was last known to be current.', DATE),
+  'X-Feed-Left-Out': header('If the feed was trimmed to its cap: the removed parts with their entries.', 'firehol;entries=4021'),
+  'X-Feed-Stale-Since': header('While the store does not answer: when the feed was last confirmed.', DATE),
 };
 export const FEED_HEADERS = {
   ETag: header('Strong validator; differs per format, family, action and content coding.', ETAG),
-  'Last-Modified': header('When the current content first appeared.', DATE),
-  'Cache-Control': header('How long the answer may be kept.', 'private, max-age=30, must-revalidate'),
-  Vary: header('What else the answer depends on.', 'Accept-Encoding, Authorization'),
+  'Last-Modified': header('First appearance of the current content.', DATE),
+  'Cache-Control': header('How long the response may be cached.', 'private, max-age=30, must-revalidate'),
+  Vary: header('Further inputs of the response.', 'Accept-Encoding, Authorization'),
   ...LIMIT_HEADERS,
 };
 
@@ -109,14 +109,13 @@ export const documentAnswers = (description: string, content: object) => ({
 const LISTS = ['0195a3c0-0000-7000-8000-000000000001', '0195a3c0-0000-7000-8000-000000000002'];
 
 export const documentFaults = (refusal: typeof refusalOf): Faults => ({
-  412: { says: 'If-Match or If-Unmodified-Since is not met.', examples: { 'precondition failed': PRECONDITION_FAILED } },
+  412: { says: 'If-Match or If-Unmodified-Since failed.', examples: { 'precondition failed': PRECONDITION_FAILED } },
   413: {
-    says: 'More than a document may hold; it is never truncated.',
+    says: 'The document exceeds its cap; it is never truncated.',
     examples: {
       'too many entries': refusal({
         kind: 'too_large',
-        entryCount: 214_310,
-        entryLimit: DEFAULT_ENTRY_LIMIT,
+        facts: { entryCount: 214_310, entryLimit: DEFAULT_ENTRY_LIMIT, nextExpiry: 0 },
         hint: 'Narrow the rules or raise max_entries of the list',
         staleSince: undefined,
       }),
@@ -137,19 +136,17 @@ const LIST = {
   name: 'list',
   in: 'path',
   required: true,
-  description: 'UUID or name of the list, or of a feed made of lists.',
+  description: 'UUID or name of the list or composed feed.',
   schema: { type: 'string' },
   example: 'edge',
 };
 
 function about({ path }: Address): About {
   const ofList = path !== '/v1/threat/feeds';
-  const description = 'The feed, complete. The body is empty, or the header of the format only, when no network matches.';
+  const description = 'The complete feed. Without matching networks, the body is empty or has only the header of the format.';
   return {
     id: ofList ? 'getListFeed' : 'getWorkspaceFeed',
-    summary: ofList
-      ? 'One access-rules list, or a feed made of several, whose stored defaults apply where the query says nothing'
-      : "The workspace's access rules",
+    summary: ofList ? 'One access-rules list or composed feed; its settings are the defaults of the query' : "The workspace's access rules",
     parameters: ofList ? [LIST, ...PARAMETERS] : PARAMETERS,
     answers: documentAnswers(description, bodies()),
     faults: {

@@ -1,12 +1,11 @@
 /** SPEC D5.20, D42.1. */
 import type { HttpFault } from '../errors.ts';
-import { meantParameter } from '../meant-parameter.ts';
+import { intendedParameter } from '../intended-parameter.ts';
 
 /** Values are case-sensitive. */
 export interface Parameter<T> {
   /** undefined: invalid. */
   read(text: string): T | undefined;
-  /** Quoted in the error. */
   readonly expected: string;
   readonly allowed?: readonly string[];
   readonly details?: object;
@@ -46,8 +45,8 @@ export function readParameters<P extends Readonly<Record<string, Parameter<unkno
 
 export function misnamed(given: URLSearchParams, names: readonly string[]): HttpFault | undefined {
   for (const name of given.keys()) {
-    const meant = names.includes(name) ? undefined : meantParameter(name, names);
-    if (meant !== undefined) return fault(`There is no parameter "${name.slice(0, 100)}"; did you mean ${meant}?`);
+    const intended = names.includes(name) ? undefined : intendedParameter(name, names);
+    if (intended !== undefined) return fault(`There is no parameter "${name.slice(0, 100)}"; did you mean ${intended}?`);
   }
   return undefined;
 }

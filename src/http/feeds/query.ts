@@ -13,7 +13,6 @@ export interface FeedOptions {
 
 const CHECKSUMS = ['md5'] as const;
 
-/** In the order of validation. */
 export const FEED_PARAMETERS = {
   format: { ...oneOf(FORMAT_NAMES), read: formatOf, details: { supported: FORMAT_NAMES } },
   family: oneOf(FAMILIES),

@@ -30,8 +30,8 @@ const REFUSALS: { readonly [K in NoFeed['kind']]: (found: Extract<NoFeed, { kind
     status: 413,
     message: TOO_LARGE,
     of: found.of,
-    details: { entries: found.entryCount, limit: found.entryLimit, hint: hintOf(found) },
-    headers: Object.fromEntries(entryHeaders(found.entryCount, found.entryLimit, found.staleSince)),
+    details: { entries: found.facts.entryCount, limit: found.facts.entryLimit, hint: hintOf(found) },
+    headers: Object.fromEntries(entryHeaders(found.facts, found.staleSince)),
   }),
 };
 
@@ -42,7 +42,7 @@ export const hintOf = ({ hint, shares }: Extract<NoFeed, { kind: 'too_large' }>)
 export const refusalOf = (found: NoFeed): HttpFault => REFUSALS[found.kind](found as never);
 
 /** A bound key must not learn the names of other lists and keys. */
-export const tellable = <F extends Exclude<Found, Representation>>(found: F, { listId, feedId }: Pick<Caller, 'listId' | 'feedId'>): F =>
+export const redacted = <F extends Exclude<Found, Representation>>(found: F, { listId, feedId }: Pick<Caller, 'listId' | 'feedId'>): F =>
   found.kind === 'too_large' && (listId ?? feedId) !== null ? { ...found, shares: undefined } : found;
 
 export function documentRefusalOf(found: NoFeed): HttpFault {

@@ -1,4 +1,4 @@
-/** The documents served as help (SPEC D18.74). */
+/** SPEC D18.74. */
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

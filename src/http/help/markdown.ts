@@ -1,4 +1,4 @@
-/** Renders the project's documents (SPEC D18.74). HTML in them becomes text. */
+/** HTML in documents becomes text (SPEC D18.74). */
 import { Marked, type Tokens } from 'marked';
 
 export interface Rendered {
@@ -28,12 +28,12 @@ const isElsewhere = (href: string) => /^[a-z]+:/i.test(href);
 
 export function render(text: string, resolve: Resolve): Rendered {
   const parts: { id: string; text: string }[] = [];
-  const taken = new Map<string, number>();
+  const used = new Map<string, number>();
   let title = '';
   const idOf = (heading: string) => {
     const anchor = anchorOf(heading);
-    const before = taken.get(anchor) ?? 0;
-    taken.set(anchor, before + 1);
+    const before = used.get(anchor) ?? 0;
+    used.set(anchor, before + 1);
     return before === 0 ? anchor : `${anchor}-${before}`;
   };
   const marked = new Marked({

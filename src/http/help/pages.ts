@@ -1,4 +1,4 @@
-/** Console help: documents rendered on first use (SPEC D18.74). */
+/** SPEC D18.74. */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

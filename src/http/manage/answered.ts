@@ -14,14 +14,14 @@ const LEAST_PACKED = 1400;
 const LEVEL = 4;
 const pack = promisify(gzip);
 
-export interface Takes {
+export interface Accepts {
   readonly gzip: boolean;
   /** If-None-Match of a read. */
   readonly known: string | undefined;
   readonly isRead: boolean;
 }
 
-export const takesOf = (method: string, headers: IncomingHttpHeaders): Takes => ({
+export const acceptsOf = (method: string, headers: IncomingHttpHeaders): Accepts => ({
   gzip: negotiateCoding(headers['accept-encoding']) === 'gzip',
   known: headers['if-none-match'],
   isRead: method === 'GET',
@@ -33,10 +33,10 @@ export const takesOf = (method: string, headers: IncomingHttpHeaders): Takes => 
  */
 export async function outcomeAnswer(
   { status = 200, body, json = JSON.stringify(body), tag, location, headers, until }: Outcome,
-  takes: Takes,
+  accepts: Accepts,
   base: string,
 ): Promise<Answer> {
-  const content = takes.isRead && status === 200 && tag === undefined ? `"${hash('sha256', json, 'base64url').slice(0, 22)}"` : undefined;
+  const content = accepts.isRead && status === 200 && tag === undefined ? `"${hash('sha256', json, 'base64url').slice(0, 22)}"` : undefined;
   const shared = {
     'Cache-Control': 'no-store',
     ...(tag !== undefined && { ETag: tag }),
@@ -46,11 +46,11 @@ export async function outcomeAnswer(
     Vary: 'Accept-Encoding, Authorization, Cookie',
   };
   const more = until === undefined ? {} : { until };
-  if (content !== undefined && takes.known !== undefined && namesTag(takes.known, content)) {
+  if (content !== undefined && accepts.known !== undefined && namesTag(accepts.known, content)) {
     return { status: 304, headers: [...Object.entries(shared).flatMap(pairs), ...NO_SNIFFING], body: undefined, ...more };
   }
   const plain = { ...jsonAnswer(status, json, shared), ...more };
-  if (!takes.gzip || json.length < LEAST_PACKED) return plain;
+  if (!accepts.gzip || json.length < LEAST_PACKED) return plain;
   const packed = await pack(json, { level: LEVEL });
   const length = plain.headers.indexOf('Content-Length') + 1;
   return { ...plain, headers: [...plain.headers.with(length, String(packed.length)), 'Content-Encoding', 'gzip'], body: packed };

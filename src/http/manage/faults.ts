@@ -10,7 +10,7 @@ import { badRequest, type HttpFault, statusOf } from '../errors.ts';
 export const BOUND: HttpFault = { status: 403, message: 'The API key is bound to one list or feed: it cannot manage the workspace' };
 export const WHICH_STATE: HttpFault = {
   status: 428,
-  message: 'Say which state is to be changed: If-Match with the ETag of the last answer, or * for any state',
+  message: 'Name the state to change: If-Match with the ETag of the last response, or * for any state',
 };
 export const OTHER_REQUEST: HttpFault = { status: 422, message: 'The Idempotency-Key was used for another request' };
 export const NO_TOKEN: HttpFault = badRequest([

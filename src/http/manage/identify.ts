@@ -35,11 +35,11 @@ export function readActor(header: string | readonly string[] | undefined): strin
     // Node decodes headers as Latin-1.
     name = decodeURIComponent(UTF8.decode(Buffer.from(header, 'latin1'))).trim();
   } catch {
-    return fault('must be UTF-8, as it is or percent-encoded');
+    return fault('must be UTF-8, raw or percent-encoded');
   }
   if (name === '') return null;
   if ([...name].length > LONGEST) return fault(`must be at most ${LONGEST} characters`);
-  return REFUSED.test(name) ? fault('must not hold control characters') : name;
+  return REFUSED.test(name) ? fault('must not contain control characters') : name;
 }
 
 const fault = (message: string): HttpFault => badRequest([{ field: 'X-Actor', message, value: null }]);

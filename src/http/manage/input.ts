@@ -1,4 +1,3 @@
-/** Validates the input of an operation by its schemas. */
 import type { TObject } from 'typebox';
 import { asMeant, readObject, repeatedFields } from '../../manage/json-object.ts';
 import type { Given, Operation } from '../../manage/operation.ts';
@@ -7,7 +6,7 @@ import { type BatchFault, MOST_DETAILS } from '../../signal/faults.ts';
 import { compile, type FieldFault } from '../../signal/validate.ts';
 import { withDurations } from '../../text/duration.ts';
 import { badRequest, type HttpFault } from '../errors.ts';
-import { meantParameter } from '../meant-parameter.ts';
+import { intendedParameter } from '../intended-parameter.ts';
 
 /** Decoded path parameters, query, bytes of the body. */
 export interface RawInput {
@@ -56,8 +55,8 @@ function faultsOf(given: Fields, schema: TObject | undefined, validate: Validate
 
 /** A suggestion for an unknown name, or all known names. */
 function insteadOf(field: string, known: readonly string[]): string {
-  const meant = meantParameter(field, known);
-  if (meant !== undefined) return `; did you mean ${meant}?`;
+  const intended = intendedParameter(field, known);
+  if (intended !== undefined) return `; did you mean ${intended}?`;
   return known.length === 0 ? '' : `; there are ${known.join(', ')}`;
 }
 

@@ -10,21 +10,21 @@ import { BatchRefusal, SignalError } from '../signals/schema.ts';
 import { BOUND, OTHER_REQUEST, WHICH_STATE } from './faults.ts';
 import { MANAGE } from './routes.ts';
 
-const DESCRIPTION = `Everything that can be managed in the workspace of a key. Send the API key as a Bearer token, and the name of the
-person in X-Actor. What is edited has an ETag, and every change of it names the one that it was made from in If-Match; what is created
-can be asked for again with the same Idempotency-Key. Pages: give next as after.`;
+const DESCRIPTION = `Manages the workspace of a key. Send the API key as a Bearer token, and the name of the person in X-Actor.
+Editable resources have an ETag; send it in If-Match with each change. To repeat a creation safely, send the same Idempotency-Key.
+Pages: send next as after.`;
 
 const IF_MATCH = {
   name: 'If-Match',
   in: 'header',
   required: true,
-  description: 'The ETag of the state that is to be changed; * for any.',
+  description: 'The ETag of the state to change; * for any.',
   schema: { type: 'string' },
 };
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'Of your choice: the same request with it is done once, and answered the same for 24 hours.',
+  description: 'Your choice. For 24 hours, the same request with the same value runs once and gets the same response.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,200}$' },
 };
 
@@ -36,7 +36,7 @@ function parametersOf({ path, query, edits, creates, method }: Operation): objec
     name,
     in: 'path',
     required: true,
-    description: `UUID, or unique name, of the ${name}.`,
+    description: `UUID or unique name of the ${name}.`,
     schema: { type: 'string' },
   }));
   const inQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
@@ -51,14 +51,14 @@ function parametersOf({ path, query, edits, creates, method }: Operation): objec
 
 function answersOf(operation: Operation): About['answers'] {
   const { answer, edits, method, summary, name, isLong, status = 200 } = operation;
-  const headers = edits && method === 'PATCH' ? { ETag: header('Names the state that this is.', '"Ju3VgNEgCQ0bPzPQ3aGpYA"') } : {};
+  const headers = edits && method === 'PATCH' ? { ETag: header('Identifies the state.', '"Ju3VgNEgCQ0bPzPQ3aGpYA"') } : {};
   const isAskedFor = answer === LATE;
   const own = json(reference(titled(answer)), { example: { summary: name, value: examplesOf(answer)[0] } });
-  const any = json({ type: 'object' }, { example: { summary: 'as that operation answers', value: { landed: true } } });
+  const any = json({ type: 'object' }, { example: { summary: 'as returned by that operation', value: { landed: true } } });
   const lands = 'landed' in ((answer as { properties?: object }).properties ?? {});
-  const description = isAskedFor ? 'The answer of the operation that was late.' : summary;
+  const description = isAskedFor ? 'The result of the operation.' : summary;
   const answers: Record<number, object> = { [status]: { description, headers, content: isAskedFor ? any : own } };
-  if (isRevalidated(operation)) answers[304] = { description: 'Nothing has changed since the answer with the ETag in If-None-Match.' };
+  if (isRevalidated(operation)) answers[304] = { description: 'Unchanged since the ETag in If-None-Match.' };
   if (isLong || lands) answers[202] = { ...LATE_ANSWER, content: !lands || isAskedFor ? late : isLong ? either(answer) : own };
   return answers;
 }
@@ -69,14 +69,14 @@ const isRevalidated = ({ method, path }: Operation): boolean =>
 
 const late = json(reference(titled(LATE)), { late: { summary: 'late', value: examplesOf(LATE)[0] } });
 const LATE_ANSWER = {
-  description: 'What was changed lands later; with `answer` the answer itself is late, and is asked for at the address in Location.',
-  headers: { Location: header('What tells how far it is.', `${MANAGE}/answers/0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7002`) },
+  description: 'The change is applied asynchronously. With `answer`, the result is not ready: fetch it at the address in Location.',
+  headers: { Location: header('Address of the progress or result.', `${MANAGE}/answers/0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7002`) },
 };
 
 const either = (answer: TSchema) =>
   json(
     { anyOf: [reference(titled(answer)), reference(titled(LATE))] },
-    { example: { summary: 'lands later', value: examplesOf(answer)[0] }, late: { summary: 'late', value: examplesOf(LATE)[0] } },
+    { example: { summary: 'applied asynchronously', value: examplesOf(answer)[0] }, late: { summary: 'late', value: examplesOf(LATE)[0] } },
   );
 
 /** The state that an operation edits. */
@@ -107,11 +107,11 @@ function faultsOf({ answer, path, method, edits, creates, audit, refusals }: Ope
     ...Object.fromEntries(Object.entries(all).map(refused)),
     ...(edits && {
       412: {
-        says: 'It is not as If-Match says: the answer has it as it is.',
+        says: 'Another state than in If-Match; the response has the current one.',
         examples: {
           changed: {
             status: 412,
-            message: 'it has been changed since: read it again, and change what it is now',
+            message: 'it has changed since you read it: read it again',
             current: examplesOf(stateAt(path))[0] as object,
           },
         },
@@ -144,11 +144,11 @@ function about({ path, method: asked }: Address): About {
         ? `Needs the permission ${permission}.`
         : `Needs the role ${role}.`;
   const shown = Object.fromEntries(examples.map((value, i) => [`example_${i + 1}`, { summary: `${name} ${i + 1}`, value }]));
-  const said = [description, needs, audit === null ? undefined : `In the audit log: ${audit}.`];
+  const sentences = [description, needs, audit === null ? undefined : `In the audit log: ${audit}.`];
   return {
     id: name,
     summary,
-    description: said.filter((text) => text !== undefined).join(' '),
+    description: sentences.filter((text) => text !== undefined).join(' '),
     parameters: parametersOf(operation),
     ...(rawBody !== undefined && { requestBody: { required: true, content: rawContent(name, rawBody) } }),
     ...(body !== undefined && { requestBody: { required: true, content: json(body, shown) } }),

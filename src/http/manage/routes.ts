@@ -15,7 +15,7 @@ import type { BodyLimit } from '../bodies/body.ts';
 import type { Call } from '../call.ts';
 import { errorFields, type HttpFault } from '../errors.ts';
 import { strongTags } from '../feeds/conditional.ts';
-import { outcomeAnswer, type Takes, takesOf } from './answered.ts';
+import { type Accepts, acceptsOf, outcomeAnswer } from './answered.ts';
 import { faultOf, NO_TOKEN, OTHER_REQUEST, refusalOf, tooLarge, WHICH_STATE } from './faults.ts';
 import type { Identity } from './identify.ts';
 import { inputReader } from './input.ts';
@@ -37,20 +37,20 @@ export const bodyOf = ({ method, bodyBytes = USUAL_BODY }: Operation): BodyLimit
 interface Asked {
   readonly given: GivenInput;
   readonly about: About;
-  readonly takes: Takes;
+  readonly accepts: Accepts;
 }
 type About = Pick<
   ManageContext,
   'workspaceId' | 'caller' | 'by' | 'permissions' | 'keyExpiresAt' | 'keyNetworks' | 'ifMatch' | 'once' | 'isGone'
 >;
 
-export function readOperation(operation: Operation): (call: Call, who: Identity, bytes: Buffer) => Asked | HttpFault {
+export function readOperation(operation: Operation): (call: Call, identity: Identity, bytes: Buffer) => Asked | HttpFault {
   const read = inputReader(operation);
-  return (call, who, bytes) => {
+  return (call, identity, bytes) => {
     const given = read({ params: call.params, query: parse(call.query, '&', '=', ALL), bytes });
-    const about = aboutOf(operation, who, call, bytes);
+    const about = aboutOf(operation, identity, call, bytes);
     if ('status' in given) return given as HttpFault;
-    return 'status' in about ? about : { given, about, takes: takesOf(operation.method, call.request.headers) };
+    return 'status' in about ? about : { given, about, accepts: acceptsOf(operation.method, call.request.headers) };
   };
 }
 
@@ -63,11 +63,11 @@ const AT_ONCE = 2;
 export function done(operation: Operation, ports: ManagePorts): (asked: Asked) => Promise<Answer | HttpFault> {
   const isRead = operation.method === 'GET';
   const few = fewAtOnce(AT_ONCE);
-  const answered = async ({ given, about, takes }: Asked, inTurn: ManagePorts['inTurn']): Promise<Answer | HttpFault> => {
+  const answered = async ({ given, about, accepts }: Asked, inTurn: ManagePorts['inTurn']): Promise<Answer | HttpFault> => {
     const { workspaceId, isGone } = about;
     const stay = () => {
       // Stop work for a disconnected client.
-      if (isGone()) throw new WeirError('REFUSED', 'the client has gone');
+      if (isGone()) throw new WeirError('REFUSED', 'the client has disconnected');
     };
     // Requests that arrive together, or wait for the same, must let polls in between.
     const turn = async () => {
@@ -89,7 +89,7 @@ export function done(operation: Operation, ports: ManagePorts): (asked: Asked) =
       }, workspaceId);
     const asOne = async () => asOutcome(await (isRead ? work() : fairQueue()));
     const outcome = operation.isLong ? await ports.late.inTime(about.caller, asOne) : await work();
-    return 'body' in outcome ? outcomeAnswer(outcome, takes, MANAGE) : outcome;
+    return 'body' in outcome ? outcomeAnswer(outcome, accepts, MANAGE) : outcome;
   };
   if (operation.isLong) return (asked) => orFault(answered(asked, ports.inTurn));
   return (asked) => {

@@ -2,10 +2,7 @@ import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 
 type Store = StoreReads & StoreWrites;
 
-/**
- * The store of one request: each call waits for a turn. Otherwise many requests that wait for the same result would continue in one turn of
- * the event loop.
- */
+/** Each call waits for a turn: many requests that wait for the same result must not continue in one turn of the event loop. */
 export function storeInTurns(store: Store, turn: () => Promise<void>): Store {
   return new Proxy(store, {
     get(known, name: keyof Store) {

@@ -1,4 +1,3 @@
-/** Observes requests from their headers to the end of the response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpCounts } from '../../ports/http-counts.ts';
 import { countRequest } from '../counts.ts';

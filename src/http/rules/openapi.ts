@@ -14,7 +14,7 @@ const PHASE = {
   phase: [undefined, Type.Optional(Type.Enum(['request', 'response']))],
   phase_detected: [
     undefined,
-    Type.Optional(Type.Boolean({ description: 'True when the sender gave no phase: it follows from the expression.' })),
+    Type.Optional(Type.Boolean({ description: 'True if the sender gave no phase and weir derived it from the expression.' })),
   ],
 } as const satisfies Fields;
 
@@ -23,10 +23,10 @@ const Rules = objectOf(
     rules: [
       [],
       Type.Array(objectOf({ ...STORED, ...PHASE }), {
-        description: 'In the order of enforcement: by order, then rule_ref; rules without order after those with; access rules by id.',
+        description: 'In order of enforcement: by order (rules without one last), then rule_ref; access rules by id.',
       }),
     ],
-    next: [null, nullable(Type.String(), { description: 'Of a page: the value of after for the page behind it; null for the last.' })],
+    next: [null, nullable(Type.String(), { description: 'Value of after for the next page; null for the last page.' })],
   },
   { title: 'Rules' },
 );
@@ -44,9 +44,9 @@ const EXAMPLES: Readonly<Record<'target' | 'expression', (kind: Kind) => object>
 
 const COMMON = {
   label: { description: 'Only rules with this label, as name:value.', schema: { examples: ['source:soc'] } },
-  after: 'Only what stands behind the page that ended with this next.',
+  after: 'The page after the one with this next.',
   limit: {
-    description: 'A page of at most so many rules. Without limit and after the document is whole.',
+    description: 'Maximum number of rules in a page. Without limit and after, the document is complete.',
     schema: { type: 'integer', minimum: 1, maximum: 1000 },
   },
 };
@@ -56,7 +56,7 @@ const PARAMETERS = {
 };
 const CONDITIONS = [
   headerParameter('If-None-Match', 'Entity tags; takes precedence over If-Modified-Since.', ETAG),
-  headerParameter('If-Modified-Since', 'An HTTP date; means nothing where label, type, after or limit is given.', DATE),
+  headerParameter('If-Modified-Since', 'An HTTP date; ignored with label, type, after or limit.', DATE),
   GZIP,
 ];
 
@@ -67,9 +67,9 @@ function about({ path }: Address): About {
   const example = { rules: [EXAMPLES[holds](kind)], next: null };
   return {
     id: `get${name}Rules`,
-    summary: `The ${calledRules(kind)} that are active`,
+    summary: `Active ${calledRules(kind)}`,
     parameters: [...PARAMETERS[scope], ...CONDITIONS],
-    answers: documentAnswers('The rules, complete or a page.', jsonOf(reference(Rules), calledRules(kind), example)),
+    answers: documentAnswers('The rules, or a page of them.', jsonOf(reference(Rules), calledRules(kind), example)),
     faults: {
       400: {
         says: 'Unsupported parameter, or malformed request.',
@@ -85,8 +85,7 @@ function about({ path }: Address): About {
 export const RULES_API: Api = {
   group: 'rules',
   title: 'Rules',
-  description:
-    'The active rules of a workspace, as they are stored, with everything that feeds have: validators, gzip, expiry to the second.',
+  description: 'The active rules of a workspace as stored, with validators, gzip and expiry to the second like feeds.',
   schemas: [Rules, FeedError],
   securitySchemes: { bearer: BEARER },
   error: FeedError,

@@ -18,7 +18,7 @@ const limit: Parameter<number> = {
   read: (given) => (/^\d{1,4}$/.test(given) && Number(given) >= 1 && Number(given) <= MOST ? Number(given) : undefined),
   expected: `must be a number from 1 to ${MOST}`,
 };
-const after = (read: (given: string) => RulePlace | undefined): Parameter<RulePlace> => ({ read, expected: 'must be next of an answer' });
+const after = (read: (given: string) => RulePlace | undefined): Parameter<RulePlace> => ({ read, expected: 'must be next of a response' });
 const ID = /^\d{1,15}$/;
 const PLACE = /^(-?\d{1,16})?:([A-Za-z0-9][A-Za-z0-9._:-]{0,127})$/;
 

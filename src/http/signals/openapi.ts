@@ -13,21 +13,19 @@ const kindNames = Object.values(RULE_KINDS).map(({ called }) => called);
 
 const DESCRIPTION = `Security signals create or remove ${new Intl.ListFormat('en-GB').format(kindNames)}. A request is a batch: a JSON
 array of 1 to ${LIMITS.batchEntries} entries, at most ${LIMITS.batchBytes / 1024 / 1024} MiB. Each entry is validated and processed on its own; entries take effect in array
-order. An answer of 200 or 206 means that the good entries are kept durably. The content type of a request is not looked at; unknown
-properties are ignored, and null is the same as absent.`;
+order. A 200 or 206 means that the accepted entries are durable. The content type, unknown properties and null are ignored.`;
 
 const PARAMETERS = [
   {
     name: 'list',
     in: 'query',
-    description:
-      "Id or name of the access-rules list where access rules land; omitted, the key's list or else the workspace's default list.",
+    description: "Id or name of the list for access rules; default the key's list, else the workspace's default list.",
     schema: { type: 'string', minLength: 1 },
   },
   {
     name: 'dry_run',
     in: 'query',
-    description: '1: validate and answer, say in `feeds` how many entries feeds would have, but publish nothing.',
+    description: '1: validate and return the entries that feeds would have in `feeds`, but publish nothing.',
     schema: { type: 'string', enum: ['0', '1', 'false', 'true'], default: '0' },
   },
   ACTOR,
@@ -40,7 +38,7 @@ function refusal(version: 1 | 2, body: unknown) {
 }
 
 const BATCH_HEADER = {
-  'X-Signal-Batch': header('What the accepted entries are known by; absent when none was taken.', '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000'),
+  'X-Signal-Batch': header('Id of the accepted entries; absent if there are none.', '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000'),
 };
 const [event] = examplesOf(V1Event);
 const FAULTS: Faults = {
@@ -59,7 +57,7 @@ const FAULTS: Faults = {
     says: 'Too many requests, entries or bytes of this key, or failed authentications from this address: back off and retry.',
     examples: { 'too many entries': OVER_ENTRIES },
   },
-  500: { says: 'Server error. The batch may be sent again without harm.', examples: {} },
+  500: { says: 'Server error. The batch can safely be sent again.', examples: {} },
 };
 
 const batch = (items: object, examples: Record<string, unknown>) => ({

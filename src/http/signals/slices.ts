@@ -28,10 +28,10 @@ function slices(plan: (turn: () => void) => unknown): RunSlices {
         try {
           for (;;) {
             const { done, value } = work.next();
-            const taken = performance.now() - begun;
+            const elapsed = performance.now() - begun;
             if (done) resolve(value);
-            if (done || taken >= ms) {
-              spent += taken;
+            if (done || elapsed >= ms) {
+              spent += elapsed;
               return !done;
             }
           }

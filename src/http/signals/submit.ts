@@ -5,7 +5,7 @@ import { type Accept, type Foreseen, TOO_MANY_ENTRIES } from '../../signal/accep
 import { type BatchFault, type EntryFault, errorTexts } from '../../signal/faults.ts';
 import type { Refusal } from '../../signal/refusal.ts';
 import { badRequest, type HttpFault, statusOf } from '../errors.ts';
-import { meantParameter } from '../meant-parameter.ts';
+import { intendedParameter } from '../intended-parameter.ts';
 import type { SignalSummary } from './schema.ts';
 
 export interface SignalParts {
@@ -37,9 +37,9 @@ export const signalSubmission =
   async ({ query, body: entries, ...request }) => {
     const options = readOptions(query);
     if ('status' in options) return options;
-    const taken = await accept({ ...request, ...options, entries });
-    if (taken.refused !== undefined) return refusalFault(taken.refused);
-    const { accepted, faults, warnings, batchId, foreseen } = taken;
+    const result = await accept({ ...request, ...options, entries });
+    if (result.refused !== undefined) return refusalFault(result.refused);
+    const { accepted, faults, warnings, batchId, foreseen } = result;
     const { status, body } = summary(request.version, accepted, faults);
     const more = {
       ...(warnings.length > 0 && { warnings: [...warnings] }),
@@ -89,8 +89,8 @@ function readOptions(query: Readonly<Record<string, unknown>>): Options | HttpFa
 /** Rejects misspelt parameters: with `?dryrun=1` the batch would change rules. */
 const almostOptions = (query: Readonly<Record<string, unknown>>): BatchFault[] =>
   Object.keys(query).flatMap((field) => {
-    const meant = OPTIONS.includes(field) ? undefined : meantParameter(field, OPTIONS);
-    return meant === undefined ? [] : [{ field, message: `is no parameter; did you mean ${meant}?`, value: null }];
+    const intended = OPTIONS.includes(field) ? undefined : intendedParameter(field, OPTIONS);
+    return intended === undefined ? [] : [{ field, message: `is no parameter; did you mean ${intended}?`, value: null }];
   });
 
 export const OVER_ENTRIES: HttpFault = { status: 429, message: TOO_MANY_ENTRIES };

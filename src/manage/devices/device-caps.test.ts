@@ -9,7 +9,7 @@ import { fullDevice } from './device-caps.ts';
 const NOW = 10 * DAY;
 const feed = (feedId: string, entries: number, more: Partial<WatchedFeed> = {}): WatchedFeed => ({
   ...{ workspaceId: 'w', feedId, name: feedId, target: 'pan-os', action: 'block', family: 'both', rated: false },
-  ...{ entries, limit: 50_000, builtAt: NOW, staleSince: undefined, open: [], ...more },
+  ...{ facts: { entryCount: entries, entryLimit: 50_000, nextExpiry: 0 }, builtAt: NOW, staleSince: undefined, open: [], ...more },
 });
 const pulled = (feedId: string, more: Partial<DeviceDocument> = {}): DeviceDocument => ({
   ...{ feedId, format: 'plain', family: 'both', action: 'block', etag: '', lastModified: 0, at: NOW - 1000, ...more },

@@ -33,7 +33,7 @@ export function startStatusFile(dataDir: string, collect: () => Promise<ProcessS
       written = text;
       failed = false;
     } catch (error) {
-      if (!failed) log('info', `weir status will not know of this process: ${(error as Error).message}`);
+      if (!failed) log('info', `weir status will not include this process: ${(error as Error).message}`);
       failed = true;
       written = '';
     }

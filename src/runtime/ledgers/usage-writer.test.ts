@@ -80,7 +80,7 @@ test('D16.10 a device that stops has one line, one that is back another, of many
   await young.write();
   await young.write();
   assert.equal(lines.length, 1);
-  assert.match(lines[0]!, /^warn what devices have pulled could not be written: /);
+  assert.match(lines[0]!, /^warn device activity could not be written: /);
   await young.stop();
 });
 
@@ -124,5 +124,5 @@ test('D16.3 the store is told to be lost once, and once to be there again', asyn
   store = { ok: true };
   await ready();
   await ready();
-  assert.deepEqual(lines, ['error the store is not ready: it does not answer', 'info the store is there again']);
+  assert.deepEqual(lines, ['error the store is not ready: it does not answer', 'info the store is available again']);
 });

@@ -60,7 +60,7 @@ export function startUsageWriter({ store, devices, sizes, log, now }: PastParts)
       ending = await store.endingKeys(at);
       failed = false;
     } catch (error) {
-      if (!failed) log('warn', `what devices have pulled could not be written: ${(error as Error).message}`);
+      if (!failed) log('warn', `device activity could not be written: ${(error as Error).message}`);
       failed = true;
     }
   }

@@ -87,6 +87,18 @@ test('D12.1 the text format: labels are escaped, a histogram adds up, and number
   ]);
 });
 
+test('D23.23, D44.8 a paused source whose list was emptied or is soon counts as expired or stale, as in alerts', async () => {
+  const [now, day] = [Date.parse('2026-11-11T12:00:00Z'), 86_400_000];
+  const paused = (name: string, days: number, expired: boolean) => ({
+    source: { id: name, workspaceId: 'w', name, purpose: 'block', guards: DEFAULT_GUARDS, isPaused: true } as Source,
+    state: { ...newState(now), fetchedAt: now, confirmedAt: now - days * day, expired, entries: 7 },
+  });
+  const sources = [paused('new', 1, false), paused('old', 5, false), paused('gone', 9, true)];
+  const page = await metricsPage({ ...SOURCES, sources: () => sources })();
+  const counted = [...page.matchAll(/^weir_sources\{state="(\w+)"\} 1$/gm)].map(([, state]) => state);
+  assert.deepEqual(counted, ['paused', 'expired', 'stale']);
+});
+
 test('D23.23 sources are counted by their state, and each tells the age of its content, its failures, and whether it waits for somebody', async () => {
   const now = Date.parse('2026-11-11T12:00:00Z');
   const source = (name: string, more: Partial<Source> = {}) =>

@@ -1,5 +1,5 @@
 import type { Source, SourceState } from '../../account/source.ts';
-import { LOG_STATES, stateOf } from '../../account/source-state.ts';
+import { alertStateOf, LOG_STATES } from '../../account/source-state.ts';
 import { labelsOf, type RememberedLabels, type Sample } from './exposition.ts';
 
 export interface MeasuredSource {
@@ -9,7 +9,7 @@ export interface MeasuredSource {
 
 export function* statesOf(sources: readonly MeasuredSource[], now: number): Generator<Sample> {
   if (sources.length === 0) return;
-  const counts = Map.groupBy(sources, ({ source, state }) => stateOf(source, state, now));
+  const counts = Map.groupBy(sources, ({ source, state }) => alertStateOf(source, state, now));
   for (const state of LOG_STATES) yield { labels: labelsOf({ state }), value: counts.get(state)?.length ?? 0 };
 }
 

@@ -5,6 +5,7 @@ import type { SourceAnswer } from '../../fetch/content-file.ts';
 import { hostOf } from '../../source/host.ts';
 import { knownContent, type Outcome } from '../../source/refresh/outcome.ts';
 import { goesAlong, isDueAt, stops } from '../../source/refresh/schedule.ts';
+import type { Refused } from '../../source/taxii/ask.ts';
 import { durationText } from '../../text/duration.ts';
 import type { Candidate } from './host-queue.ts';
 import { type Known, type KnownSources, noteWait } from './known.ts';
@@ -94,7 +95,8 @@ export function downloads(ports: DownloadPorts): Downloads {
     const { url, reading, workspaceId } = one.record.source;
     const { credentials, key } = credentialsOf(one.record);
     const own = one.askedAt + floor;
-    if (own > monotonic()) return { for: `the least time between two fetches of a source, ${durationText(floor / 1000)}`, until: own };
+    if (own > monotonic())
+      return { for: `the minimum interval between two fetches of a source, ${durationText(floor / 1000)}`, until: own };
     const isThere = cache.has({ url, credentials: credentials ?? {}, taxii: collectionOf(reading) });
     if (isThere) return undefined;
     const further = one.via && politeness.wait(one.via.url, { workspaceId, key: one.via.key }, monotonic());
@@ -189,7 +191,8 @@ export function downloads(ports: DownloadPorts): Downloads {
       if (signal.aborted) throw error;
       if (hasCode(error, 'LIMITED')) return await postpone(sources, error);
       if (!hasCode(error, 'FETCH')) throw error;
-      return await each(asked, async () => ({ kind: 'failed', text: error.message }), began, 0);
+      const retryAfter = refusedBy(error, visit);
+      return await each(asked, async () => ({ kind: 'failed', text: error.message, retryAfter }), began, 0);
     } finally {
       // Frees the host during the comparison.
       visit[Symbol.dispose]();
@@ -241,9 +244,20 @@ export function downloads(ports: DownloadPorts): Downloads {
     if (answer.kind === 'unchanged') return await steps.takeUnchanged(one);
     const text = `the server answers ${answer.status}`;
     return stops(answer.status)
-      ? { kind: 'stopped', stop: 'refused', text: `${text}: it is not asked again until somebody resumes the source`, retryAfter: alone }
+      ? {
+          kind: 'stopped',
+          stop: 'refused',
+          text: `${text}: weir sends no more requests until somebody resumes the source`,
+          retryAfter: alone,
+        }
       : { kind: 'failed', text, retryAfter: alone };
   }
+}
+
+/** Records the response of a server that made the download fail: one event of a MISP feed. */
+function refusedBy({ cause }: Error, visit: Visit): number {
+  const { status, retryAfter } = (cause ?? {}) as Partial<Refused>;
+  return status === undefined ? 0 : visit.refused(status, retryAfter);
 }
 
 /** Once per record. */
@@ -257,7 +271,7 @@ function memoized<T>(find: (record: Known['record']) => T): (record: Known['reco
 
 /** Blocked only by other downloads. */
 const ITS_TURN: Wait = {
-  for: 'its turn: a host is asked by one download at a time, and two of a workspace are under way',
+  for: 'its turn: weir runs one download per host, and two per workspace',
   until: Number.POSITIVE_INFINITY,
 };
 

@@ -42,7 +42,7 @@ test('D43.1 what a server has answered holds for the same address with the same 
     { ...OTHERS, key: wrong.key },
     { ...wrong, isTrial: true },
   ])
-    assert.match(polite.wait(new URL('http://LISTS.example./a'), same, 1)!.for, /^the server of lists\.example, which has asked/);
+    assert.match(polite.wait(new URL('http://LISTS.example./a'), same, 1)!.for, /^the server of lists\.example, which requested/);
   for (const key of ['', 'right token']) assert.equal(polite.wait(OTHER, { ...ONE, key }, 1), undefined);
   assert.equal(polite.wait(new URL('https://lists.example/b'), wrong, 1), undefined);
 });

@@ -73,10 +73,14 @@ export function politeness({ least, floor }: PolitenessParts): Politeness {
       const text = `the least interval of ${hostOf(url)}: ${durationText(interval / 1000)} for an address`;
       if (interval > 0) note(name.host, { for: text, until: at + interval }, at);
       if (floor > interval && !client.isTrial)
-        note(name.floor, { for: `the least time between two fetches of an address, ${durationText(floor / 1000)}`, until: at + floor }, at);
+        note(
+          name.floor,
+          { for: `the minimum interval between two fetches of an address, ${durationText(floor / 1000)}`, until: at + floor },
+          at,
+        );
     },
     backOff(url, client, now, ms) {
-      note(names(url, client).answer, { for: `the server of ${hostOf(url)}, which has asked to be left alone`, until: now + ms }, now);
+      note(names(url, client).answer, { for: `the server of ${hostOf(url)}, which requested a pause`, until: now + ms }, now);
     },
   };
 }

@@ -61,7 +61,7 @@ export function refresher(ports: RefresherPorts): Refresher {
       return;
     }
     const isBusy = hasCode(error, 'REFUSED') || hasCode(error, 'LIMITED');
-    const wait = { for: isBusy ? `its list: ${error.message}` : 'the service, which could not do it', until: Number.POSITIVE_INFINITY };
+    const wait = { for: isBusy ? `its list: ${error.message}` : 'the service, which failed', until: Number.POSITIVE_INFINITY };
     await steps.wait(sources, wait);
     if (!isBusy) log('warn', `the source ${sources[0]!.record.source.name} could not be refreshed: ${(error as Error).message}`);
   }
@@ -135,7 +135,7 @@ export function refresher(ports: RefresherPorts): Refresher {
           isSilent = false;
         },
         (error: unknown) => {
-          if (!stopping.signal.aborted && !isSilent) log('warn', `sources could not be looked at: ${(error as Error).message}`);
+          if (!stopping.signal.aborted && !isSilent) log('warn', `sources could not be checked: ${(error as Error).message}`);
           isSilent = true;
         },
       ),

@@ -37,7 +37,7 @@ export function sourceSteps(ports: StepPorts) {
   const taskOf = async (one: Known): Promise<ApplyTask> => {
     const { source } = one.record;
     const caller = await ports.callerOf(source);
-    if (caller === undefined) throw new WeirError('REFUSED', 'its workspace is gone');
+    if (caller === undefined) throw new WeirError('REFUSED', 'its workspace was deleted');
     return {
       source,
       state: await withUndone(one),
@@ -97,7 +97,7 @@ export function sourceSteps(ports: StepPorts) {
       // After an undo the list may equal this content.
       if (known !== undefined && state.undone === null) return { ...known, answered } as Outcome;
       if (state.endsWithLineFeed && !endsWithLineFeed && bytes > 0)
-        return { kind: 'failed', text: 'it does not end with a whole line, as it did before: it is cut' };
+        return { kind: 'failed', text: 'it is truncated: its last line is incomplete, unlike before' };
       const open = () => readPieces(file);
       const stays = known && new WeirError('REFUSED', known.text);
       try {
@@ -115,7 +115,7 @@ export function sourceSteps(ports: StepPorts) {
       return (
         (knownContent(state, state.seen) as Outcome | undefined) ?? {
           kind: 'failed',
-          text: 'the server says that nothing has changed, and what it had is not known',
+          text: 'the server reports no change, but its previous content is unknown',
         }
       );
     },

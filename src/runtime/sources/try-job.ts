@@ -59,7 +59,7 @@ export async function runTrial(
   { settings, store, geo, guardRails, onStep, fetch }: TryParts,
 ): Promise<TryReport> {
   const workspace = await store.workspace(workspaceId);
-  if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
+  if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace was deleted');
   return await trySource(
     { workspace, content, listId },
     {

@@ -64,7 +64,7 @@ const methods: FeedThreadMethods = {
   },
   async explain(asked) {
     const { EXPLAIN_TOLD, EXPLAIN_UNTOUCHED, explain } = await import('../../feed/whatif/explain/explain.ts');
-    const most = { mostTold: EXPLAIN_TOLD, mostUntouched: EXPLAIN_UNTOUCHED };
+    const most = { mostReturned: EXPLAIN_TOLD, mostUntouched: EXPLAIN_UNTOUCHED };
     return inTurn(asked.workspace.id, async () => explain(asked, { ...(await explaining()), ...most }));
   },
   async remainingBlocks(asked) {

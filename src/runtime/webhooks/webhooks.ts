@@ -76,7 +76,7 @@ export function webhooks(ports: WebhookPorts): Webhooks {
       const updates = await lookAt(ports, workspace, reported, workspace === null ? sentElsewhere : {}).catch((error: Error) => {
         // Errors of one workspace do not affect others.
         if (hasCode(error, 'STORE_UNAVAILABLE')) throw error;
-        fault ??= `what is to be told of the workspace ${workspace ?? SERVICE_WEBHOOK} is not known: ${error.message}`;
+        fault ??= `the events of the workspace ${workspace ?? SERVICE_WEBHOOK} could not be read: ${error.message}`;
         return [];
       });
       if (updates.length > 0 && !(await store.writeLog(lease, updates))) return lost();
@@ -94,7 +94,7 @@ export function webhooks(ports: WebhookPorts): Webhooks {
       const ofIt = [...sending.values()].filter((each) => each.workspace === workspace).length;
       if (sending.size >= AT_ONCE || ofIt >= OF_WORKSPACE || sending.has(due.id)) continue;
       const done = deliver(due)
-        .catch((error: unknown) => log('warn', `a webhook could not be told: ${(error as Error).message}`))
+        .catch((error: unknown) => log('warn', `a webhook could not be sent: ${(error as Error).message}`))
         .finally(() => sending.delete(due.id));
       sending.set(due.id, { workspace, done });
     }
@@ -127,12 +127,9 @@ export function webhooks(ports: WebhookPorts): Webhooks {
       },
     };
     if (update.delivery.outcome === 'failed' && again.tries === FAILING_TRIES)
-      log(
-        'warn',
-        `the webhook ${id} has not taken ${FAILING_TRIES} tries of a message: ${tried.text || tried.status}; weir webhook show tells more`,
-      );
+      log('warn', `the webhook ${id} failed ${FAILING_TRIES} times in a row: ${tried.text || tried.status}; see weir webhook show`);
     if (update.delivery.outcome === 'given up')
-      log('warn', `a message of the webhook ${id} was given up after a day: ${tried.text || tried.status}`);
+      log('warn', `a message of the webhook ${id} was dropped after a day: ${tried.text || tried.status}`);
     if (lease !== undefined && !(await store.writeDeliveries(lease, [update]))) lost();
   }
 
@@ -153,7 +150,7 @@ export function webhooks(ports: WebhookPorts): Webhooks {
         },
         async (error: unknown) => {
           if (wasTelling && !stopping.signal.aborted) await away?.failed(error as Error);
-          if (!stopping.signal.aborted && !isSilent) log('warn', `webhooks could not be looked at: ${(error as Error).message}`);
+          if (!stopping.signal.aborted && !isSilent) log('warn', `webhooks could not be checked: ${(error as Error).message}`);
           isSilent = true;
         },
       ),

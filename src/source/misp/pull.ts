@@ -39,11 +39,14 @@ export async function pullMisp({
   const keeper = objectKeeper(before.values().filter(({ id, modified }) => versions.get(id) === modified));
   const wanted = [...versions].filter(([id]) => !keeper.objects.has(id));
   let fault: string | undefined;
+  let refused: Refused | undefined;
   for (const [id, modified] of wanted.slice(0, MOST_FETCHED)) {
-    const event = await readEvent(ask, new URL(`${id}.json`, manifestUrl), server.pause);
-    if (typeof event !== 'string') keeper.take({ id, modified, ...event });
+    const url = new URL(`${id}.json`, manifestUrl);
+    const event = await readEvent(ask, url, server.pause);
+    if (typeof event !== 'string' && !isRefused(event)) keeper.take({ id, modified, ...event });
     else {
-      fault = event;
+      fault = typeof event === 'string' ? event : `the server answers ${event.status} for ${url.pathname}`;
+      refused = typeof event === 'string' ? undefined : event;
       break;
     }
   }
@@ -57,7 +60,8 @@ export async function pullMisp({
     bytes: bytes(),
     note: undefined,
     ...(!isComplete && {
-      partial: `${keeper.objects.size} of ${versions.size} events are read, and the next fetch goes on${fault ? `: ${fault}` : ''}`,
+      partial: `${keeper.objects.size} of ${versions.size} events are read; the next fetch continues${fault ? `: ${fault}` : ''}`,
+      refused,
     }),
   };
 }
@@ -79,9 +83,9 @@ async function readEvent(
   ask: Ask,
   url: URL,
   pause: () => Promise<void>,
-): Promise<Pick<KnownObject, 'networks' | 'passed' | 'name'> | string> {
+): Promise<Pick<KnownObject, 'networks' | 'passed' | 'name'> | Refused | string> {
   const answer = await answerOf(ask, url);
-  if (typeof answer === 'string') return answer;
+  if (typeof answer === 'string' || isRefused(answer)) return answer;
   const event = isObject(answer.json) ? answer.json.Event : undefined;
   if (!isObject(event)) return `${url.pathname} is no event of MISP`;
   const networks = new Set<string>();
@@ -99,10 +103,9 @@ async function readEvent(
   return { networks: [...networks], passed: [...passed], ...name };
 }
 
-async function answerOf(ask: Ask, url: URL): Promise<TaxiiAnswer | string> {
+async function answerOf(ask: Ask, url: URL): Promise<TaxiiAnswer | Refused | string> {
   try {
-    const answer = await ask(url);
-    return isRefused(answer) ? `the server answers ${answer.status} for ${url.pathname}` : answer;
+    return await ask(url);
   } catch (error) {
     if (hasCode(error, 'FETCH')) return error.message;
     throw error;

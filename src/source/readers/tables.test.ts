@@ -62,7 +62,7 @@ test('D40.1 a cell that may change what a row blocks is understood, or the row i
       ['198.51.100.7,router', '198.51.100.7'],
       ['198.51.100.7,198.51.100.7', '198.51.100.7'],
       ['198.51.100.7,198.51.100.0/24', '198.51.100.7'],
-      ['198.51.100.7,198.51.100.1', '! "198.51.100.1" in "gateway" stands beside "198.51.100.7" in "ip"'],
+      ['198.51.100.7,198.51.100.1', '! "198.51.100.1" in "gateway" is next to "198.51.100.7" in "ip"'],
       ['198.51.100.0,198.51.100.0/24', '! "198.51.100.0/24" in "gateway" begins with "198.51.100.0" in "ip"'],
     ],
     'ip,version,notes': [['198.51.100.7,7.4.0.1,203.0.113.9', '198.51.100.7']],
@@ -77,21 +77,21 @@ test('D40.1 a cell that may change what a row blocks is understood, or the row i
       ['198.51.100.7,198.51.100.7,198.51.100.7', '198.51.100.7'],
       ['198.51.100.7,198.51.100.7,203.0.113.9', '! "203.0.113.9" in "dst_ip"'],
     ],
-    'src_ip,dst_ip': [['198.51.100.7,', '! src_ip and dst_ip may both be meant: call the column that counts ip']],
+    'src_ip,dst_ip': [['198.51.100.7,', '! src_ip and dst_ip are both possible: name the intended column ip']],
   }));
 
 test('D40.2 one column is the target, and what describes it is none', () =>
   hold({
     'name,ip,value': [
       ['x,198.51.100.7,5', '198.51.100.7'],
-      ['x,198.51.100.7,203.0.113.9', '! "203.0.113.9" in "value" stands beside'],
+      ['x,198.51.100.7,203.0.113.9', '! "203.0.113.9" in "value" is next to'],
       ['x,,203.0.113.9', '203.0.113.9'],
-      ['x,198.51.100.7,US', '! "198.51.100.7" in "ip" stands beside "US"'],
+      ['x,198.51.100.7,US', '! "198.51.100.7" in "ip" is next to "US"'],
     ],
     'ip,asn,prefix': [
       ['198.51.100.7,64500,198.51.100.0/24', '198.51.100.7'],
       ['198.51.100.0,64500,198.51.100.0/24', '198.51.100.0'],
-      ['198.51.100.7,64500,203.0.113.0/24', '! "203.0.113.0/24" in "prefix" stands beside'],
+      ['198.51.100.7,64500,203.0.113.0/24', '! "203.0.113.0/24" in "prefix" is next to'],
     ],
     'prefix,asn': [['198.51.100.0/24,64500', '198.51.100.0/24']],
     'network,ip': [
@@ -102,8 +102,8 @@ test('D40.2 one column is the target, and what describes it is none', () =>
     ],
     'ip,IP Address': [
       ['198.51.100.7,198.51.100.7', '198.51.100.7'],
-      ['198.51.100.7,198.51.100.8', '! "198.51.100.8" in "IP Address" stands beside'],
-      ['198.51.100.7,2001:db8::7', '! "2001:db8::7" in "IP Address" stands beside'],
+      ['198.51.100.7,198.51.100.8', '! "198.51.100.8" in "IP Address" is next to'],
+      ['198.51.100.7,2001:db8::7', '! "2001:db8::7" in "IP Address" is next to'],
     ],
     'indicator,host': [['198.51.100.7,example.net', '198.51.100.7']],
   }));
@@ -127,7 +127,7 @@ test('D40.3 the type of a row: what is no address is skipped and counted, one of
       ['198.51.100.7,malware', '198.51.100.7'],
       ['198.51.100.7,tor-exit', '198.51.100.7'],
       ['198.51.100.7,mail', '198.51.100.7'],
-      ['198.51.100.7,203.0.113.9', '! "203.0.113.9" in "type" stands beside'],
+      ['198.51.100.7,203.0.113.9', '! "203.0.113.9" in "type" is next to'],
     ],
     'indicator,indicator_type,meta.source': [
       ['198.51.100.7/8,Intel::URL,x', '- the type Intel::URL'],
@@ -190,7 +190,7 @@ test('D40.4 masks, prefix lengths, sizes and last addresses in other columns', a
         ['198.51.100.0,24', '198.51.100.0/24'],
         ['198.51.100.0,/24', '198.51.100.0/24'],
         ['2001:db8::,32', '2001:db8::/32'],
-        ['198.51.100.7,24', `! "24" in "${name}" makes no network`],
+        ['198.51.100.7,24', `! "24" in "${name}" does not make a network`],
         ['198.51.100.0,0', `! "0" in "${name}" would be all addresses`],
         ['198.51.100.0,33', `! "33" in "${name}" is no prefix length`],
         ['198.51.100.0/24,24', '198.51.100.0/24'],
@@ -203,7 +203,7 @@ test('D40.4 masks, prefix lengths, sizes and last addresses in other columns', a
       [`${name},ip`]: [
         ['255.255.255.0,198.51.100.0', '198.51.100.0/24'],
         ['255.255.255.255,198.51.100.0', '198.51.100.0'],
-        ['255.255.255.0,198.51.100.7', `! "255.255.255.0" in "${name}" makes no network`],
+        ['255.255.255.0,198.51.100.7', `! "255.255.255.0" in "${name}" does not make a network`],
         ['255.0.255.0,198.51.100.0', `! "255.0.255.0" in "${name}" is no mask: its ones`],
         ['0.0.0.0,198.51.100.0', `! "0.0.0.0" in "${name}" would be all addresses`],
         ['255.255.255.0,2001:db8::', `! "255.255.255.0" in "${name}" is no mask of this address`],
@@ -251,14 +251,14 @@ test('D40.4 masks, prefix lengths, sizes and last addresses in other columns', a
       ],
       ['198.51.100.0,24', '! "24" in "size" may be a prefix length or a number'],
       ['198.51.100.0,1', '! "1" in "size" may be'],
-      ['255.255.255.0,512', '! "255.255.255.0" in "network" has no address beside it'],
+      ['255.255.255.0,512', '! "255.255.255.0" in "network" has no address in its row'],
       ['198.51.100.0/24,77', '198.51.100.0/24'],
     ],
     'ip,mask,length': [
       ['198.51.100.0,255.255.255.0,24', '198.51.100.0/24'],
       ['198.51.100.0,255.255.255.0,25', '! "25" in "length" and "255.255.255.0" in "mask"'],
     ],
-    'cidr,id': [['24,7', '! "24" in "cidr" has no address beside it']],
+    'cidr,id': [['24,7', '! "24" in "cidr" has no address in its row']],
   });
   assert.deepEqual(
     await said('[{"ip":"198.51.100.0","cidr":24},{"ip":"198.51.100.0","mask_length":24},{"ip":"198.51.100.0","cidr":24.5}]'),
@@ -329,7 +329,7 @@ test('D40.6 an IPv4 and an IPv6 column of one row are two targets', async () => 
     });
   await hold({
     'ipv4,ipv6,netmask': [
-      ['198.51.100.0,2001:db8::,24', '! "24" in "netmask" stands beside two targets'],
+      ['198.51.100.0,2001:db8::,24', '! "24" in "netmask" is next to two targets'],
       ['198.51.100.0,,24', '198.51.100.0/24'],
     ],
     'ipv4,ipv4_prefix_length,ipv6,ipv6_prefix_length': [
@@ -499,7 +499,7 @@ test("D40.9 a row that has an address is no header, a comment before Zeek's tabl
   assert.deepEqual(await said('198.51.100.1,IP,high,high\n198.51.100.2,IP,high,high\n'), ['198.51.100.1', '198.51.100.2']);
   assert.deepEqual(await said('203.0.113.9,ip,x\n203.0.113.10,198.51.100.77,x\n'), [
     '203.0.113.9',
-    '! "198.51.100.77" in "type" stands beside "203.0.113.10" in "value": which of them is meant cannot be told',
+    '! "198.51.100.77" in "type" is next to "203.0.113.10" in "value": it is unclear which one is intended',
   ]);
   assert.deepEqual(await said('198.51.100.7/8,URL,high,high\n198.51.100.1,IP,high,high\n'), [
     '- the type URL is no address',
@@ -531,7 +531,7 @@ test("D40.9 a row that has an address is no header, a comment before Zeek's tabl
   ]);
   assert.deepEqual(await said('ip,reason\n198.51.100.7,a, b\n198.51.100.8,a,203.0.113.9\n'), [
     '198.51.100.7',
-    '! "203.0.113.9" in "column 3" stands beside "198.51.100.8" in "ip": which of them is meant cannot be told',
+    '! "203.0.113.9" in "column 3" is next to "198.51.100.8" in "ip": it is unclear which one is intended',
   ]);
 });
 
@@ -550,7 +550,7 @@ test('D40.11 JSON: objects with a type of their own, a first one without an addr
     '198.51.100.8',
   ]);
   assert.deepEqual(await said('[{"name":"x"},{"ip":"198.51.100.7"},7]'), [
-    '! no field is called ip, network, address, cidr, value, ioc, src_ip, dst_ip, start and end, asn or country, and it is no signal, which has kind or type',
+    '! no field is called ip, network, address, cidr, value, ioc, src_ip, dst_ip, start and end, asn or country, and it is not a signal (kind or type)',
     '198.51.100.7',
     '! this is neither text nor an object',
   ]);
@@ -560,7 +560,7 @@ test('D40.11 JSON: objects with a type of their own, a first one without an addr
     '{\n"error": {"code": 7}}',
     '{"errors":["x"],"data":[]}',
   ])
-    await assert.rejects(said(text), { code: 'USAGE', message: /^the file is (no list, but tells of an error|one JSON object)/ }, text);
+    await assert.rejects(said(text), { code: 'USAGE', message: /^the file is (not a list but an error message|one JSON object)/ }, text);
   assert.deepEqual(await said('{"error":null,"ip":"198.51.100.7"}'), ['198.51.100.7']);
   assert.deepEqual(await said('{"error":"x","ip":"198.51.100.7"}\n{"ip":"198.51.100.8"}\n'), ['198.51.100.7', '198.51.100.8']);
   for (const [text, paths, expected] of [
@@ -570,7 +570,7 @@ test('D40.11 JSON: objects with a type of their own, a first one without an addr
     ['[]', ['[].ip'], []],
   ] as const)
     assert.deepEqual(await said(text, { paths }), expected, text);
-  await assert.rejects(said('{"v4":[],"b":{"v6":[]}}', { paths: ['v4[]', 'v6[]'] }), { message: 'nothing stands at v6[]' });
+  await assert.rejects(said('{"v4":[],"b":{"v6":[]}}', { paths: ['v4[]', 'v6[]'] }), { message: 'nothing found at v6[]' });
 });
 
 test('D40.12 description never refuses a block: it is mapped, cut, or left out with a warning', async () => {
@@ -607,4 +607,142 @@ test('D40.12 description never refuses a block: it is mapped, cut, or left out w
     entrySignals(((await readContent(once('ip,name\n198.51.100.1,7\n'), { file: '-' }, NONE)) as { entries: never }).entries, () => {}),
   );
   assert.equal(JSON.parse(String((named as { json: Buffer }).json)).name, '7');
+});
+
+test('D40.13 columns of yes and no say whether a row counts; a removed or inactive one is skipped and counted', async () => {
+  const ends = ['disabled', 'is_removed', 'archived', 'negated', 'isExpired'];
+  for (const name of ends)
+    await hold({
+      [`ip,${name}`]: [
+        ...['true', 'Yes', '1', 'on', 't'].map((text) => [`198.51.100.7,${text}`, `- ${name.toLowerCase().replace('_', '')}`] as const),
+        ...['false', 'no', '0', 'off', 'f', '', 'maybe'].map((text) => [`198.51.100.7,${text}`, '198.51.100.7'] as const),
+      ],
+    });
+  for (const name of ['enabled', 'isActive', 'enforced'])
+    await hold({
+      [`ip,${name}`]: [
+        ['198.51.100.7,false', `- not ${name.toLowerCase()}`],
+        ['198.51.100.7,0', `- not ${name.toLowerCase()}`],
+        ['198.51.100.7,yes', '198.51.100.7'],
+        ['198.51.100.7,2026-01-01', '198.51.100.7'],
+      ],
+    });
+  await hold({
+    'ip,is_malicious': [
+      ['198.51.100.7,no', '- its verdict is not ismalicious'],
+      ['198.51.100.7,yes', '198.51.100.7'],
+    ],
+    'ip,riot,classification': [
+      ['198.51.100.7,true,', '- its verdict is riot'],
+      ['198.51.100.7,false,benign', '- its verdict is benign'],
+      ['198.51.100.7,false,malicious', '198.51.100.7'],
+      ['198.51.100.7,false,unknown', '198.51.100.7'],
+    ],
+    'ip,false_positive': [['198.51.100.7,true', '- its verdict is false_positive']],
+    'ip,status': [
+      ...['inactive', 'Revoked', 'deleted', 'false pos'].map(
+        (text) => [`198.51.100.7,${text}`, `- status is ${text.toLowerCase()}`] as const,
+      ),
+      ['198.51.100.7,false positive', '- its verdict is false positive'],
+      ['198.51.100.7,offline', '198.51.100.7'],
+    ],
+    'op,ip': [
+      ['delete,198.51.100.7', '- op is delete'],
+      ['add,198.51.100.7', '198.51.100.7'],
+    ],
+  });
+  const allow = { action: 'allow' } as const;
+  await hold(
+    { 'ip,malicious': [['198.51.100.7,no', 'allow 198.51.100.7']], 'ip,blocked': [['198.51.100.7,yes', '- its verdict is blocked']] },
+    allow,
+  );
+});
+
+test('D40.8 a clear verdict counts in any column but a description, and only a file like our own makes never-block rules', () =>
+  hold({
+    'ip,list': [['198.51.100.7,whitelist', '- its verdict is whitelist']],
+    'ip,target': [['198.51.100.7,ACCEPT', '- its verdict is accept']],
+    'ip,column': [['198.51.100.7,allow me', '198.51.100.7']],
+    'ip,note': [['198.51.100.7,allow', '198.51.100.7']],
+    'type,value,action': [
+      ['ipv4,198.51.100.7,allow', '- its verdict is allow'],
+      ['ipv4,198.51.100.7,prevent', '198.51.100.7'],
+      ['ipv4,198.51.100.7,no_action', '- its verdict is no_action'],
+    ],
+    'value,action,expires_in,reason': [['198.51.100.7,allow,3600,x', 'allow 198.51.100.7']],
+    'value,action,device': [['198.51.100.7,allow,fw1', '- its verdict is allow']],
+  }));
+
+test('D40.7 an expiry is known by how its column ends, too', async () => {
+  const names =
+    'valid_till,banned_until,notAfter,unban_time,removal_date,remove_after,block_end,expired_at,expiration_ts,Expires (UTC),deleted_at';
+  for (const name of names.split(','))
+    await hold({
+      [`ip,${name}`]: [
+        ['198.51.100.7,soon', `! "soon" in "${name}" is neither an instant`],
+        ['198.51.100.7,2099-01-01', '198.51.100.7'],
+      ],
+    });
+  await hold({ 'ip,timeout': [['198.51.100.7,soon', '! "soon" in "timeout" is neither']] });
+});
+
+test('D40.1, D40.4 masks and lengths in other words: an error, never one address', async () => {
+  const names = ['suffix', 'cidr_block', 'nbits', 'Maske', 'Netzmaske', 'Pr\u00e4fix', 'M\u00e1scara', 'masque'];
+  for (const name of names) await hold({ [`ip,${name}`]: [['198.51.100.0,24', `! "24" in "${name}" may be its mask or prefix length`]] });
+  await hold({ 'ip,range': [['198.51.100.0,0-255', '! "0-255" in "range" is no network']] });
+  const texts = ['prefix 24', 'mask=255.255.255.0', ',netmask=24', 'len: 24', 'cidr 24', 'to 9', '(24)', 'prefix-length 24'];
+  for (const text of texts) assert.match((await said(`192.0.2.1\n198.51.100.0 ${text}\n`))[1]!, /^! /, text);
+  for (const text of ['mask 3M', 'prefix of a spammer', 'to port 22', '(24 times)'])
+    assert.deepEqual(await said(`192.0.2.1\n198.51.100.0 ${text}\n`), ['192.0.2.1', '198.51.100.0'], text);
+});
+
+test('D41.5 a word that lets an address through and stands alone behind it skips the line', async () => {
+  const lines = ['good', 'safe', 'removed', '= allow', 'trusted proxy', 'good reason', 'removed twice'];
+  assert.deepEqual(await said(['192.0.2.1', ...lines.map((text, i) => `198.51.100.${i} ${text}`), ''].join('\n')), [
+    '192.0.2.1',
+    '- its verdict is good, and the import is for block',
+    '- its verdict is safe, and the import is for block',
+    '- verdict is removed',
+    '- its verdict is allow, and the import is for block',
+    '- its verdict is trusted, and the import is for block',
+    '198.51.100.5',
+    '198.51.100.6',
+  ]);
+});
+
+test('D41.5, D41.12 what stands below a heading or a name of what is not blocked is skipped', async () => {
+  const below = async (heading: string, action: ListAction = 'block') =>
+    (await said(`198.51.100.1\n${heading}\n198.51.100.2\n`, { action })).at(-1)!;
+  for (const heading of ['[whitelist]', 'Allowed:', 'Allow these:', '[never block]', 'Exceptions:', '[safe hosts]'])
+    assert.match(await below(heading), /^- its verdict is \w+, and the import is for block$/, heading);
+  for (const heading of ['[blocklist]', 'Denied hosts:', '[more]', 'Scanners:'])
+    assert.equal(await below(heading), '198.51.100.2', heading);
+  assert.equal(await below('Allowed:', 'allow'), 'allow 198.51.100.2');
+  const yaml = async (name: string) => (await said(`${name}:\n  - 198.51.100.1\n`))[0]!;
+  for (const name of ['except', 'ignore_ips', 'neverBlock', 'trusted_proxies', 'allowed-hosts'])
+    assert.match(await yaml(name), /^- its verdict/, name);
+  for (const name of ['blocked', 'block_list', 'scanners', 'denied_hosts']) assert.equal(await yaml(name), '198.51.100.1', name);
+});
+
+test('D41.21 a text at the end of a path is the target of its object: mask, end, type, verdict and expiry beside it count', async () => {
+  const leaf = async (object: object, path = '[].ip') => (await said(JSON.stringify([object]), { file: 'x.json', paths: [path] }))[0];
+  const ip = '198.51.100.0';
+  assert.equal(await leaf({ ip, mask: 24 }), '198.51.100.0/24');
+  assert.equal(await leaf({ ip, cidr: '255.255.255.0' }), '198.51.100.0/24');
+  assert.equal(await leaf({ start: ip, end: '198.51.100.255' }, '[].start'), '198.51.100.0/24');
+  assert.match((await leaf({ start: ip, end: '198.51.100.255' }, '[].end'))!, /^! "198.51.100.0" in "start" is not the first address/);
+  assert.match((await leaf({ ip, mask: 23, prefix_length: 24 }))!, /^! .* do not agree/);
+  assert.equal(await leaf({ ip, type: 'url' }), '- the type url is no address');
+  assert.match((await leaf({ ip, RuleAction: 'allow' }))!, /^- its verdict is allow/);
+  assert.equal(await leaf({ ip, enabled: false }), '- not enabled');
+  assert.match((await leaf({ ip, expires: 'soon' }))!, /^! "soon" in "expires"/);
+  // Other addresses and descriptions there are of no concern.
+  assert.equal(await leaf({ ip, ipv6: '2001:db8::1', gateway: '203.0.113.9', confidence: 'x', value: 'y', network: '203.0.113.0/24' }), ip);
+  assert.equal(await leaf({ value: ip, asn: 64500, country: 'NL' }, '[].value'), ip);
+  assert.equal(await leaf({ asn: 64500, cc: 'NL' }, '[].asn'), 'AS64500');
+  const waf = { mode: 'whitelist', configuration: { target: 'ip', value: ip } };
+  assert.match((await leaf(waf, '[].configuration.value'))!, /^- its verdict is whitelist/);
+  assert.match((await leaf(waf, '[].configuration'))!, /^- its verdict is whitelist/);
+  assert.equal(await leaf({ ...waf, mode: 'block' }, '[].configuration.value'), ip);
+  assert.match((await leaf({ action: 'allow', ips: [ip] }, '[].ips[]'))!, /^- its verdict is allow/);
 });

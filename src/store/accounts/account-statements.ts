@@ -39,7 +39,7 @@ export function* feedRow(workspacePk: number, id: string): Work<Row> {
 /** Throws CHANGED unless `ifMatch` contains the state. */
 export function requireState(state: object, ifMatch: readonly string[] | undefined): void {
   if (ifMatch !== undefined && !ifMatch.includes(stateTag(state))) {
-    throw new WeirError('CHANGED', 'it has been changed since: read it again, and change what it is now');
+    throw new WeirError('CHANGED', 'it has changed since you read it: read it again');
   }
 }
 
@@ -96,7 +96,7 @@ export const patchColumns = <K extends string>(
   });
 
 export const tooMany = (most: number, what: string, setting: string, remedy = 'delete one') =>
-  new WeirError('REFUSED', `the workspace has ${most} ${what}, as many as it may have: ${remedy}, or raise ${setting}`);
+  new WeirError('REFUSED', `the workspace has ${most} ${what}, its limit: ${remedy}, or raise ${setting}`);
 
 export const tooManyLists = (most: number) => tooMany(most, 'lists', 'MAX_LISTS');
 

@@ -122,8 +122,8 @@ function* requireFree(listId: string): Work<void> {
   if (other !== undefined) throw new WeirError('REFUSED', 'the list is being replaced: try again when that is done');
 }
 
-const OTHER_CONTENT = 'another content came for the same list';
-const IDLE = 'nothing came for it for ten minutes, and another replacement needed its slot: send it again';
+const OTHER_CONTENT = 'another content was sent for the same list';
+const IDLE = 'it received nothing for ten minutes, and another replacement needed its slot: send it again';
 
 /** Retention of ended replacements, and of those that receive no more content, ms. */
 const KEPT = 7 * 86_400_000;

@@ -68,7 +68,7 @@ function* refuseUsed(workspacePk: number, table: Table, row: Readonly<Record<str
     yield* refuseName(other, workspacePk, String(row.name), ': give it another with name');
   }
   if ((yield* one(`SELECT id FROM ${table} WHERE id = $1`, row.id!)) !== undefined)
-    throw new WeirError('REFUSED', `another has the id "${row.id}" by now: it came with an import`);
+    throw new WeirError('REFUSED', `the id "${row.id}" is used by another: it came with an import`);
 }
 
 /** Restores the row with a higher revision than any that was read. */

@@ -36,8 +36,7 @@ export const snoozeChanges = {
     const workspacePk = yield* holdWorkspace(workspaceId);
     yield* run(`DELETE FROM snoozes WHERE workspace_pk = $1 AND (ends_at <= ${now} OR item = $2)`, workspacePk, key);
     const there = yield* one('SELECT count(*) AS snoozes FROM snoozes WHERE workspace_pk = $1', workspacePk);
-    if (Number(there?.snoozes) >= most)
-      throw new WeirError('REFUSED', `${most} things are put off in the workspace, as many as may be: end one`);
+    if (Number(there?.snoozes) >= most) throw new WeirError('REFUSED', `the workspace has ${most} snoozed alerts, its limit: end one`);
     const row = yield* one(
       `INSERT INTO snoozes (id, workspace_pk, item, state, said, reason, since, ends_at, key_id, actor, person)
        VALUES ($1, $2, $3, $4, $5, $6, ${now}, $7, $8, $9, $10) RETURNING *`,

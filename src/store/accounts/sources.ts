@@ -168,7 +168,7 @@ export const sourceChanges = {
     if (asked !== null && asked.what !== 'refresh')
       throw new WeirError(
         'REFUSED',
-        `somebody has asked to ${asked.what} what the source "${row.name}" holds back: wait until that is done`,
+        `somebody has requested to ${asked.what} the changes of the source "${row.name}" on hold: wait until that is done`,
       );
     const both = asked === null || ask.what === 'refresh' ? ask : { ...ask, next: asked };
     yield* run('UPDATE sources SET asked = $2 WHERE id = $1', id, JSON.stringify(both));

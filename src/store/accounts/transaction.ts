@@ -60,7 +60,7 @@ function* changes(now: string, ...[workspaceId, tag, calls, by]: Parameters<Tran
   // Locks the workspace: the state cannot change before the commit.
   const workspacePk = yield* changeWorkspace(workspaceId);
   if ((yield* workspaceState(workspaceId))?.tag !== tag)
-    throw new WeirError('CHANGED', 'what is set of the workspace was changed meanwhile: read it again');
+    throw new WeirError('CHANGED', 'the settings of the workspace have changed meanwhile: read them again');
   for (const { call, args } of calls) yield* (CHANGES[call] as Called)(now, ...args);
   yield* audit(now, 'settings applied', by.act, { workspacePk, by, change: { before: null, after: { changes: calls.length } } });
 }

@@ -137,8 +137,7 @@ export const webhookChanges = {
   *createWebhook(now, workspaceId, { id, secret, ...settings }, { by, once } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
     const there = (yield* all('SELECT settings FROM webhooks WHERE workspace_pk = $1', workspacePk)).map(settingsOf);
-    if (there.length >= MOST_WEBHOOKS)
-      throw new WeirError('REFUSED', `the workspace has ${MOST_WEBHOOKS} webhooks, as many as it may have: delete one`);
+    if (there.length >= MOST_WEBHOOKS) throw new WeirError('REFUSED', `the workspace has ${MOST_WEBHOOKS} webhooks, its limit: delete one`);
     refuseUsed(there, settings.name);
     yield* create(now, 'webhooks', { id, workspace_pk: workspacePk, settings: JSON.stringify(settings), secret });
     const last = yield* one(

@@ -80,7 +80,7 @@ export function openDatabase(url: string, { connections = 10, waitsForStandby }:
       pools.doubt(client);
       client.connection.stream.destroy(new Error(`no answer within ${limit / 1000} s`));
     };
-    const left = Promise.withResolvers<never>();
+    const left = Promise.withResolvers<T>();
     const look = async () => {
       const isWaiting = await waits(client);
       if (isDone) return;
@@ -91,7 +91,7 @@ export function openDatabase(url: string, { connections = 10, waitsForStandby }:
     };
     let timer = setTimeout(look, limit);
     let [broken, isDone] = [false, false];
-    const working = work(client)
+    work(client)
       .catch((error) => {
         const lost = pools.lossOf(client);
         const fault = error instanceof DatabaseError ? serverFault(error) : lost ? connectionFault(lost, !late) : error;
@@ -103,8 +103,9 @@ export function openDatabase(url: string, { connections = 10, waitsForStandby }:
         clearTimeout(timer);
         waiting.delete(client);
         client.release(broken);
-      });
-    return Promise.race([working, left.promise]);
+      })
+      .then(left.resolve, left.reject);
+    return left.promise;
   }
 
   async function transact<T>(begin: string, limit: number, work: (session: Session) => Promise<T>, commits?: () => void): Promise<T> {
@@ -147,7 +148,7 @@ export function openDatabase(url: string, { connections = 10, waitsForStandby }:
         return await retrying(once, () => repeatable || !committing);
       } catch (error) {
         if (!committing || !(error instanceof PostgresFault)) throw error;
-        throw new PostgresFault(`${error.message}; whether the change was made is not known`, false, error);
+        throw new PostgresFault(`${error.message}; it is unknown whether the change was made`, false, error);
       }
     },
     view: (work, again) => retrying(() => transact('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', LIMITS.view, work), again),
@@ -162,7 +163,7 @@ const isQueueFull = ({ message }: Error): boolean => message.startsWith('timeout
 /** Retry-After, s. */
 const AGAIN = 5;
 const tooManyWait = () =>
-  new WeirError('LIMITED', 'PostgreSQL takes no more changes at this time: as many as may wait do', { cause: { retryAfter: AGAIN } });
+  new WeirError('LIMITED', 'PostgreSQL accepts no more changes at this time: too many are waiting', { cause: { retryAfter: AGAIN } });
 
 export async function drive<T>(session: Pick<Session, 'run'>, work: Work<T>): Promise<T> {
   let step = work.next();

@@ -42,11 +42,7 @@ export function connectionFault(error: Error & { readonly syscall?: string }, ag
   const text = error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join(', ') : error.message;
   const untrusted = untrustedReason(error);
   if (untrusted !== undefined) {
-    return new PostgresFault(
-      `PostgreSQL shows a certificate that is not trusted (sslrootcert of DATABASE_URL): ${untrusted}`,
-      false,
-      error,
-    );
+    return new PostgresFault(`PostgreSQL presents an untrusted certificate (sslrootcert of DATABASE_URL): ${untrusted}`, false, error);
   }
   return new PostgresFault(`PostgreSQL does not answer: ${text}`, again, error);
 }

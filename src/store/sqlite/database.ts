@@ -75,7 +75,7 @@ export async function patiently<T>(work: () => T, { limit, onWait }: Patience): 
     }
     const waited = performance.now() - begun;
     if (waited > limit) {
-      throw new WeirError('STORE_UNAVAILABLE', `other processes have held the lock of the store's file for ${limit / 1000} s`);
+      throw new WeirError('STORE_UNAVAILABLE', `other processes have locked the store's file for ${limit / 1000} s`);
     }
     if (waited > QUIET && !isReported) {
       isReported = true;

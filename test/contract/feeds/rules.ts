@@ -133,7 +133,7 @@ export function ruleTests(feeds: () => FeedWorld, once: Once): void {
       ['waf?type=other', 'Unsupported type: must be one of custom, generated'],
       ['waf?label=x', 'Unsupported label: must be name:value'],
       ['waf?limit=1001', 'Unsupported limit: must be a number from 1 to 1000'],
-      ['waf?after=7', 'Unsupported after: must be next of an answer'],
+      ['waf?after=7', 'Unsupported after: must be next of a response'],
       ['waf?lable=a:b', 'There is no parameter "lable"; did you mean label?'],
       ['waf?limit=1&limit=2', 'limit is given more than once'],
     ];

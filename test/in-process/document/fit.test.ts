@@ -143,8 +143,8 @@ for (const fit of ['lists', 'sources'] as const) {
         for (let at = 0; at < (fit === 'lists' ? 4 : 5); at += 1)
           assert.ok(contentAt(at).length > CAP || contentAt(at).length === 0, `step ${step}`);
       } else {
-        const { entryCount, fitted } = told as BuiltDocument;
-        const left = leftOf(fitted!.leftOut);
+        const { entryCount, trimmed } = (told as BuiltDocument).facts;
+        const left = leftOf(trimmed!.leftOut);
         assert.deepEqual([entryCount, entryCount <= CAP], [contentAt(left).length, true], `step ${step}, ${left} left out of decisions`);
         if (left < leftOfSingles && contentAt(leftOfSingles).length > 0) assert.ok(entryCount <= CAP * COMES_BACK);
         if (left > leftOfSingles) assert.ok(contentAt(left - 1).length > CAP);
@@ -159,14 +159,15 @@ for (const fit of ['lists', 'sources'] as const) {
         const last = fit === 'lists' ? 4 : 5;
         for (let at = 0; at < last; at += 1)
           assert.ok(networksOf(contentAt(at)).length > CAP || contentAt(at).length === 0, `step ${step}`);
-        assert.deepEqual([contentAt(last), result.entryCount], [[], whole]);
+        assert.deepEqual([contentAt(last), result.facts.entryCount], [[], whole]);
         continue;
       }
       assert.equal(result.kind, 'document', `step ${step}`);
-      const { bytes, entryCount, fitted } = result as BuiltDocument;
+      const { bytes, facts } = result as BuiltDocument;
+      const { entryCount, trimmed } = facts;
       const text = Buffer.from(bytes).toString();
       assert.ok(entryCount <= CAP);
-      const { leftOut } = fitted!;
+      const { leftOut } = trimmed!;
       const left = leftOf(leftOut);
       assert.equal(
         text,
@@ -198,7 +199,7 @@ for (const fit of ['lists', 'sources'] as const) {
       const again = { ...request, sequence: 2 * step + 2 };
       for (const builder of [other, ...(step % 8 === 0 ? [process()] : [])]) {
         const same = (await builder.build(again)) as BuiltDocument;
-        assert.deepEqual([same.hash, same.fitted], [(result as BuiltDocument).hash, fitted], `step ${step}`);
+        assert.deepEqual([same.hash, same.facts.trimmed], [(result as BuiltDocument).hash, trimmed], `step ${step}`);
       }
       if (left > 0 && step % 4 === 0) {
         const commented = (await other.build({ ...again, variant: COMMENTED })) as BuiltDocument;

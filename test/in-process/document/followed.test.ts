@@ -107,8 +107,8 @@ test('D5.22, D5.23 feeds that follow, and share their lists, have the bytes, tag
   const bytesOf = (result: BuildResult) => {
     assert.equal(result.kind, 'document');
     if (result.kind !== 'document') return undefined;
-    const { bytes, hash, entryCount } = result;
-    return { text: Buffer.from(bytes).toString(), hash, entryCount };
+    const { bytes, hash, facts } = result;
+    return { text: Buffer.from(bytes).toString(), hash, entryCount: facts.entryCount };
   };
 
   await land(Array.from({ length: 300 }, entry), newBatchId(now));

@@ -63,7 +63,7 @@ export type FeedDiffer = (workspaceId: string, asked: DifferenceAsked) => Promis
 export async function feedDifference(workspaceId: string, asked: DifferenceAsked, options: DifferenceOptions): Promise<FeedDifference> {
   const { store, clock } = options;
   const head = await store.snapshot(workspaceId, asked.feedId, clock.now(), undefined);
-  if (head === undefined) throw new WeirError('NOT_FOUND', 'the feed is gone');
+  if (head === undefined) throw new WeirError('NOT_FOUND', 'the feed was deleted');
   const stored = storedVariant(head.profile);
   // Levels and bare addresses do not change the set of addresses.
   const variant = variantOf({ format: 'plain', family: asked.family ?? stored.family, action: asked.action ?? stored.action }, stored);
@@ -73,7 +73,7 @@ export async function feedDifference(workspaceId: string, asked: DifferenceAsked
   const [before, after] = [await at(asked.since), await at(asked.until)];
   const { family, action } = variant;
   return {
-    ...{ family, action, before: before.told, after: after.told },
+    ...{ family, action, before: before.size, after: after.size },
     added: networksOf(difference(after.addresses, before.addresses), asked.limit),
     removed: networksOf(difference(before.addresses, after.addresses), asked.limit),
   };
@@ -114,10 +114,10 @@ async function feedAt(
   const parts = keys.map((key): SnapshotPart => ({ key, rules: of(key).rules(second), levels: 0 }));
   const moment = { ...instantOf(clock), sequence: 0 };
   const snapshot: Snapshot = { head, at: moment, parts, stored: new Map(), ranges: new FeedRanges() };
-  const { classes, entryCount, entryLimit } = contentOfFeed(snapshot, variant, second, geo, guard(head.guardRails).protected);
+  const { content, facts } = contentOfFeed(snapshot, variant, second, geo, guard(head.guardRails).protected);
   const addresses = addressSet([]);
-  for (const each of classes) pushNetworks(addresses, each);
-  return { addresses, told: { entries: entryCount, overCap: entryCount > entryLimit } };
+  for (const each of content.classes) pushNetworks(addresses, each);
+  return { addresses, size: { entries: facts.entryCount, overCap: facts.entryCount > facts.entryLimit } };
 }
 
 const onlyExceptions = (sink: RuleSink): RuleSink => ({

@@ -68,20 +68,20 @@ export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[]
   const now = verdictOf(given);
   const isExact = ({ rule }: StoredAccessRule) => formatTarget(rule.target) === formatTarget(target);
   const isOwn = ({ listId }: StoredAccessRule) => holds(feed, listId);
-  const isRemovable = (stored: StoredAccessRule) => isExact(stored) && !isKept(feed, stored);
+  const isRemovable = (stored: StoredAccessRule) => isExact(stored) && !isManaged(feed, stored);
 
   const used = new Set(given.map(({ stored }) => stored.id));
   const without = active.filter(({ id }) => !used.has(id));
   const uncut = action === 'block' ? touching.filter(({ id, rule }) => rule.action === 'allow' && !used.has(id)) : [];
   // Rules of other lists are relevant only as a remedy.
-  const told = uncut.filter((stored) => isOwn(stored) || now !== 'out');
+  const relevant = uncut.filter((stored) => isOwn(stored) || now !== 'out');
   const empty = without.filter((stored) => stored.rule.action === action && isExact(stored) && isOwn(stored));
   const agreed = agreedOf(feed, given, { ...question, asked, family });
   const leftOut = action === 'block' ? leftLists(feed) : new Set();
   const explained = [
     ...given.map(({ stored, role }) => ({ stored, ...effectOf(stored, role === action, leftOut.has(stored.listId), agreed, geo) })),
     ...empty.map((stored) => ({ stored, effect: 'none' as const, idle: emptyBecause(target, geo) })),
-    ...told.map((stored) => ({ stored, effect: 'none' as const, idle: 'not_cut_out' as const })),
+    ...relevant.map((stored) => ({ stored, effect: 'none' as const, idle: 'not_cut_out' as const })),
   ].map((each): ExplainedRule => ({ ...each, relation: relationOf(each.stored.rule.target, target) }));
 
   const [removed, left] = [true, false].map((isRemoved) =>
@@ -178,7 +178,8 @@ export function subtractionOf(
   return tried.find((each) => each.verdict === 'out') ?? tried.findLast((each) => each.verdict === 'partly') ?? null;
 }
 
-export const isKept = ({ kept }: FeedSource, { listId }: StoredAccessRule): boolean => listId !== null && kept?.has(listId) === true;
+export const isManaged = ({ managed }: FeedSource, { listId }: StoredAccessRule): boolean =>
+  listId !== null && managed?.has(listId) === true;
 
 const holds = ({ lists }: FeedSource, listId: string | null): boolean => lists === null || lists.has(listId!);
 

@@ -5,7 +5,7 @@ import { secondOf } from '../../../clock.ts';
 import { RULES_KEPT } from '../../../ports/stored/account-store.ts';
 import type { ChangeOrigin } from '../../../ports/stored/rule-store.ts';
 import type { AccessAction, Target } from '../../../rule.ts';
-import { renderFeed } from '../../build/render-feed.ts';
+import { contentOfFeed } from '../../build/render-feed.ts';
 import { readSnapshot } from '../../index/snapshot.ts';
 import { type Family, storedVariant, variantOf } from '../../variant.ts';
 import { explainFeed, isActive, type NeverBlockOutlook, neverBlockOutlook, roled } from './explain-feed.ts';
@@ -93,16 +93,16 @@ export async function explain(
     const explanation = explanationOf(source);
     const isConcerned = explanation.rules.length > 0 || feedIds !== undefined;
     const size = counts && isConcerned ? await feedSize(source, workspace, action, options) : undefined;
-    const told = explanation.rules.slice(0, options.mostTold);
+    const returned = explanation.rules.slice(0, options.mostReturned);
     const ends = outlook && lastEnds(expired, source, action);
     const isUntouched = explanation.rules.length === 0 && explanation.protectedBy.length === 0 && (ends?.in ?? ends?.out ?? null) === null;
     if (isUntouched) untouched += 1;
     if (isUntouched && untouched > mostUntouched) continue;
     feeds.push({
       source,
-      explanation: { ...explanation, rules: told },
+      explanation: { ...explanation, rules: returned },
       size,
-      leftOut: explanation.rules.length - told.length,
+      leftOut: explanation.rules.length - returned.length,
       ...(ends && { expired: ends }),
       ...(outlook !== undefined &&
         action === 'block' &&
@@ -134,6 +134,6 @@ async function feedSize(
   if (snapshot === undefined) return undefined;
   const { profile, guardRails } = snapshot.head;
   const variant = variantOf({ action }, storedVariant(profile));
-  const { entryCount, entryLimit } = renderFeed(snapshot, variant, secondOf(now.wall), geo, guard(guardRails).protected);
-  return { entries: entryCount, limit: entryLimit };
+  const { facts } = contentOfFeed(snapshot, variant, secondOf(now.wall), geo, guard(guardRails).protected);
+  return { entries: facts.entryCount, limit: facts.entryLimit };
 }

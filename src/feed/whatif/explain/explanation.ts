@@ -22,7 +22,7 @@ export interface FeedSource {
   /** undefined: no quorum. */
   readonly agreeing?: Agreeing | undefined;
   /** Lists managed by sources: unblock does not remove their rules. */
-  readonly kept?: ReadonlySet<string>;
+  readonly managed?: ReadonlySet<string>;
 }
 
 export interface StoredAccessRule extends StoredRule {

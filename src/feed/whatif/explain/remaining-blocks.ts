@@ -7,7 +7,7 @@ import { secondOf } from '../../../clock.ts';
 import type { AccessRule, Target } from '../../../rule.ts';
 import { formatTarget } from '../../../signal/target.ts';
 import { FAMILIES, type Family, storedVariant } from '../../variant.ts';
-import { addressesOf, contentOf, isActive, isKept, roled, subtractionOf, verdict } from './explain-feed.ts';
+import { addressesOf, contentOf, isActive, isManaged, roled, subtractionOf, verdict } from './explain-feed.ts';
 import type { StoredAccessRule, Verdict } from './explanation.ts';
 import { type ExplainOptions, feedSources, rulesByFeed, touchingRules } from './sources.ts';
 
@@ -41,7 +41,7 @@ export interface RemainingBlocks {
 }
 
 /** Maximum feeds, and rules of each, in the result. */
-const TOLD = 100;
+const MOST_RETURNED = 100;
 const TOLD_RULES = 3;
 
 /** Builds each feed with the hypothetical never-block rule, or without the unblocked rules. */
@@ -70,7 +70,7 @@ export async function remainingBlocks(
     const now = isIn(given);
     if (now === 'out') continue;
     const subtraction = how === 'unblock' ? undefined : subtractionOf(source, own, { ...question, asked, family });
-    const exact = given.filter(({ stored }) => isExact(stored) && !isKept(source, stored));
+    const exact = given.filter(({ stored }) => isExact(stored) && !isManaged(source, stored));
     const unblocked = exact.length > 0 && isIn(given.filter((each) => !exact.includes(each))) === 'out';
     const wayOut: WayOut =
       subtraction?.verdict === 'out'
@@ -84,7 +84,7 @@ export async function remainingBlocks(
       .map(({ stored }) => ({ target: formatTarget(stored.rule.target), listId: stored.listId! }));
     feeds.push({ kind: source.kind, id: source.id, name: source.profile.name, verdict: now, wayOut, by });
   }
-  return { feeds: feeds.slice(0, TOLD), leftOut: Math.max(0, feeds.length - TOLD) };
+  return { feeds: feeds.slice(0, MOST_RETURNED), leftOut: Math.max(0, feeds.length - MOST_RETURNED) };
 }
 
 /** The rule as it would land, but permanent. */

@@ -14,7 +14,7 @@ import type { GeoTarget, RuleRole, Target } from '../../../rule.ts';
 import { inChunks } from '../../../schedule/chunks.ts';
 import { formatTarget } from '../../../signal/target.ts';
 import { trimKey } from '../../build/render-feed.ts';
-import { keptCut } from '../../build/trim.ts';
+import { storedCut } from '../../build/trim.ts';
 import { storedVariant } from '../../variant.ts';
 import { addressesOf, touches } from './explain-feed.ts';
 import type { FeedSource, StoredAccessRule } from './explanation.ts';
@@ -27,7 +27,7 @@ export interface ExplainOptions {
   /** Maximum rules examined per target; above it, rejects with REFUSED. Undefined: no limit. */
   readonly mostRules?: number | undefined;
   /** Maximum rules returned per feed. Undefined: all. */
-  readonly mostTold?: number | undefined;
+  readonly mostReturned?: number | undefined;
   readonly mostUntouched?: number | undefined;
   /** Yields to other work; called often. Rejects after the time limit. Undefined: never yields. */
   readonly pause?: (() => Promise<void> | undefined) | undefined;
@@ -46,13 +46,13 @@ export async function touchingRules(
   let looked = 0;
   const asked = addressesOf(target, 'both', geo);
   const name = formatTarget(target);
-  const find = async (match: RuleMatch, isMeant: (rule: StoredAccessRule) => boolean = () => true) => {
+  const find = async (match: RuleMatch, accepts: (rule: StoredAccessRule) => boolean = () => true) => {
     const found: StoredAccessRule[] = [];
     for await (const rule of store.rules(workspaceId, { kind: 'access_rule', now: since, match })) {
       looked += 1;
       if (looked % TURN === 0) await pause?.();
-      if (looked > (mostRules ?? Number.POSITIVE_INFINITY)) throw tooManyRules(`${looked - 1} rules would have to be looked at`);
-      if (isMeant(rule as StoredAccessRule)) found.push(rule as StoredAccessRule);
+      if (looked > (mostRules ?? Number.POSITIVE_INFINITY)) throw tooManyRules(`${looked - 1} rules must be examined`);
+      if (accepts(rule as StoredAccessRule)) found.push(rule as StoredAccessRule);
     }
     return found;
   };
@@ -131,7 +131,7 @@ export function rulesByFeed(rules: readonly StoredAccessRule[]): (feed: FeedSour
 export async function feedSources({ store, now }: Pick<ExplainOptions, 'store' | 'now'>, workspace: Workspace): Promise<FeedSource[]> {
   const lists = (await store.directory(workspace.id))?.lists ?? [];
   const composed = await store.feeds(workspace.id);
-  const kept = new Set(lists.filter(({ sourceId }) => sourceId !== null).map(({ id }) => id));
+  const managed = new Set(lists.filter(({ sourceId }) => sourceId !== null).map(({ id }) => id));
   const sources: FeedSource[] = [
     { kind: 'workspace', id: null, profile: workspaceProfile(workspace), lists: null },
     ...lists.map((list): FeedSource => ({ kind: 'list', id: list.id, profile: list, lists: new Set([list.id]) })),
@@ -143,8 +143,8 @@ export async function feedSources({ store, now }: Pick<ExplainOptions, 'store' |
     if (head?.quorum === undefined) continue;
     const { quorum, lists } = head;
     // The trim of the last build.
-    const cut = keptCut(head, trimKey({ head }, storedVariant(head.profile))) ?? { left: [], least: quorum.minSources };
+    const cut = storedCut(head, trimKey({ head }, storedVariant(head.profile))) ?? { left: [], least: quorum.minSources };
     agreeing.set(id, { quorum, lists, cut });
   }
-  return sources.map((source) => ({ ...source, kept, agreeing: agreeing.get(source.id) }));
+  return sources.map((source) => ({ ...source, managed, agreeing: agreeing.get(source.id) }));
 }

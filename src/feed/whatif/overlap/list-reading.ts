@@ -53,22 +53,22 @@ export class ListReading {
       if (from >= this.#newSince) this.#added += 1;
       return true;
     };
-    const hasGone = (until: number) => until > secondOf(this.#newSince);
+    const isRecent = (until: number) => until > secondOf(this.#newSince);
     return {
       v4: (start, end, from, until) => {
         seen.v4(start, end, from, until);
         if (isThere(from, until)) this.#entries.v4(start, end);
-        else if (hasGone(until)) this.#gone.add(keyV4(start, end));
+        else if (isRecent(until)) this.#gone.add(keyV4(start, end));
       },
       v6: (words, from, until) => {
         seen.v6(words, from, until);
         if (isThere(from, until)) this.#entries.v6(words);
-        else if (hasGone(until)) this.#gone.add(keyV6(words));
+        else if (isRecent(until)) this.#gone.add(keyV6(words));
       },
       geo: (target, from, until) => {
         seen.geo(target, from, until);
         if (isThere(from, until)) this.#targets.push(target);
-        else if (hasGone(until)) this.#gone.add(keyOf(target));
+        else if (isRecent(until)) this.#gone.add(keyOf(target));
       },
     };
   }

@@ -81,7 +81,7 @@ export async function overlapOf(
   }
   neverBlock.addTo(entries, lists.length, geo);
   const standings = entries.standings();
-  const told = lists.map(({ id, name, sourceId }, place): ListOverlap => {
+  const compared = lists.map(({ id, name, sourceId }, place): ListOverlap => {
     const { overlaps, ...standing } = standings[place]!;
     return {
       ...{ id, name, isSource: sourceId !== null, ...standing, ...read[place]! },
@@ -92,7 +92,12 @@ export async function overlapOf(
       neverBlock: standings[lists.length]!.overlaps.get(place)?.entries ?? 0,
     };
   });
-  const most = new Set(told.toSorted((a, b) => b.entries - a.entries).slice(0, MOST_LISTS));
-  const those = told.filter((list) => list.id === shown || most.has(list));
-  return { at, detections: { count: detections.count, first: detections.first }, lists: those, listsLeftOut: told.length - those.length };
+  const most = new Set(compared.toSorted((a, b) => b.entries - a.entries).slice(0, MOST_LISTS));
+  const those = compared.filter((list) => list.id === shown || most.has(list));
+  return {
+    at,
+    detections: { count: detections.count, first: detections.first },
+    lists: those,
+    listsLeftOut: compared.length - those.length,
+  };
 }

@@ -18,7 +18,7 @@ export const endsV6 = (words: Uint32Array): Ends => ({
 });
 
 /** Receives results in portions. Counts are of addresses. */
-export interface Told {
+export interface SweepSink {
   /** Called once per range and other owner sharing an address. */
   met(range: number, other: number): void;
   owned(owner: number, count: number): void;
@@ -29,8 +29,8 @@ export interface Told {
 const NONE = -1;
 
 /** `ownerOf`: the owner of each range. `aside`: an owner ignored for uniqueness. */
-export function sweep(ends: Ends, ranges: number, ownerOf: (range: number) => number, aside: number, told: Told): void {
-  const here = new Here(ends, ownerOf, aside, told);
+export function sweep(ends: Ends, ranges: number, ownerOf: (range: number) => number, aside: number, sink: SweepSink): void {
+  const here = new Here(ends, ownerOf, aside, sink);
   for (let range = 0; range < ranges; range++) here.begin(range);
   here.endAll();
 }
@@ -40,7 +40,7 @@ class Here {
   readonly #ends: Ends;
   readonly #ownerOf: (range: number) => number;
   readonly #aside: number;
-  readonly #told: Told;
+  readonly #sink: SweepSink;
   /** A heap by last address. */
   readonly #ranges: number[] = [];
   readonly #present: number[] = [];
@@ -52,8 +52,8 @@ class Here {
   #sole = NONE;
   #soleFrom = NONE;
 
-  constructor(ends: Ends, ownerOf: (range: number) => number, aside: number, told: Told) {
-    [this.#ends, this.#ownerOf, this.#aside, this.#told] = [ends, ownerOf, aside, told];
+  constructor(ends: Ends, ownerOf: (range: number) => number, aside: number, sink: SweepSink) {
+    [this.#ends, this.#ownerOf, this.#aside, this.#sink] = [ends, ownerOf, aside, sink];
   }
 
   begin(range: number): void {
@@ -62,7 +62,7 @@ class Here {
     if (!this.#depths[owner]) this.#arrive(owner, 2 * range);
     for (let i = 0; i < this.#present.length; i++) {
       const other = this.#present[i]!;
-      if (other !== owner) this.#told.met(range, other);
+      if (other !== owner) this.#sink.met(range, other);
     }
     this.#depths[owner] += 1;
     this.#push(range);
@@ -88,7 +88,7 @@ class Here {
     // Ranges continuously present have met it before.
     for (let i = 0; i < this.#ranges.length; i++) {
       const range = this.#ranges[i]!;
-      if (last === NONE || this.#ends.compare(last, 2 * range) < 0) this.#told.met(range, owner);
+      if (last === NONE || this.#ends.compare(last, 2 * range) < 0) this.#sink.met(range, owner);
     }
     this.#present.push(owner);
     this.#depths[owner] = 0;
@@ -100,11 +100,11 @@ class Here {
     this.#present.splice(this.#present.indexOf(owner), 1);
     this.#last[owner] = end;
     const since = this.#since[owner]!;
-    this.#told.owned(owner, this.#ends.size(since, end));
+    this.#sink.owned(owner, this.#ends.size(since, end));
     for (let i = 0; i < this.#present.length; i++) {
       const other = this.#present[i]!;
       const from = this.#since[other]!;
-      this.#told.common(owner, other, this.#ends.size(this.#ends.compare(from, since) > 0 ? from : since, end));
+      this.#sink.common(owner, other, this.#ends.size(this.#ends.compare(from, since) > 0 ? from : since, end));
     }
     if (owner !== this.#aside) this.#countSole(end);
   }
@@ -114,7 +114,7 @@ class Here {
     if (this.#sole !== NONE) {
       // Excludes another owner's last address at the start, and its first one at the end.
       const others = (this.#soleFrom & 1) + (1 - (at & 1));
-      this.#told.alone(this.#sole, this.#ends.size(this.#soleFrom, at) - others);
+      this.#sink.alone(this.#sole, this.#ends.size(this.#soleFrom, at) - others);
     }
     this.#sole = NONE;
     this.#soleFrom = at;

@@ -63,7 +63,7 @@ export interface Trial {
 }
 
 /** Maximum rows returned. */
-const MOST_TOLD = 50;
+const MOST_RETURNED = 50;
 const MOST_NEVER_BLOCK = 20;
 
 /** Compares, feeds first. Rejects if the store does not answer. */
@@ -93,13 +93,13 @@ export async function tryRules({ workspace, rules, listId, name, isLeaving = fal
     ...composed.map((feed) => ({ id: feed.id, called: feed.name, isList: false, hasRules: holding.includes(feed) })),
   ];
   for (const { id, called, isList, hasRules } of asFeeds) {
-    if (await isLate()) continue;
+    if (await isOverTime()) continue;
     onStep(`feed ${called}`);
     const snapshot = await read(id);
     if (snapshot !== undefined) tryFeed(snapshot, { called, isList, hasRules });
   }
   for (const list of lists) {
-    if (await isLate()) continue;
+    if (await isOverTime()) continue;
     onStep(`list ${list.name}`);
     const snapshot = list.id === listId ? old : await read(list.id);
     if (snapshot === undefined) continue;
@@ -111,7 +111,7 @@ export async function tryRules({ workspace, rules, listId, name, isLeaving = fal
       tryFeed(snapshot, { called: list.name, isList: true, hasRules: false });
   }
   return {
-    overlaps: overlapping.sort((a, b) => b.entries - a.entries || b.v4 - a.v4 || b.v6 - a.v6).slice(0, MOST_TOLD),
+    overlaps: overlapping.sort((a, b) => b.entries - a.entries || b.v4 - a.v4 || b.v6 - a.v6).slice(0, MOST_RETURNED),
     neverBlock,
     feeds,
     change,
@@ -119,11 +119,11 @@ export async function tryRules({ workspace, rules, listId, name, isLeaving = fal
     leftOut,
   };
 
-  async function isLate(): Promise<boolean> {
+  async function isOverTime(): Promise<boolean> {
     await turnOf(clock);
-    const late = clock.monotonic() > begun + limit;
-    if (late) leftOut += 1;
-    return late;
+    const over = clock.monotonic() > begun + limit;
+    if (over) leftOut += 1;
+    return over;
   }
 
   function tell(kind: FeedKind, called: string, set: AddressSet): void {
@@ -140,19 +140,19 @@ export async function tryRules({ workspace, rules, listId, name, isLeaving = fal
       contentOfFeed(from, variantOf({ action: of }, storedVariant(profile)), asOf, geo, guard.protected);
     if (!isList) {
       const blocked = addressSet([]);
-      for (const each of contentOf('block').classes) pushNetworks(blocked, each);
+      for (const each of contentOf('block').content.classes) pushNetworks(blocked, each);
       tell(kind, called, blocked);
     }
     if (actions.length === 0) return;
-    const before = actions.map((of) => contentOf(of).entryCount);
-    const whole = hasRules && listId === null ? withNewList(snapshot, asOf) : snapshot;
-    const tables = rulesOfList(whole, listId);
+    const before = actions.map((of) => contentOf(of).facts.entryCount);
+    const complete = hasRules && listId === null ? withNewList(snapshot, asOf) : snapshot;
+    const tables = rulesOfList(complete, listId);
     for (const table of [tables.v4, tables.v6, tables.geo]) table.remove(oldIds, 0);
     if (hasRules && !isLeaving) rules.addTo(tables, action);
     if (isExcepted && !isLeaving) rules.addTo(tables, 'exception');
     for (const [i, of] of actions.entries()) {
-      const { entryCount: after, entryLimit: limit, fitted } = contentOf(of, whole);
-      feeds.push({ kind, name: called, action: of, before: before[i]!, after, limit, leftOut: fitted?.leftOut });
+      const { entryCount: after, entryLimit: limit, trimmed } = contentOf(of, complete).facts;
+      feeds.push({ kind, name: called, action: of, before: before[i]!, after, limit, leftOut: trimmed?.leftOut });
     }
   }
 

@@ -1,0 +1,157 @@
+/** A command that is an operation of management: one row (SPEC D48.1 to D48.5). */
+import { WeirError } from '../../errors.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import { type Client, type Fields, fieldsOf, listName, operationNamed, pathNames } from '../client/client.ts';
+import { openClient } from '../client/open.ts';
+import type { AddCommand } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { type Context, table } from '../context.ts';
+import { inWorkspace } from '../usage.ts';
+import { addOptions, givenBy, namingOptions, type OptionRows, optionsOf, readValue } from './options.ts';
+
+/** The cells of a column: a member of an item, or what is made of one. */
+type Columns<I> = Readonly<Record<string, keyof I | ((item: I) => unknown)>>;
+
+/** What a row's functions work with. */
+export interface Call {
+  readonly client: Client;
+  readonly context: Context;
+  /** The fields of the request. */
+  readonly given: Fields;
+  /** The options as commander has them. */
+  // biome-ignore lint/suspicious/noExplicitAny: commander returns options untyped
+  readonly options: any;
+  /** Fields that follow from the present state. */
+  change(state: never): Fields;
+}
+
+/** `A`: the answer of the operation; `T`: what the command prints with `--json`. */
+export interface Row<A, T = A> {
+  /** The words of the command and its arguments, which are parameters of the path or fields by name. */
+  readonly words: string;
+  readonly operation: string;
+  readonly summary: string;
+  readonly options?: OptionRows;
+  /** Fields without an option. */
+  readonly omit?: readonly string[];
+  /** Further options: flags and their help. */
+  readonly flags?: Readonly<Record<string, string>>;
+  /** Further fields of the request. */
+  given?(call: Call): Fields | Promise<Fields>;
+  /** Fields that are computed from the present state of what is edited. */
+  change?(state: never, call: Call): Fields;
+  /** The workspace of what the arguments name, where the command names none; undefined: the only workspace. */
+  anywhere?(store: StoreReads, args: Readonly<Record<string, string>>, context: Context): Promise<string | undefined>;
+  /** The question about the answer to a preview; undefined: nothing has to be confirmed. */
+  confirm?(preview: A, call: Call): string | undefined;
+  /** Takes the place of the one request to the operation. */
+  run?(call: Call): Promise<A>;
+  /** What is printed with `--json`; the answer when absent, of an answer that is a list its items. */
+  json?(answer: A, call: Call): T | Promise<T>;
+  /** The text for people: a table of the items, or what `show` makes of the result. */
+  readonly columns?: T extends readonly (infer I)[] ? Columns<I> : never;
+  show?(value: T): string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: each row has types of its own
+export type AnyRow = Row<any, any>;
+
+/** A row whose answer has a type. */
+export const row = <A, T = A>(row: Row<A, T>): AnyRow => row;
+
+/** The arguments in the words of a row: `list set <list>` has `list`. */
+export const argumentsOf = ({ words }: Pick<AnyRow, 'words'>): string[] =>
+  [...words.matchAll(/[<[]([\w-]+)(?:\.\.\.)?[>\]]/g)].map(([, name]) => name!);
+
+/** Fields that the client sets. */
+const OF_CLIENT = ['preview', 'confirmed', 'limit', 'after'];
+
+/** The fields of a row's operation that have no option. */
+export const omitted = (each: AnyRow): string[] =>
+  [...OF_CLIENT, ...argumentsOf(each), ...(each.omit ?? [])].filter((name) => !Object.hasOwn(each.options ?? {}, name));
+
+export const addRows = (add: AddCommand, rows: readonly AnyRow[]): void => {
+  for (const each of rows) addRow(add, each);
+};
+
+function addRow(add: AddCommand, each: AnyRow): void {
+  const operation = operationNamed(each.operation);
+  const options = optionsOf(operation, each.options ?? {}, omitted(each));
+  const names = argumentsOf(each);
+  add(
+    each.words,
+    each.summary,
+    (command) => {
+      if (!names.includes('workspace')) inWorkspace(command);
+      addOptions(command, options);
+      for (const [flag, help] of Object.entries(each.flags ?? {})) command.option(flag, help);
+      return each.confirm === undefined ? command : command.option('--yes', 'do it without asking');
+    },
+    {
+      isOperation: true,
+      async run(context, values, parsed) {
+        const args = Object.fromEntries(names.flatMap((name, i) => (values[i] === undefined ? [] : [[name, values[i]]])));
+        let given: Fields = {};
+        try {
+          given = await givenBy(options, parsed);
+          const client = await openClient(context, {
+            workspace: args.workspace ?? parsed.workspace,
+            writes: operation.audit !== null,
+            anywhere: each.anywhere && ((store) => each.anywhere!(store, args, context)),
+          });
+          const fields = fieldsOf(operation);
+          for (const [name, text] of Object.entries(args)) {
+            if (name === 'workspace') continue;
+            const isRepeated = each.words.includes(`${name}...`);
+            const value = isRepeated ? values.slice(names.indexOf(name)) : readValue(text, fields[name] ?? {});
+            given = { ...given, [name]: value };
+          }
+          const change: Call['change'] = (state) => {
+            const more = each.change?.(state, call) ?? {};
+            requireChange(each, { ...given, ...more });
+            return more;
+          };
+          const about = { client, context, options: parsed, change };
+          given = { ...given, ...(await each.given?.({ ...about, given })) };
+          const call: Call = { ...about, given };
+          const answer = await (each.run?.(call) ?? answerOf(each, call));
+          return each.json === undefined ? answer : await each.json(answer, call);
+        } catch (error) {
+          throw namingOptions(error, options, parsed);
+        }
+      },
+      show: (value) => textOf(each, value),
+    },
+  );
+}
+
+/** Throws USAGE where an edit sets nothing. */
+function requireChange({ words, operation: name }: AnyRow, given: Fields): void {
+  const operation = operationNamed(name);
+  const names = pathNames(operation);
+  if (operation.method === 'PATCH' && Object.entries(given).every(([field, value]) => names.includes(field) || value === undefined))
+    throw new WeirError('USAGE', `name what to set; weir ${words.replace(/ [<[].*/, '')} --help lists it`);
+}
+
+async function answerOf(each: AnyRow, call: Call): Promise<unknown> {
+  const { client, context, given, options, change } = call;
+  const { operation: name } = each;
+  const operation = operationNamed(name);
+  if (each.confirm !== undefined) {
+    const tag = operation.edits && (await client.state(name, given)).tag;
+    const question = each.confirm(await client.call(name, { ...given, preview: true }, tag), call);
+    if (question !== undefined) await confirm(context, question, options.yes);
+    const isConfirmed = Object.hasOwn(fieldsOf(operation), 'confirmed') ? { confirmed: true } : {};
+    return client.call(name, { ...given, ...isConfirmed }, tag);
+  }
+  if (operation.edits) return client.edit(name, given, change);
+  return listName(operation) === undefined ? client.call(name, given) : client.items(name, given);
+}
+
+function textOf({ columns, show }: AnyRow, value: unknown): string {
+  if (columns === undefined) return show!(value);
+  const cells = Object.values(columns as Columns<Fields>);
+  return table(Object.keys(columns), value as readonly Fields[], (item) =>
+    cells.map((cell) => (typeof cell === 'function' ? cell(item) : item[cell])),
+  );
+}

@@ -1,0 +1,31 @@
+import type { FeedProfile } from '../account/feed.ts';
+import { hostCounts } from './build/hosts.ts';
+import type { FeedNetworks } from './formats/format.ts';
+import type { TrimResult } from './trim.ts';
+import { entryLimitOf, isBare, type Variant } from './variant.ts';
+
+/** Facts of a built document: made with its content on the feed thread, and passed on as one object to headers, 413s and monitoring. */
+export interface FeedFacts {
+  readonly entryCount: number;
+  /** IPv4 entries; undefined for documents other than feeds. */
+  readonly v4Count?: number | undefined;
+  readonly entryLimit: number;
+  /** Whole seconds: a rule expires then, and the document must not be served any more. Infinity: never. */
+  readonly nextExpiry: number;
+  /** undefined if the feed has no trimmable lists. */
+  readonly trimmed?: TrimResult | undefined;
+}
+
+export function feedFacts(
+  profile: FeedProfile,
+  { format }: Variant,
+  { classes, count, nextExpiry }: FeedNetworks & Pick<FeedFacts, 'nextExpiry'>,
+  trimmed?: TrimResult,
+): FeedFacts & { readonly v4Count: number } {
+  const v4 = classes.reduce((sum, each) => sum + each.v4.length, 0);
+  const entries = isBare(profile, format) ? hostCounts(classes) : { v4, v6: count - v4 };
+  return { entryCount: entries.v4 + entries.v6, v4Count: entries.v4, entryLimit: entryLimitOf(profile, format), nextExpiry, trimmed };
+}
+
+/** Rounded down. */
+export const capPercent = ({ entryCount, entryLimit }: FeedFacts): number => Math.floor((entryCount / entryLimit) * 100);
