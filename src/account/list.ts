@@ -112,7 +112,7 @@ export const settingsJson = (settings: ListSettings): Record<string, string | nu
 
 export const listState = ({ name, ...settings }: ListSettings & Pick<AccessList, 'name'>) => ({ name, ...settingsJson(settings) });
 
-export const textFault = (text: string, longest: number): string | null =>
+const textFault = (text: string, longest: number): string | null =>
   [...text].length > longest ? `can have at most ${longest} characters` : null;
 
 export const settingFaults = (settings: ListSettings): [field: string, fault: string][] =>

@@ -216,9 +216,9 @@ describe('D10 look-up', () => {
       ['rule ls --address ZZ', /--address must be a valid ISO-3166 Alpha-2 code, not "ZZ"/],
       ['lookup 203.0.113.9 --feed edge --list small', /--feed or --list, not both/],
       ['lookup 203.0.113.9 --list nowhere', /there is no list "nowhere"/],
-      ['rule ls --address NL --match covering', /--match covering takes an address or a network/],
+      ['rule ls --address NL --match covering', /--match covering requires an address or a network/],
       ['rule ls --address 203.0.113.9 --kind waf_rule', /--address is for access rules only/],
-      ['rule ls --after 7', /--after must be next of a page/],
+      ['rule ls --after 7', /--after must be the value of next in a page/],
     ];
     for (const [words, sentence] of MISTAKES) {
       const { code, stderr } = await command([...words.split(' '), '--workspace', 'acme'], settings);

@@ -95,6 +95,7 @@ suite('commands at a service', () => {
     'webhook ls',
     'source ls',
     'source catalogue',
+    'source catalogue spamhaus-drop',
     'target ls',
     'person ls',
   ];

@@ -10,7 +10,7 @@ import { readDuration } from '../../text/duration.ts';
 import { type Fields, fieldsOf } from '../client/client.ts';
 
 /** How the option of a field differs from what its schema says. */
-export interface OptionRow {
+interface OptionRow {
   /** The option's name without dashes; that of the field when absent. */
   readonly as?: string;
   readonly help?: string;
@@ -61,7 +61,7 @@ function valueName(shape: Shape, types: readonly string[], { isFile }: OptionRow
 const collect = (value: string, before: readonly string[] | undefined) => [...(before ?? []), value];
 
 /** The option of a field: a flag for a boolean, repeatable for an array. */
-export function optionOf(field: string, schema: TSchema, row: OptionRow = {}): FieldOption {
+function optionOf(field: string, schema: TSchema, row: OptionRow = {}): FieldOption {
   const shape = schema as Shape;
   const types = typesOf(shape);
   const isList = types.includes('array');

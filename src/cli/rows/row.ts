@@ -18,6 +18,8 @@ export interface Call {
   readonly context: Context;
   /** The fields of the request. */
   readonly given: Fields;
+  /** The arguments by name. */
+  readonly args: Readonly<Record<string, string>>;
   /** The options as commander has them. */
   // biome-ignore lint/suspicious/noExplicitAny: commander returns options untyped
   readonly options: any;
@@ -90,7 +92,7 @@ function addRow(add: AddCommand, each: AnyRow): void {
     {
       isOperation: true,
       async run(context, values, parsed) {
-        const args = Object.fromEntries(names.flatMap((name, i) => (values[i] === undefined ? [] : [[name, values[i]]])));
+        const args: Call['args'] = Object.fromEntries(names.flatMap((name, i) => (values[i] === undefined ? [] : [[name, values[i]]])));
         let given: Fields = {};
         try {
           given = await givenBy(options, parsed);
@@ -100,8 +102,10 @@ function addRow(add: AddCommand, each: AnyRow): void {
             anywhere: each.anywhere && ((store) => each.anywhere!(store, args, context)),
           });
           const fields = fieldsOf(operation);
+          const known = [...pathNames(operation), ...Object.keys(fields)];
           for (const [name, text] of Object.entries(args)) {
-            if (name === 'workspace') continue;
+            // What is neither is for the row itself.
+            if (!known.includes(name)) continue;
             const isRepeated = each.words.includes(`${name}...`);
             const value = isRepeated ? values.slice(names.indexOf(name)) : readValue(text, fields[name] ?? {});
             given = { ...given, [name]: value };
@@ -111,7 +115,7 @@ function addRow(add: AddCommand, each: AnyRow): void {
             requireChange(each, { ...given, ...more });
             return more;
           };
-          const about = { client, context, options: parsed, change };
+          const about = { client, context, args, options: parsed, change };
           given = { ...given, ...(await each.given?.({ ...about, given })) };
           const call: Call = { ...about, given };
           const answer = await (each.run?.(call) ?? answerOf(each, call));

@@ -132,7 +132,7 @@ export const SOURCE_ROWS: readonly AnyRow[] = [
     words: 'source catalogue [name]',
     operation: 'listCatalogue',
     summary: 'list the sources that can be added by name, or show one: address, terms, what to know before',
-    json(rows, { given: { name } }) {
+    json(rows, { args: { name } }) {
       const found = rows.filter((each) => name === undefined || each.name === name);
       if (found.length === 0) throw new WeirError('USAGE', `there is no ${name} in the catalogue: weir source catalogue lists it`);
       return found;

@@ -88,5 +88,5 @@ async function* devicesSince(store: Pick<StoreReads, 'devices'>, workspaceId: st
   }
 }
 
-export const allBouncers = (store: Pick<StoreReads, 'bouncerPage'>, workspaceId: string): AsyncGenerator<Bouncer> =>
+const allBouncers = (store: Pick<StoreReads, 'bouncerPage'>, workspaceId: string): AsyncGenerator<Bouncer> =>
   everyItem((page) => store.bouncerPage(workspaceId, page));

@@ -16,7 +16,7 @@ import { fieldFault, fieldFaults } from '../operation.ts';
 import { type GivenSecret, keptSecret } from './source-secret.ts';
 import { changedSettings, type GivenSettings, newSettings, type OpenSettings, settingsFaults } from './source-settings.ts';
 
-export type SourceChange = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'sourceReach'>;
+type SourceChange = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'sourceReach'>;
 
 /** Also by the id of its list. Rejects with NOT_FOUND. */
 export async function findSource(store: Pick<StoreReads, 'findNamed' | 'source'>, workspaceId: string, ref: string): Promise<SourceRecord> {

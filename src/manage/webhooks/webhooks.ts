@@ -11,7 +11,7 @@ import { type ChangeContext, changeOptions, type ManagePorts } from '../context.
 import { fieldFaults, refuseNewName } from '../operation.ts';
 import { type Reach, urlFault } from '../sources/source-settings.ts';
 
-export type WebhookChangeContext = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'webhookReach'>;
+type WebhookChangeContext = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'webhookReach'>;
 
 export type GivenWebhook = Partial<WebhookSettings> & { readonly secret?: string | null | undefined };
 
