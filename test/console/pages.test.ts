@@ -614,7 +614,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
 
   test('D18.72, D18.73 what needs attention leads to where it is looked after, is counted, put off with a reason, and comes back', async () => {
     const counted = () => page.evaluate<string | null>(`document.querySelector('.side-count')?.dataset.count ?? null`);
-    const guardRails = 'Guard rails are off in default (docs/deployment.md).';
+    const guardRails = 'Guard rails are off in default.';
     await page.click('Overview');
     await page.sees(guardRails);
     // Workspace, list and feed may have one name.
