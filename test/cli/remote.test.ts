@@ -115,7 +115,11 @@ suite('commands at a service', () => {
       [['list', 'ls'], { WEIR_API_KEY: '' }, /^weir: give an API key/],
       [['list', 'set', 'nowhere', '--family', 'v4'], {}, /^weir: there is no list "nowhere"\n$/],
       [['list', 'create', 'x', '--max-entries', '0'], {}, /^weir: --max-entries must be a whole number from 1 to 4000000, not "0"\n$/],
-      [['feed', 'create', 'x', '--list', 'default', '--min-sources', '2'], {}, /^weir: --min-sources exceeds the number of lists of the feed, 1/],
+      [
+        ['feed', 'create', 'x', '--list', 'default', '--min-sources', '2'],
+        {},
+        /^weir: --min-sources exceeds the number of lists of the feed, 1/,
+      ],
       [
         ['source', 'add', 'x', 'https://lists.example/', '--every', '1h', '--stale-after', '1h'],
         {},
