@@ -105,7 +105,7 @@ function droppedLines(dropped: Explanation['dropped']): string[] {
   const named = dropped.map(
     ({ list, hits, last_hit: last }) => `${printable(list)} ${countText(hits)}${last === null ? '' : ` (the last on ${last})`}`,
   );
-  return [`dropped for these lists in 30 days, as bouncers told: ${named.join(', ')}`];
+  return [`dropped for these lists in 30 days, as reported by bouncers: ${named.join(', ')}`];
 }
 
 const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`);
@@ -116,15 +116,15 @@ const KINDS: Readonly<Record<FeedSource['kind'], string>> = { workspace: 'worksp
 function feedLine(feed: FeedJson): string {
   const { verdict, entries, max_entries: most, over_cap: isOver } = feed;
   const size = entries === null ? '' : `, ${entries} of ${most} entries`;
-  const told = isOver ? `, but not published: over its cap with ${entries} of ${most} entries, polls are answered 413` : size;
-  return `${nameOf(feed)}${familyNote(feed)}: ${verdict}${told}`;
+  const note = isOver ? `, but not published: over its cap with ${entries} of ${most} entries, polls are answered 413` : size;
+  return `${nameOf(feed)}${familyNote(feed)}: ${verdict}${note}`;
 }
 
 function agreementLines({ agreement }: FeedJson): string[] {
   if (agreement === null) return [];
   const { min_sources: least, found, lists } = agreement;
   const named = lists.map(({ name, always, copies }) => {
-    const note = always ? 'is enough by itself' : copies.length > 0 ? `copies ${copies.join(', ')}` : '';
+    const note = always ? 'is enough alone' : copies.length > 0 ? `copies ${copies.join(', ')}` : '';
     return note === '' ? name : `${name} (${note})`;
   });
   return [printable(`${found} of ${least} lists that must agree: ${named.join(', ')}`)];
@@ -136,7 +136,7 @@ function whyLines(feed: FeedJson): string[] {
   return [
     ...agreementLines(feed),
     ...rules.slice(0, SHOWN).map((rule) => `${rule.idle === null ? rule.effect : IDLE[rule.idle]}: ${ruleText(rule)}`),
-    ...(more > 0 ? [`and ${more} more rules (--json tells all)`] : []),
+    ...(more > 0 ? [`and ${more} more rules (--json prints all)`] : []),
     ...protected_by.map((network) => `out: protected network ${network}`),
   ];
 }
@@ -215,15 +215,15 @@ const PULLERS: Readonly<Record<Pulled['told'][number]['state'], string>> = {
 /** Clients and whether they are up to date, problems first. */
 function pulledLines({ pulled_by: pulled }: ShownFeed): string[] {
   if (pulled === undefined || pulled.total === 0) return [];
-  const { total, has, behind, unknown, told } = pulled;
-  const lines = told.map(({ kind, state, key_id, key_name, user_agent: agent, address, last_pull: last, stopped_at: stopped }) =>
+  const { total, has, behind, unknown, told: clients } = pulled;
+  const lines = clients.map(({ kind, state, key_id, key_name, user_agent: agent, address, last_pull: last, stopped_at: stopped }) =>
     printable(
       `${PULLERS[state]}: ${kind} ${JSON.stringify(agent)} at ${address}, key ${key_name ?? key_id}, ${stopped === null ? 'fetched' : 'stopped, fetched'} last at ${last}`,
     ),
   );
-  const more = total > told.length ? [`and ${total - told.length} more (weir device ls, weir bouncer ls)`] : [];
+  const more = total > clients.length ? [`and ${total - clients.length} more (weir device ls, weir bouncer ls)`] : [];
   return [
-    `of ${plural(total, 'client')} ${has} have what it says now, ${behind} are behind, ${unknown} unknown:`,
+    `of ${plural(total, 'client')} ${has} are up to date, ${behind} are behind, ${unknown} unknown:`,
     ...indented([...lines, ...more]),
   ];
 }
