@@ -15,8 +15,11 @@ import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction, type Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { countText, plural } from '../../text/count.ts';
+import { without } from '../account/settings.ts';
+import type { Fields } from '../client/client.ts';
+import { openClient } from '../client/open.ts';
 import type { AddCommand } from '../command.ts';
-import { printable, workspaceIn } from '../context.ts';
+import { type Context, printable, workspaceIn } from '../context.ts';
 import { servedParts } from '../feed-parts.ts';
 import { inWorkspace, oneOf, targetOf } from '../usage.ts';
 
@@ -31,8 +34,11 @@ const lookupOptions = (c: Command): Command =>
 
 export function lookupCommand(add: AddCommand): void {
   add('lookup <target>', 'which feeds have an address, network, ASN or country, and why', lookupOptions, {
-    async run(context, [text], { workspace: name, feed, list, action, entries: counts }) {
-      const target = targetOf(text);
+    isOperation: true,
+    async run(context, [text], { workspace: name, feed, list, action, entries: counts }): Promise<Explanation> {
+      const target = targetOf(text!);
+      if (feed !== undefined && list !== undefined) throw new WeirError('USAGE', 'give --feed or --list, not both');
+      if (context.url !== undefined) return explainAtService(context, { target: text!, action, feed: feed ?? list }, name);
       const store = await context.reads();
       const workspace = await workspaceIn(context, store, name);
       const { geo, geoData, guard, clock } = await servedParts(context);
@@ -50,13 +56,21 @@ export function lookupCommand(add: AddCommand): void {
   });
 }
 
+/** The service returns up to 20 rules per feed, and the sizes of feeds that it has built. */
+async function explainAtService(context: Context, given: Fields, named: string | undefined): Promise<Explanation> {
+  const client = await openClient(context, { workspace: named, writes: false, anywhere: undefined });
+  const { workspace } = await client.call<{ workspace: { id: string; name: string } }>('whoAmI');
+  const { target, where, action, feeds, dropped } = await client.call<Explanation>('lookUp', { ...given, path: true });
+  const shown = feeds.map((feed) => without(feed, 'settled_at', 'never_block', 'rules_left_out'));
+  return { target, where, workspace_id: workspace.id, workspace: workspace.name, action, feeds: shown, dropped };
+}
+
 /** undefined: all feeds. */
 async function feedsAsked(
   store: StoreReads,
   workspace: string,
   { feed, list }: { readonly feed?: string; readonly list?: string },
 ): Promise<string[] | undefined> {
-  if (feed !== undefined && list !== undefined) throw new WeirError('USAGE', 'give --feed or --list, not both');
   if (feed !== undefined) return [(await findFeed(store, workspace, feed)).id];
   return list === undefined ? undefined : [(await findList(store, workspace, list)).id];
 }
@@ -68,6 +82,7 @@ interface ShownFeed extends FeedJson {
 interface Explanation {
   readonly target: string;
   readonly where: ReturnType<typeof whereJson>;
+  readonly workspace_id: string;
   readonly workspace: string;
   readonly action: AccessAction;
   readonly feeds: readonly ShownFeed[];
