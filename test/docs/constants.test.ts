@@ -85,7 +85,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'entries of a feed': [
     DEFAULT_ENTRY_LIMIT,
     ...['| a feed | {} networks', 'The cap is {} networks a feed', 'networks of a feed | {},', 'its cap is always {}.'],
-    ...['document of rules holds {} rules', 'More than {} rules of a kind are', 'that of the device, else {}.'],
+    ...['document of rules holds {} rules', 'More than {} rules of a kind are', 'that of its device, else {}'],
   ],
   'most entries of a list': [MOST_ENTRIES, 'a list up to {} (', '`max_entries` is 1 to {}.', '`--max-entries`, 1 to {})'],
   'what was deleted comes back': [
@@ -200,7 +200,9 @@ function meant(text: string): number[] {
 /** All texts, each with where it stands. A line break of a paragraph is a blank. */
 async function texts(): Promise<(readonly [place: string, text: string])[]> {
   const root = fileURLToPath(new URL('../../', import.meta.url));
-  const files = globSync(['README.md', 'SPEC.md', 'spec/*.md', 'docs/**/*.md', 'packages/console/**/*.js'], { cwd: root });
+  const files = globSync(['README.md', 'SPEC.md', 'spec/*.md', 'docs/**/*.md', 'packages/console/**/*.js', 'src/account/list.ts'], {
+    cwd: root,
+  });
   const app = docsApp();
   const groups = ['signal', 'feeds', 'rules', 'agent', 'bouncer', 'manage'];
   const apis = groups.map(async (group) => [`API of ${group}`, (await inject(app, `/docs/${group}/swagger/json`)).body] as const);

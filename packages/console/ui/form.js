@@ -27,13 +27,13 @@ export function useFields(operation, before = {}) {
   const [values, setValues] = useState(() => Object.fromEntries(fields.map(({ field }) => [field, textOf(before[field])])));
   const set = (changes) => setValues((all) => ({ ...all, ...changes }));
   const entries = fields.map((schema) => /** @type {const} */ ([schema.field, jsonOf(values[schema.field], schema)]));
-  const isSame = (field, value) => JSON.stringify(value) === JSON.stringify(before[field] ?? (Array.isArray(value) ? [] : null));
+  const isChanged = (field) => values[field] !== textOf(before[field]);
   return {
     fields,
     values,
     set,
     body: Object.fromEntries(entries.filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))),
-    changes: Object.fromEntries(entries.filter(([field, value]) => !isSame(field, value))),
+    changes: Object.fromEntries(entries.filter(([field]) => isChanged(field))),
     /** `empty`: the label of no choice. @param {string} field @param {Record<string, any>} [props] */
     input(field, { empty, options, ...props } = {}) {
       const { number, maxlength, options: known, ...schema } = /** @type {SchemaField} */ (fields.find((each) => each.field === field));

@@ -104,7 +104,7 @@ export class DecisionAnswers {
     return answer && this.#counted(answer, request.workspaceId);
   }
 
-  /** The response, whose bytes count while somebody uses it. */
+  /** The response; its bytes count while it is in use. */
   #counted(made: DecisionAnswer, workspaceId: string): SharedAnswer {
     let zipped: Promise<Uint8Array> | undefined;
     let holds = 0;
