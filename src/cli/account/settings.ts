@@ -84,7 +84,7 @@ export function deletionRows(what: 'list' | 'feed', summary: string): AnyRow[] {
       words: `${what} restore <${what}>`,
       operation: `restore${name}`,
       summary: `restore a ${what} that was deleted in the last ${inWords(DELETED_KEPT)}, by its id or the name that it had`,
-      options: { name: { help: 'another name, where its own is taken' } },
+      options: { name: { help: 'another name, if its own is in use' } },
       show: ({ id, name, keys, feeds }) =>
         [
           `${what} ${printable(name)} ${id} is back${keys === 0 ? '' : `, and ${plural(keys, 'key')} with it`}`,
@@ -109,7 +109,7 @@ export function deletionQuestion(preview: DeletionPreview, what: string, { optio
   const list = (preview as { readonly list_id?: string }).list_id;
   const restore = `weir ${what === 'feed' ? 'feed' : 'list'} restore ${list ?? preview.id}`;
   return [
-    `deleting the ${what} ${printable(name)} takes away`,
+    `deleting the ${what} ${printable(name)} removes`,
     ...(rules === 0 ? [] : [`  ${more ? 'more than ' : ''}${plural(rules, 'rule')}`]),
     ...(feeds.length === 0 ? [] : [`  its part of the feeds ${feeds.map(names).join(', ')}`]),
     ...(keys.length === 0 ? [] : [`  the keys bound to it: ${keys.map(names).join(', ')}`]),

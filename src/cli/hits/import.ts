@@ -28,11 +28,11 @@ interface State {
 export function hitsCommands(add: AddCommand): void {
   add(
     'hits import <file>',
-    'tell weir what each list of a feed has stopped: reads what nft -j list set prints, of sets with counters; "-" reads standard input',
+    'report to weir what each list of a feed has stopped: reads the output of nft -j list set, of sets with counters; "-" reads standard input',
     (c) =>
       c
         .option('--url <url>', 'address of the service, such as http://127.0.0.1:8080; else WEIR_URL', readUrl)
-        .requiredOption('--state <file>', 'what was counted before; remove it when the sets were filled anew')
+        .requiredOption('--state <file>', 'what was counted before; remove it when the sets were filled again')
         .option('--key <key>', 'API key in place of the one in WEIR_API_KEY: of the feed that the sets are filled from'),
     {
       sends: true,

@@ -43,7 +43,7 @@ export function statusText(status: Status & { readonly snoozes?: readonly Snooze
       ['landing', lag ?? UNKNOWN],
       ...processes.map(({ pid, url, roles, started_at: started }) => [
         'process',
-        `${pid} on ${url}: ${roles.join(', ')}, since ${started}`,
+        `${pid}${url === undefined ? '' : ` on ${url}`}: ${roles.join(', ')}, since ${started}`,
       ]),
       ['geo data', geo === null ? UNKNOWN : `countries ${geo.country_age_days} days old, ASNs ${geo.asn_age_days} days old`],
       ['dead letters', letters ?? UNKNOWN],
