@@ -1,4 +1,5 @@
-// `npm run release -- [VERSION] [--commit C] [--out FOLDER] [--sign-key FILE] [--gpg-key ID] [--arch amd64]`: the files of a release
+// `npm run release -- [VERSION] [--commit C] [--out FOLDER] [--sign-key FILE] [--gpg-key ID] [--arch amd64] [--packages]`: the files of a
+// release
 // (docs/engineering/release.md). The same commit and VERSION make the same bytes. VERSION is that of package.json, or that with a
 // suffix such as `+1`. Needs git, npm 10.2 or newer, GNU tar, dpkg-deb and xz; ssh-keygen and gpg only to sign. Runs on Node 20 and newer.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,6 +19,7 @@ const { values, positionals } = parseArgs({
     commit: { ...text, default: 'HEAD' },
     out: { ...text, default: 'release' },
     arch: { ...text, multiple: true, default: Object.keys(ARCHITECTURES) },
+    packages: { type: 'boolean', default: false },
     'sign-key': text,
     'gpg-key': text,
   },
@@ -47,7 +49,7 @@ function main() {
     const trees = values.arch.map((arch) => treeOf(release, arch, join(work, arch)));
     const geo = geoPackage(release, trees[0], join(work, 'geo'), out);
     const packages = trees.map((tree) => weirPackage(release, tree, geo, join(work, `${tree.arch}.deb`), out));
-    for (const tree of trees) archiveOf(release, tree, out);
+    for (const tree of values.packages ? [] : trees) archiveOf(release, tree, out);
     writeFileSync(join(out, `weir-${release.version}.cdx.json`), sbomOf(trees[0]));
     writeFileSync(join(out, 'release.json'), releaseFacts(release, trees[0], [...packages, geo]));
     repository(

@@ -4,11 +4,11 @@ import { cpSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { copyrightOf } from './copyright.mjs';
+import { copyrightOf, IN_DEBIAN } from './copyright.mjs';
 import { normalize, pathsIn, put, run, runIn } from './files.mjs';
 import { launcherOf, packagesOf } from './tree.mjs';
 
-const MAINTAINER = 'The weir authors <weir@localhost>';
+const MAINTAINER = 'The weir authors <weir@weir.example>';
 const HOME = 'usr/lib/weir';
 const GEO = 'node_modules/@ip-location-db';
 const template = (name) => readFileSync(new URL(`package/${name}`, import.meta.url), 'utf8');
@@ -83,8 +83,9 @@ export function geoPackage(release, { root }, folder, out) {
   const { version } = JSON.parse(readFileSync(join(target, 'asn/package.json'), 'utf8'));
   // The day of the data: 2.3.2026061719 is of 2026-06-17.
   const [, date] = /\.(\d{8})\d\d$/.exec(version);
-  put(folder, 'usr/share/doc/weir-geo/copyright', `${readFileSync(join(root, 'NOTICE'), 'utf8')}\n${licencesOf(target)}`);
+  put(folder, 'usr/share/doc/weir-geo/copyright', `${readFileSync(join(root, 'NOTICE'), 'utf8')}\n${IN_DEBIAN}\n\n${licencesOf(target)}`);
   put(folder, 'DEBIAN/postinst', template('weir-geo.postinst'), 0o755);
+  put(folder, 'usr/share/lintian/overrides/weir-geo', template('lintian-overrides-geo'));
   return build(release, 'weir-geo', date, 'all', folder, out);
 }
 
@@ -104,7 +105,7 @@ const unitOf = ({ commit }) =>
 const settingsOf = ({ commit }) =>
   template('weir.env') +
   run('git', 'show', `${commit}:.env.example`)
-    .replace(/^(?!# [A-Z]).*\n(?=[\s\S]*^# HOST=)/gm, '')
+    .replace(/^[\s\S]*?(?=^# HOST=)/m, '')
     .replace(/^# (?:HOST|PORT|REUSE_PORT|DATA_DIR)=.*\n/gm, '');
 
 export function weirPackage(release, { arch, root }, geo, folder, out) {
@@ -124,13 +125,8 @@ export function weirPackage(release, { arch, root }, geo, folder, out) {
       [...packagesOf(root)].filter(({ path }) => !path.startsWith(GEO)),
     ),
   );
-  for (const [path, target] of [
-    ['NOTICE', 'NOTICE'],
-    ['CHANGELOG.md', 'CHANGELOG.md'],
-    ['README.md', 'README.md'],
-    ['docs', 'docs'],
-  ])
-    symlinkSync(`../../../lib/weir/${target}`, join(folder, 'usr/share/doc/weir', path));
+  for (const name of ['NOTICE', 'CHANGELOG.md', 'README.md', 'docs'])
+    symlinkSync(`../../../lib/weir/${name}`, join(folder, 'usr/share/doc/weir', name));
   put(folder, 'usr/share/lintian/overrides/weir', template('lintian-overrides'));
   for (const [path, text] of Object.entries(commandFiles(root))) put(folder, path, path.endsWith('.gz') ? gzip(text) : text);
   for (const script of ['preinst', 'postinst', 'prerm', 'postrm'])

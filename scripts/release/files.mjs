@@ -27,11 +27,14 @@ export function* pathsIn(folder, below = '') {
   }
 }
 
+/** Some packages mark texts as executable. */
+const isProgram = (path, { mode }) => (mode & 0o100) !== 0 && !/\.(?:js|json|md)$/.test(path);
+
 /** Gives every file the time of the commit, and a mode that does not depend on the umask. `modes`: by path, for other modes. */
 export function normalize(folder, epoch, modes = {}) {
   for (const { path, entry } of [...pathsIn(folder)].reverse()) {
     const file = join(folder, path);
-    if (!entry.isSymbolicLink()) chmodSync(file, modes[path] ?? (entry.isDirectory() || entry.mode & 0o100 ? 0o755 : 0o644));
+    if (!entry.isSymbolicLink()) chmodSync(file, modes[path] ?? (entry.isDirectory() || isProgram(path, entry) ? 0o755 : 0o644));
     lutimesSync(file, epoch, epoch);
   }
   chmodSync(folder, 0o755);

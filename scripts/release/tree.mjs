@@ -7,8 +7,12 @@ import { normalize, pathsIn, put, run, runIn, tarball } from './files.mjs';
 export const ARCHITECTURES = { amd64: 'x64', arm64: 'arm64' };
 
 /** Needed by compilers and people, not by weir; the CSV files with numbers are the same data again. */
-const NEEDLESS =
-  /^node_modules\/(?:node-linux-\w+\/(?:include|share|README\.md|CHANGELOG\.md)$|.*(?:\.d\.[cm]?ts|\.map|-num\.csv)$|\.package-lock\.json$)/;
+const NEEDLESS = [
+  /^node_modules\/node-linux-\w+\/(?:include|share|.*\.md)$/,
+  /^node_modules\/.*(?:\.d\.[cm]?ts|\.map|-num\.csv)$/,
+  /^node_modules\/(?:@[^/]+\/)?[^/]+\/(?:tests?|docs?|spec|examples?|bench(?:mark)?s?|index\.html)$/,
+  /^node_modules\/(?:\.bin\/(?!node$).*|\.package-lock\.json|.*\/\.[^/]*)$/,
+];
 
 /** Paths of the image, and others of the same commit. */
 function unpack({ commit }, folder, others) {
@@ -30,7 +34,8 @@ export function treeOf(release, arch, folder) {
   unpack(release, root, []);
   const machine = ['--os=linux', `--cpu=${ARCHITECTURES[arch]}`, '--libc=glibc'];
   runIn(root, 'npm', 'ci', '--omit=dev', ...machine, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error');
-  for (const { path } of pathsIn(root)) if (NEEDLESS.test(path)) rmSync(join(root, path), { recursive: true });
+  for (const { path } of [...pathsIn(root)])
+    if (NEEDLESS.some((pattern) => pattern.test(path))) rmSync(join(root, path), { recursive: true, force: true });
   normalize(root, release.epoch);
   return { arch, root, folder };
 }
