@@ -1,7 +1,6 @@
-// `npm run release -- [VERSION] [--commit C] [--out FOLDER] [--sign-key FILE] [--gpg-key ID] [--arch amd64] [--packages]`: the files of a
-// release
-// (docs/engineering/release.md). The same commit and VERSION make the same bytes. VERSION is that of package.json, or that with a
-// suffix such as `+1`. Needs git, npm 10.2 or newer, GNU tar, dpkg-deb and xz; ssh-keygen and gpg only to sign. Runs on Node 20 and newer.
+// `npm run release -- [VERSION] [--commit C] [--out FOLDER] [--sign-key FILE] [--gpg-key ID] [--arch amd64] [--packages]`: the files of
+// a release (SPEC D49.1), or only its packages. The same commit and VERSION make the same bytes. VERSION is that of package.json, or that
+// with a suffix such as `+1`. Needs git, npm 10.2 or newer, GNU tar, dpkg-deb and xz; to sign also ssh-keygen and gpg.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

@@ -88,18 +88,16 @@ export function releaseFacts({ commit, version, epoch }, { root }, packages) {
   const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').split(/^## /m).slice(1);
   const changes = changelog.map((section) => {
     const [title] = section.split(/[ ,\n]/, 1);
-    // Before its release a version's breaking changes are under *Changed*.
-    const texts = section.split(/^### (?:Breaking|Changed)\n/m).slice(1);
-    const items = texts.flatMap((each) =>
-      each
-        .split(/^### /m)[0]
-        .split(/^(?:- |\| (?!where|before)(?=\S))/m)
-        .slice(1),
-    );
-    return {
-      version: title === 'Unreleased' ? version : title,
-      breaking: items.map((item) => item.replace(/\s+/g, ' ').replace(/ \|$/, '').trim()),
-    };
+    const text =
+      /^### Breaking\n([\s\S]*?)(?=^### |$(?![\s\S]))/m.exec(section)?.[1] ??
+      /^Check these before you upgrade:\n([\s\S]*?)(?=^### )/m.exec(section)?.[1] ??
+      '';
+    const rows = [...text.matchAll(/^\| (?!where|before)(.*) \|$/gm)].map(([, cells]) => cells);
+    const items = text
+      .split(/^- /m)
+      .slice(1)
+      .map((item) => item.split('\n\n')[0].replace(/\s+/g, ' ').trim());
+    return { version: title === 'Unreleased' ? version : title, breaking: [...items, ...rows] };
   });
   const migrations = (dialect) =>
     readdirSync(join(root, 'src/store/migrations', dialect), { recursive: true })
