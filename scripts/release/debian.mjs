@@ -130,7 +130,12 @@ export function weirPackage(release, { arch, root }, geo, folder, out) {
   put(folder, 'usr/share/lintian/overrides/weir', template('lintian-overrides'));
   for (const [path, text] of Object.entries(commandFiles(root))) put(folder, path, path.endsWith('.gz') ? gzip(text) : text);
   for (const script of ['preinst', 'postinst', 'prerm', 'postrm'])
-    put(folder, `DEBIAN/${script}`, template(`weir.${script}`).replace('@BACKUP@\n', template('backup.sh')), 0o755);
+    put(
+      folder,
+      `DEBIAN/${script}`,
+      template(`weir.${script}`).replace('@BACKUP@\n', template('backup.sh')).replace('@VERSION@', release.version),
+      0o755,
+    );
   return build(release, 'weir', release.version, arch, folder, out, geo);
 }
 

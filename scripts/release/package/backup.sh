@@ -6,7 +6,8 @@ make_backup() {
     echo 'weir: the store is in PostgreSQL: its backup is made with pg_dump.' >&2
     return 0
   fi
-  [ -e /var/lib/weir/weir.db ] || return 0
+  # Also on the way back: the backup to restore stays.
+  if [ ! -e /var/lib/weir/weir.db ] || dpkg --compare-versions "$1" gt '@VERSION@'; then return 0; fi
   runuser -u weir -- rm -rf "$backup.new"
   if ! weir backup "$backup.new"; then
     echo 'weir: no backup could be made, so nothing is upgraded. The line above names the reason, such as a full disk.' >&2
