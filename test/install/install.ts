@@ -3,16 +3,17 @@
  * sends, polls 50 times a second during an upgrade, removes and purges. `--releases`: packages made earlier, in `one`, `again` and `two`.
  */
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import about from '../../package.json' with { type: 'json' };
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -24,7 +25,7 @@ const MOST_MB = 80;
 const POLLS = 50;
 /** Time of polling after the upgrade, ms. */
 const AFTER = 5000;
-const NETWORK = '198.18.7.1/32';
+const NETWORK = '233.252.0.1/32';
 const text = { type: 'string' } as const;
 const { values } = parseArgs({ options: { suite: { ...text, multiple: true, default: ['bookworm', 'trixie'] }, releases: text } });
 
@@ -70,38 +71,21 @@ function cleanRoot(suite: string): string {
   // systemd does not run here: stand-ins for its manager and its command, everything else is real.
   mkdirSync(join(root, 'run/systemd/system'), { recursive: true });
   cpSync(join(ROOT, 'test/install/systemctl'), join(root, 'usr/bin/systemctl'));
-  writeFileSync(join(root, 'run/supervisor'), '');
+  for (const name of ['supervisor', 'supervisor.done']) writeFileSync(join(root, 'run', name), '');
   cpSync('/etc/resolv.conf', join(root, 'etc/resolv.conf'), { dereference: true });
   run('mount', '-t', 'proc', 'proc', join(root, 'proc'));
   return root;
 }
 
-class Supervisor {
-  readonly child: ChildProcess;
-  readonly port: Promise<number>;
-  done = 0;
-  constructor(root: string) {
-    this.child = spawn('python3', [join(ROOT, 'test/install/supervisor.py'), root, '127.0.0.1:0'], { stdio: ['pipe', 'pipe', 'inherit'] });
-    const lines = createInterface({ input: this.child.stdout! });
-    this.port = new Promise((resolve) => {
-      lines.on('line', (line) => {
-        const [, port] = /^listening on (\d+)$/.exec(line) ?? [];
-        if (port !== undefined) resolve(Number(port));
-      });
-    });
-    // What systemctl was asked for.
-    const asked = join(root, 'run/supervisor');
-    const timer = setInterval(() => {
-      const words = existsSync(asked) ? readFileSync(asked, 'utf8').split('\n').slice(0, -1) : [];
-      for (const word of words.slice(this.done)) this.child.stdin!.write(`${word}\n`);
-      this.done = words.length;
-    }, 50);
-    this.child.on('exit', () => clearInterval(timer));
-  }
-  async end() {
-    this.child.stdin!.end();
-    if (this.child.exitCode === null) await new Promise((resolve) => this.child.on('exit', resolve));
-  }
+/** Starts supervisor.py; resolves with the port of its socket, and with what ends it. */
+async function supervise(root: string): Promise<{ port: number; end: () => Promise<unknown> }> {
+  const child = spawn('python3', [join(ROOT, 'test/install/supervisor.py'), root], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  const end = () => {
+    child.stdin.end();
+    return child.exitCode === null ? once(child, 'exit') : Promise.resolve();
+  };
+  return { port: Number(line.replace('listening on ', '')), end };
 }
 
 function poll(port: number, key: string, agent?: Agent): Promise<string> {
@@ -154,24 +138,26 @@ async function until<T>(work: () => Promise<T>, seconds: number): Promise<T> {
 }
 
 for (const suite of values.suite) {
-  test(`D49.2 D49.3 D49.4 Debian ${suite}: install, first feed, upgrade without a failed poll, remove, purge`, async () => {
+  test(`D49.2 D49.3 D49.4 Debian ${suite}: install, first feed, upgrade without a failed poll, remove, purge`, async (t) => {
     const [one, two] = [release('one', '+1'), release('two', '+2')];
     const root = cleanRoot(suite);
-    const inside = (...command: string[]) => run('chroot', root, 'env', 'DEBIAN_FRONTEND=noninteractive', 'LC_ALL=C.UTF-8', ...command);
+    const inside = async (...command: string[]) => {
+      const { stdout } = await promisify(execFile)('chroot', [root, 'env', 'DEBIAN_FRONTEND=noninteractive', 'LC_ALL=C.UTF-8', ...command]);
+      return stdout;
+    };
     const apt = (...args: string[]) => inside('apt-get', '-q', '-y', '--no-install-recommends', ...args);
     for (const [name, from] of Object.entries({ one, two })) cpSync(join(from, 'apt'), join(root, name), { recursive: true });
-    const supervisor = new Supervisor(root);
-    after(async () => {
-      await supervisor.end();
+    const { port, end } = await supervise(root);
+    t.after(async () => {
+      await end();
       run('umount', join(root, 'proc'));
     });
-    const port = await supervisor.port;
 
-    apt('update');
+    await apt('update');
     const begun = performance.now();
-    apt('install', ...packagesIn(one).map((name) => `/one/${name}`));
+    await apt('install', ...packagesIn(one).map((name) => `/one/${name}`));
     const installed = performance.now();
-    const { key } = JSON.parse(inside('weir', 'key', 'create', '--workspace', 'default', '--name', 'test', '--json'));
+    const { key } = JSON.parse(await inside('weir', 'key', 'create', '--name', 'test', '--json'));
     const body = JSON.stringify([{ type: 'access_rules', action: 'block', ip: NETWORK.split('/')[0] }]);
     await until(async () => {
       const response = await fetch(`http://127.0.0.1:${port}/v1/signal`, {
@@ -185,15 +171,15 @@ for (const suite of values.suite) {
     const seconds = (performance.now() - begun) / 1000;
     console.log(`${suite}: first feed after ${seconds.toFixed(1)} s, of which apt ${((installed - begun) / 1000).toFixed(1)} s`);
 
-    assert.equal(inside('stat', '-c', '%a %U %G', '/etc/weir/weir.env'), '640 root weir\n');
-    assert.equal(inside('stat', '-c', '%a %U %G', '/var/lib/weir'), '700 weir weir\n');
-    assert.equal(inside('dpkg', '-V', 'weir', 'weir-geo'), '');
-    assert.match(inside('weir', '--version'), /^\d+\.\d+\.\d+ \([0-9a-f]{12}\)$/m);
+    assert.equal(await inside('stat', '-c', '%a %U %G', '/etc/weir/weir.env'), '640 root weir\n');
+    assert.equal(await inside('stat', '-c', '%a %U %G', '/var/lib/weir'), '700 weir weir\n');
+    assert.equal(await inside('dpkg', '-V', 'weir', 'weir-geo'), '');
+    assert.match(await inside('weir', '--version'), /^\d+\.\d+\.\d+ \([0-9a-f]{12}\)$/m);
 
     writeFileSync(join(root, 'etc/apt/sources.list.d/weir.list'), 'deb [trusted=yes] file:/two ./\n');
-    apt('update');
+    await apt('update');
     const stop = polling(port, key);
-    apt('install', 'weir');
+    await apt('install', 'weir');
     await sleep(AFTER);
     const polls = await stop();
     const failed = polls.filter(({ error }) => error !== undefined);
@@ -204,17 +190,17 @@ for (const suite of values.suite) {
       failed.map(({ error }) => error?.message),
       [],
     );
-    assert.match(inside('dpkg', '-s', 'weir'), /^Version: .*\+2$/m);
+    assert.match(await inside('dpkg', '-s', 'weir'), /^Version: .*\+2$/m);
     assert.equal(readFileSync(join(root, 'run/supervisor'), 'utf8'), 'start\nrestart\n');
     assert.match(readFileSync(join(root, 'var/lib/weir/before-upgrade/version'), 'utf8'), /\+1\n$/);
     assert.ok(existsSync(join(root, 'var/lib/weir/before-upgrade/backup.json')));
     await until(async () => assert.match(await poll(port, key), new RegExp(NETWORK)), FIRST_FEED);
-    assert.equal(inside('dpkg', '-V', 'weir', 'weir-geo'), '');
+    assert.equal(await inside('dpkg', '-V', 'weir', 'weir-geo'), '');
 
-    apt('remove', 'weir');
+    await apt('remove', 'weir');
     assert.ok(existsSync(join(root, 'var/lib/weir/weir.db')) && existsSync(join(root, 'etc/weir/weir.env')));
     assert.ok(!existsSync(join(root, 'usr/lib/weir/src')));
-    apt('purge', 'weir', 'weir-geo');
+    await apt('purge', 'weir', 'weir-geo');
     for (const path of ['var/lib/weir', 'var/cache/weir', 'etc/weir', 'usr/lib/weir', 'usr/bin/weir'])
       assert.ok(!existsSync(join(root, path)), path);
     assert.doesNotMatch(readFileSync(join(root, 'etc/passwd'), 'utf8'), /^weir:/m);

@@ -25,7 +25,7 @@ while True:
 function lines(t: TestContext, child: ChildProcess): () => Promise<string> {
   t.after(() => child.kill('SIGKILL'));
   const found = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
-  return async () => (await found.next()).value;
+  return async () => (await found.next()).value ?? '';
 }
 
 /** As systemd: LISTEN_PID is the process itself. */
