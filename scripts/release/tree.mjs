@@ -68,7 +68,7 @@ export function archiveOf(release, { arch, root, folder }, out) {
   runIn(folder, 'mv', name, 'weir');
   if (arch !== 'amd64') return;
   const context = join(folder, 'context');
-  unpack(release, context, ['Dockerfile', '.dockerignore']);
+  unpack(release, context, ['Dockerfile', '.dockerignore', 'compose.yaml']);
   normalize(context, epoch);
   tarball(join(out, `weir-${version}-image.tar.gz`), epoch, context, readdirSync(context).sort());
   const source = join(folder, `weir-${version}`);
