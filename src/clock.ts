@@ -74,3 +74,10 @@ export const within = <T>(promise: Promise<T>, ms: number, subject: string, cloc
     const cancel = clock.after(ms, () => reject(new WeirError('TIMEOUT', `${subject} did not answer within ${ms / 1000} s`)));
     promise.then(resolve, reject).finally(cancel);
   });
+
+/** Undefined after `ms`; the work continues. */
+export const before = <T>(promise: Promise<T>, ms: number): Promise<T | undefined> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), ms);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });

@@ -1,7 +1,7 @@
 /** The composition root. Components start in this order and stop in reverse. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from './clock.ts';
+import { before, systemClock } from './clock.ts';
 import { createApp } from './http/app.ts';
 import { accessLog } from './http/monitor/access-log.ts';
 import { clientAddress } from './http/source.ts';
@@ -124,7 +124,7 @@ async function start(common: Common, { stdout, writer, socket }: ServiceOptions,
     async stop() {
       stopping.abort();
       await sleep(config.drainSeconds * 1000);
-      await Promise.race([close(), sleep(STOP_LIMIT, undefined, { ref: false })]);
+      await before(close(), STOP_LIMIT);
     },
   };
 }

@@ -75,3 +75,12 @@ export function size(bytes) {
   const step = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10));
   return `${step === 0 ? bytes : (bytes / 1024 ** step).toFixed(1)} ${units[step]}`;
 }
+
+const SECONDS = { h: 3600, d: 86_400 };
+/** Choices of durations such as `7d`, as numbers of seconds. @param {string[]} texts @returns {Option[]} */
+export const durations = (...texts) =>
+  texts.map((text) => {
+    const number = Number.parseInt(text, 10);
+    const unit = /** @type {keyof typeof SECONDS} */ (text.at(-1));
+    return { value: String(number * SECONDS[unit]), label: number === 365 ? '1 year' : counted(number, unit === 'h' ? 'hour' : 'day') };
+  });

@@ -7,6 +7,8 @@ import { openReads, openStore, openStream } from '../runtime/engines.ts';
 import type { Config } from '../settings/settings.ts';
 import type { AddCommand } from './command.ts';
 import { authorOf, type Context } from './context.ts';
+import { ROW_GROUPS } from './rows/table.ts';
+import { readUrl } from './signals/service.ts';
 import { versionOf } from './version.ts';
 
 interface Streams {
@@ -15,7 +17,7 @@ interface Streams {
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
 }
 
-/** Commands that stand together under one word, and what help says of it. */
+/** Groups of commands and their help. */
 const GROUPS = {
   org: 'organizations and their subscription',
   workspace: 'workspaces',
@@ -39,34 +41,15 @@ const GROUPS = {
   sample: 'good traffic that rules are tried on',
 };
 
-/** How long a command that writes waits for the lock of the embedded store, ms. */
+/** How long a writing command waits for the lock of the embedded store, ms. */
 const LOCK_LIMIT = 30_000;
 
-/** What adds each command, by the first words of what it adds. Only that is loaded, unless the first word is none of these. */
+/** Commands that are no operations. Only the named group is loaded. */
 const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promise<(add: AddCommand) => void>])[] = [
   [['serve'], async () => (await import('./service/serve.ts')).serveCommand],
   [['org'], async () => (await import('./account/organizations.ts')).organizationCommands],
   [['workspace'], async () => (await import('./account/workspaces.ts')).workspaceCommands],
-  [['key'], async () => (await import('./account/keys.ts')).keyCommands],
-  [['bouncer'], async () => (await import('./state/bouncers.ts')).bouncerCommands],
-  [['person'], async () => (await import('./state/people.ts')).peopleCommands],
-  [['device'], async () => (await import('./state/devices.ts')).deviceCommands],
-  [['list'], async () => (await import('./account/lists.ts')).listCommands],
-  [['feed'], async () => (await import('./account/feeds.ts')).feedCommands],
-  [['target'], async () => (await import('./account/targets.ts')).targetCommands],
-  [['source'], async () => (await import('./sources/sources.ts')).sourceCommands],
-  [['source'], async () => (await import('./sources/refreshes.ts')).sourceRefreshCommands],
-  [['webhook'], async () => (await import('./account/webhooks.ts')).webhookCommands],
-  [['rule'], async () => (await import('./rules/rules.ts')).ruleCommands],
-  [['rule'], async () => (await import('./rules/rule-delete.ts')).ruleDeleteCommand],
-  [['rule'], async () => (await import('./rules/rule-change.ts')).ruleChangeCommand],
-  [['batch', 'undo'], async () => (await import('./rules/batches.ts')).batchCommands],
-  [['history'], async () => (await import('./rules/history.ts')).historyCommand],
-  [['feed'], async () => (await import('./rules/difference.ts')).differenceCommand],
-  [['changes'], async () => (await import('./rules/changes.ts')).changesCommand],
-  [['worth'], async () => (await import('./rules/overlap.ts')).worthCommand],
   [['lookup', 'explain'], async () => (await import('./rules/lookup.ts')).lookupCommand],
-  [['rule'], async () => (await import('./rules/rule-export.ts')).ruleExportCommand],
   [['dead-letter'], async () => (await import('./state/dead-letters.ts')).deadLetterCommands],
   [['stream'], async () => (await import('./service/stream.ts')).streamCommands],
   [['send'], async () => (await import('./signals/send.ts')).sendCommand],
@@ -76,8 +59,6 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['geo'], async () => (await import('./state/geo.ts')).geoCommands],
   [['expression'], async () => (await import('./rules/expression.ts')).expressionCommands],
   [['expression'], async () => (await import('./rules/expression-test.ts')).expressionTestCommand],
-  [['source'], async () => (await import('./sources/catalogue.ts')).catalogueCommand],
-  [['source'], async () => (await import('./sources/try.ts')).tryCommand],
   [['sample'], async () => (await import('./rules/sample.ts')).sampleCommands],
   [['backtest'], async () => (await import('./rules/backtest.ts')).backtestCommand],
   [['apply'], async () => (await import('./service/apply.ts')).applyCommand],
@@ -90,7 +71,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['status'], async () => (await import('./state/status.ts')).statusCommand],
 ];
 
-/** Runs one command line; returns the exit code: 0 done, 1 the work failed in part or an engine is away, 2 a mistake in the command line or a setting. */
+/** Exit codes: 0 done, 1 partly failed or an engine is unavailable, 2 a mistake in the command line or a setting. */
 export async function runCommandLine(args: readonly string[], streams: Streams): Promise<number> {
   const { stdout, stderr } = streams;
   let exitCode = 0;
@@ -98,9 +79,11 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
   const root = new Command('weir')
     .description('Security signals in, threat feeds out.')
     .version(args.includes('--version') ? versionOf(streams.environment) : '', '--version', 'print the version and the commit')
+    .option('--url <url>', URL_HELP, readUrl)
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: () => {}, outputError: () => {} });
-  /** A group that is called without a command answers with its help, as a mistake does. */
+  /** A group without a command prints its help as an error. */
   const group = (name: keyof typeof GROUPS) =>
     root.commands.find((command) => command.name() === name) ??
     root
@@ -114,7 +97,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
         },
       });
 
-  const add: AddCommand = (words, summary, options, { run, show }) => {
+  const add: AddCommand = (words, summary, options, { run, show, isOperation, sends }) => {
     const [first, rest] = splitWords(words);
     const parent = first === undefined ? root : group(first);
     const command = options(
@@ -124,9 +107,23 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
         .option('--json', 'print JSON for programs')
         .option('--actor <name>', 'who does it, for the audit log and as the author of rules (default: the system user)', readActor),
     );
+    // Other commands have a `--url` of their own.
+    const takesUrl = isOperation && command.options.every(({ long }) => long !== '--url');
+    if (takesUrl) command.option('--url <url>', URL_HELP, readUrl);
     command.exitOverride().action(async (...given: unknown[]) => {
       const parsed = command.opts();
-      exitCode = await withContext(streams, parsed.actor, async (context) => {
+      const named: URL | undefined = (takesUrl ? parsed.url : undefined) ?? root.opts().url;
+      const { WEIR_URL } = streams.environment;
+      if (!isOperation && !sends) {
+        if (named !== undefined)
+          throw new WeirError(
+            'USAGE',
+            `weir ${first ?? ''} ${command.name()} works on the store of its own machine: leave --url out`.replace('  ', ' '),
+          );
+        if (WEIR_URL && words !== 'serve') stderr.write(`weir: this works on the store of this machine, not at WEIR_URL\n`);
+      }
+      const url = named ?? (WEIR_URL && (isOperation || sends) ? readUrl(WEIR_URL) : undefined);
+      exitCode = await withContext(streams, { actor: parsed.actor, url }, async (context) => {
         const positional = given
           .slice(0, -2)
           .flat()
@@ -138,8 +135,10 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
       });
     });
   };
-  const named = COMMANDS.filter(([words]) => words.includes(args[0] ?? ''));
-  for (const [, load] of named.length > 0 ? named : COMMANDS) (await load())(add);
+  const isNamed = ([words]: readonly [readonly string[], unknown]) => words.includes(wordOf(args));
+  const isKnown = COMMANDS.some(isNamed) || ROW_GROUPS.some(isNamed);
+  for (const each of COMMANDS) if (!isKnown || isNamed(each)) (await each[1]())(add);
+  for (const each of ROW_GROUPS) if (!isKnown || isNamed(each)) (await import('./rows/row.ts')).addRows(add, await each[1]());
 
   try {
     await root.parseAsync([...args], { from: 'user' });
@@ -154,19 +153,26 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
   }
 }
 
-/** Whether an engine is to blame: a service that starts again will find it, once it is there. */
+const URL_HELP =
+  'address of a running service to run the command at, with the key in WEIR_API_KEY; else WEIR_URL, or the store of this machine';
+
+/** The first word behind `--url`. */
+const wordOf = ([first = '', second = '', third = '']: readonly string[]): string =>
+  first === '--url' ? third : first.startsWith('--url=') ? second : first;
+
+/** A later start may succeed. */
 const isAway = (error: unknown) => hasCode(error, 'STORE_UNAVAILABLE') || hasCode(error, 'STREAM_UNAVAILABLE');
 
-/** Primary result codes of SQLite: the disk fails, or is full. */
+/** SQLite result codes: I/O error, disk full. */
 const SQLITE_DISK: readonly number[] = [10, 13];
 
-/** Whether the disk is full, or fails: a service that starts again finds room once somebody has made it. */
+/** A later start may succeed. */
 function hasNoRoom(error: unknown): boolean {
   const { code, errcode = 0 } = error as { code?: string; errcode?: number };
   return code === 'ENOSPC' || code === 'EDQUOT' || SQLITE_DISK.includes(errcode % 256);
 }
 
-/** The sentence to show for a mistake of the person; undefined for a fault of ours. */
+/** The message of a mistake; undefined: a defect. */
 function readable(error: unknown): string | undefined {
   if (codeOf(error) !== undefined) return (error as Error).message;
   if (error instanceof CommanderError) {
@@ -184,7 +190,7 @@ function splitWords(words: string): [keyof typeof GROUPS | undefined, string] {
   return Object.hasOwn(GROUPS, first) ? [first as keyof typeof GROUPS, rest.join(' ')] : [undefined, words];
 }
 
-/** Who acts, from the option: a name as X-Actor takes it. */
+/** A name as in X-Actor. */
 function readActor(text: string): string {
   const name = text.trim();
   if (name === '' || [...name].length > 100 || /[\p{Cc}\p{Cf}]/u.test(name))
@@ -194,7 +200,7 @@ function readActor(text: string): string {
 
 async function withContext(
   { environment, stdout, stderr }: Streams,
-  actor: string | undefined,
+  { actor, url }: { readonly actor: string | undefined; readonly url: URL | undefined },
   work: (context: Context) => Promise<void>,
 ): Promise<number> {
   const read = readConfig(environment);
@@ -220,6 +226,7 @@ async function withContext(
     store: (anew = false) => (store ??= openStore(config, { patience, onMigrate, anew }).catch(unavailable)),
     stream: () => (stream ??= openStream(config).catch(unavailable)),
     author: authorOf(actor),
+    url,
     exitCode: 0,
   };
   try {
@@ -230,7 +237,7 @@ async function withContext(
   }
 }
 
-/** An engine that cannot be opened is told in a sentence, not by where in the code that was noticed. */
+/** Prints no stack trace for an engine that cannot be opened. */
 function unavailable(error: Error): never {
   throw new WeirError('USAGE', error.message);
 }

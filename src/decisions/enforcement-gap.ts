@@ -41,7 +41,7 @@ export function gapOf(bouncer: Seen): EnforcementGap | undefined {
     };
   }
   if (!FIREWALL.test(userAgent)) return undefined;
-  const text = `gets ${plural(networks, 'network')}: its ipset mode enforces them; in nftables mode, which weir cannot tell apart, set single_addresses of the list or feed, or only the first address of each is blocked`;
+  const text = `gets ${plural(networks, 'network')}: its ipset mode enforces them; in nftables mode (weir cannot detect the mode), set single_addresses of the list or feed, or only the first address of each is blocked`;
   return { kind: 'mode', isCertain: false, text };
 }
 

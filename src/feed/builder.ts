@@ -125,6 +125,8 @@ export interface FeedMeasure {
   readonly costs: readonly GeoCost[];
   /** undefined: the workspace has used up its budget for counting. */
   readonly shares: FeedShares | undefined;
+  /** Where lists have to agree: those that copy other lists of the feed, with the names of these. */
+  readonly copies: readonly { readonly id: string; readonly name: string; readonly of: readonly string[] }[];
 }
 
 export interface FeedMeasurer {

@@ -32,8 +32,8 @@ const sumOf = (shares: readonly Share[]) => ({ count: shares.length, entries: sh
 
 /** One or two sentences, for a 413 and for people. */
 export function sharesText({ lists, keys, ofRules }: FeedShares): string {
-  const of = ofRules === null ? '' : `, of ${ofRules} rules that were looked at`;
-  return `Before neighbours are put together${of}, by list: ${said(lists)}; by key: ${said(keys)}.`;
+  const of = ofRules === null ? '' : `, from the newest ${ofRules} rules`;
+  return `Before neighbours are merged${of}, by list: ${said(lists)}; by key: ${said(keys)}.`;
 }
 
 function said({ largest, others }: Shares): string {

@@ -14,9 +14,9 @@ import type { Via } from './via.ts';
 
 /** Operator settings of downloads with addresses set by tenants. */
 export interface SourceFetching {
-  /** Folder of temporary files. */
+  /** Temporary files. */
   readonly folder: string;
-  /** Where downloads may lead now: this machine's own addresses may change. */
+  /** Addresses currently allowed: this machine's own addresses can change. */
   readonly reach: () => Reach;
   readonly via: Via;
   /** CA certificates, PEM, instead of the system's. */
@@ -29,10 +29,10 @@ export interface SourceFetching {
 
 export interface SourceRequest {
   readonly url: string;
-  /** Headers that authenticate the request. */
+  /** Authentication headers. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly known: Validators | undefined;
-  /** It is of several answers. */
+  /** A list fetched in several responses. */
   readonly taxii?: CollectionForm | undefined;
   readonly before?: Before | undefined;
   readonly signal: AbortSignal;
@@ -55,7 +55,7 @@ export type SourceAnswer =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly status: number; readonly retryAfter: number | undefined };
 
-/** Rejects with FETCH and a sentence where nothing whole came, and with LIMITED as `before` does. */
+/** Rejects with FETCH and a sentence after an incomplete download, and with LIMITED like `before`. */
 export type SourceFetch = (request: SourceRequest) => Promise<SourceAnswer>;
 
 /** Lifetime of a collection's state after its last fetch, ms. */
@@ -73,7 +73,6 @@ const LF = 0x0a;
 /** Prefix searched for signs of a web page, bytes. */
 const HEAD = 1024;
 
-/** What fetches. */
 export function sourceFetch({ folder, reach, via, ca, contact, limits, now }: SourceFetching): SourceFetch {
   const userAgent = `weir/${about.version}${contact === undefined ? '' : ` (+${contact})`}`;
   return async ({ url, credentials, known, taxii, before, signal }) => {
@@ -98,7 +97,7 @@ export function sourceFetch({ folder, reach, via, ca, contact, limits, now }: So
           .trimStart()
           .startsWith('<')
       )
-        throw new WeirError('FETCH', `${url}: it is a web page or XML, and no list`);
+        throw new WeirError('FETCH', `${url}: it is a web page or XML, not a list`);
       const { validators } = answer;
       return {
         kind: 'fetched',

@@ -11,8 +11,8 @@ const MOST_REDIRECTS = 5;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 /**
- * Called before each request with the headers of its credentials: the first one, one that follows a redirect, each page of a collection. Rejects
- * with LIMITED where the place may not be asked yet.
+ * Called before each request (also redirects, and pages of a collection) with its credential headers. Rejects with LIMITED if the server
+ * must not be asked yet.
  */
 export type Before = (url: URL, credentials: Readonly<Record<string, string>>) => Promise<void>;
 
@@ -29,7 +29,7 @@ export interface Exchange {
   readonly via: Via | undefined;
   readonly signal: AbortSignal;
   readonly before?: Before | undefined;
-  /** What is sent, as POST: its answer is what the server says, also where that sends us elsewhere. Absent: a GET. */
+  /** Body of a POST; its redirects are not followed. Absent: a GET. */
   readonly body?: string;
 }
 
@@ -90,7 +90,7 @@ async function connection(url: URL, { reach, ca, via, signal }: Pick<Exchange, '
   return { createConnection: () => socket };
 }
 
-/** Returns only allowed addresses, so that the connection uses a checked address. */
+/** Returns only allowed addresses, so the connection uses a checked address. */
 function judged(reach: Reach, lookup = resolve): LookupFunction {
   return (name, options, done) => {
     lookup(name, { ...options, all: true }, (error, addresses) => {

@@ -28,7 +28,7 @@ export interface FetchRequest {
   readonly userAgent: string;
   /** Media type; default: any. */
   readonly accept?: string;
-  /** Headers that authenticate the request, such as Authorization: not sent to other origins. */
+  /** Authentication headers: not sent to other origins. */
   readonly credentials?: Readonly<Record<string, string>>;
   /** Previous state; undefined = fetch in any case. */
   readonly known: Validators | undefined;
@@ -59,8 +59,8 @@ export type Fetched =
 export type Write = (piece: Uint8Array) => Promise<unknown>;
 
 /**
- * Hands the body to `write`. Rejects with FETCH and a sentence when the server does not answer, the body is cut short or passes a
- * limit, or the place may not be reached; what was written until then is of no use. Rejects with LIMITED as `before` does. `now`: ms since 1970.
+ * Passes the body to `write`. Rejects with FETCH and a sentence if the server does not answer, the body is truncated or above a limit, or
+ * the address is not allowed; the written part is then useless. Rejects with LIMITED like `before`. `now`: ms since 1970.
  */
 export async function fetchInto(request: FetchRequest, write: Write, now: () => number): Promise<Fetched> {
   const { url, limits, known, before } = request;
@@ -139,33 +139,33 @@ export function retryAfterOf({ 'retry-after': text }: IncomingHttpHeaders, now: 
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** The `retryAfter` of a download whose turn has not come in time, s. */
+/** The `retryAfter` of a download after a timeout in the queue, s. */
 const LATER = 10;
 
-/** A signal that ends a download when its time is over or `stop` says so. */
+/** Aborts a download at its deadline, or when `stop` aborts. */
 export function startDeadlines({ idleMs, totalMs }: Pick<FetchLimits, 'idleMs' | 'totalMs'>, stop: AbortSignal) {
   const controller = new AbortController();
   const end = (text: string) => controller.abort(new WeirError('FETCH', text));
   const total = setTimeout(end, totalMs, `it takes longer than ${totalMs / 1000} s`);
-  const waitForByte = () => setTimeout(end, idleMs, `nothing has come for ${idleMs / 1000} s`);
+  const waitForByte = () => setTimeout(end, idleMs, `no data for ${idleMs / 1000} s`);
   let idle = waitForByte();
   const signal = AbortSignal.any([controller.signal, stop]);
   return {
     signal,
-    /** Waits while no server is asked, which is no idle time. Rejects with LIMITED when the total time is over. */
+    /** Waits in the queue without counting idle time. Rejects with LIMITED at the total deadline. */
     async resting(wait: Promise<void>): Promise<void> {
       clearTimeout(idle);
-      const { promise: over, reject } = Promise.withResolvers<never>();
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
       const end = () => reject(new WeirError('LIMITED', 'its turn has not come', { cause: { retryAfter: LATER } }));
       signal.addEventListener('abort', end, { once: true });
+      wait.then(resolve, reject);
       try {
-        await Promise.race([wait, over]);
+        await promise;
       } finally {
         signal.removeEventListener('abort', end);
         idle = waitForByte();
       }
     },
-    /** A piece has come. */
     heard: () => void idle.refresh(),
     [Symbol.dispose]() {
       clearTimeout(total);

@@ -12,26 +12,26 @@ export type Reach = (address: string) => string | undefined;
 export const ANYWHERE: Reach = () => undefined;
 
 /**
- * Not for one receiver on the Internet: special purposes, groups of receivers (RFC 1112, RFC 4291), and two deprecated networks, the relays
- * of 6to4 (RFC 7526) and site-local addresses (RFC 3879).
+ * Not a single receiver on the Internet: special purposes, multicast (RFC 1112, RFC 4291), and two deprecated networks: 6to4 relays (RFC
+ * 7526), site-local addresses (RFC 3879).
  */
 const FORBIDDEN = [...NOT_GLOBALLY_REACHABLE, '224.0.0.0/4', 'ff00::/8', '192.88.99.0/24', 'fec0::/10'];
 
-/** The prefix that every NAT64 may use (RFC 6052), and the lengths that others may have. */
+/** Prefix usable by every NAT64 (RFC 6052), and prefix lengths of others. */
 const WELL_KNOWN_NAT64 = '64:ff9b::/96';
 export const NAT64_LENGTHS: readonly number[] = [32, 40, 48, 56, 64, 96];
 
 /**
- * Where sources and webhooks may lead: the public Internet without this machine's own addresses, and what the operator allows beside it
- * (SPEC D20.1, D47.4, D47.5). An address within a NAT64 prefix is judged as the IPv4 address that it carries; of other forms that carry one, both are
- * judged. `own`: addresses of this machine. All are texts; what is no network counts for nothing.
+ * Addresses allowed for sources and webhooks: the public Internet except this machine's own addresses, and exceptions allowed by the
+ * operator (SPEC D20.1, D47.4, D47.5). Within a NAT64 prefix the embedded IPv4 address is checked; in other forms with an embedded address,
+ * both are. `own`: addresses of this machine. Invalid networks are ignored.
  */
 export function sourceReach(allowed: readonly string[], nat64: readonly string[], own: readonly string[] = []): Reach {
   const [allowedSet, forbidden] = [addressSet(networksOf(allowed)), addressSet(networksOf([...FORBIDDEN, ...own]))];
   const prefixes = networksOf([WELL_KNOWN_NAT64, ...nat64]).sort((a, b) => b.prefix - a.prefix);
   return (address) => {
     const network = parseNetwork(address);
-    if (typeof network === 'string') return 'is no address that can be judged';
+    if (typeof network === 'string') return 'is not a valid address';
     const prefix = prefixes.find((each) => overlaps(addressSet([each]), network));
     const reached = prefix === undefined ? network : translated(network, prefix.prefix);
     if (overlaps(allowedSet, network) || overlaps(allowedSet, reached)) return undefined;
@@ -44,7 +44,7 @@ const networksOf = (texts: readonly string[]): Network[] => texts.map(parseNetwo
 
 const v4 = (address: number): Network => ({ family: 4, address: address >>> 0, prefix: 32 });
 
-/** The IPv4 address behind a NAT64 prefix of this length (RFC 6052 2.2): it goes around the byte that is always zero, the ninth. */
+/** The IPv4 address behind a NAT64 prefix of this length (RFC 6052 2.2); skips the ninth byte, always zero. */
 function translated(network: Network, length: number): Network {
   if (network.family === 4) return network;
   const bytes = Buffer.alloc(16);
@@ -54,8 +54,8 @@ function translated(network: Network, length: number): Network {
 }
 
 /**
- * The IPv4 addresses inside of an IPv6 address: of 6to4 (RFC 3056), ISATAP (RFC 5214), those that are IPv4-compatible (RFC 4291) and
- * IPv4-translated (RFC 2765). Teredo is special as a whole.
+ * IPv4 addresses embedded in 6to4 (RFC 3056), ISATAP (RFC 5214), IPv4-compatible (RFC 4291) and IPv4-translated (RFC 2765) addresses.
+ * Teredo is special anyway.
  */
 function carried(network: Network): Network[] {
   if (network.family === 4) return [];
@@ -64,5 +64,5 @@ function carried(network: Network): Network[] {
   return isIsatap(c) || ((a | b) === 0 && (c === 0 || c === 0xffff0000)) ? [v4(d)] : [];
 }
 
-/** Whether the first half of an interface identifier is ISATAP's, whatever its bits for "universal" and "group" say. */
+/** Ignores the "universal" and "group" bits of the interface identifier. */
 const isIsatap = (word: number) => (word & ~0x03000000) === 0x5efe;

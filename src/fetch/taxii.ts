@@ -1,4 +1,4 @@
-/** Collections of TAXII servers and feeds of MISP, fetched as everything is that others name (SPEC D23.30 to D23.34). */
+/** Fetches TAXII collections and MISP feeds like other tenant-set addresses (SPEC D23.30 to D23.34). */
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { pullMisp } from '../source/misp/pull.ts';
 import { isRefused, type Refused, type TaxiiServer } from '../source/taxii/ask.ts';
 import { type KnownCollection, knownFrom, linesOf } from '../source/taxii/known.ts';
 import { listLines } from '../source/taxii/list.ts';
-import { isWholeDue, pulledOf, pullTaxii } from '../source/taxii/pull.ts';
+import { isCompleteDue, pulledOf, pullTaxii } from '../source/taxii/pull.ts';
 import { type FetchRequest, fetchInto } from './fetch.ts';
 
 /** File name suffix of a collection's state. */
@@ -44,13 +44,13 @@ export const taxiiServer = (request: TaxiiRequest, now: () => number): TaxiiServ
   },
 });
 
-/** A list of several answers, and which of a TAXII server. */
+/** A list in several responses; for TAXII, its collection. */
 export interface CollectionForm {
   readonly form: 'taxii' | 'misp-feed';
   readonly collection: string | undefined;
 }
 
-/** A list in a file, which is gone when it is disposed. */
+/** The file is deleted on disposal. */
 interface TaxiiFile extends AsyncDisposable {
   readonly kind: 'fetched';
   readonly file: string;
@@ -75,7 +75,7 @@ export async function taxiiFile(
     .update(JSON.stringify([of, request.credentials ?? {}]))
     .digest('hex');
   const statePath = join(folder, `${key}${KNOWN_END}`);
-  const known = keeps ? await readKnown(statePath, of, (completeAt) => form === 'taxii' && isWholeDue(completeAt, now())) : undefined;
+  const known = keeps ? await readKnown(statePath, of, (completeAt) => form === 'taxii' && isCompleteDue(completeAt, now())) : undefined;
   const pulled = await (form === 'taxii' ? pullTaxii({ server, collection, known, now }) : pullMisp({ server, known, now }));
   if (isRefused(pulled)) return { kind: 'refused', ...pulled };
   const [file, next] = [join(folder, `${randomUUID()}.part`), join(folder, `${randomUUID()}.part`)];
@@ -100,7 +100,7 @@ export async function taxiiFile(
   return { kind: 'fetched', file, digest, bytes, validators: {}, endsWithLineFeed: true, [Symbol.asyncDispose]: remove };
 }
 
-/** What is damaged, or not there, is nothing. */
+/** undefined for a missing or damaged file. */
 async function readKnown(path: string, of: string, isDue: (completeAt: number) => boolean): Promise<KnownCollection | undefined> {
   const file = createReadStream(path);
   const unpacked = createGunzip();

@@ -2,7 +2,7 @@ import { OPERATIONS } from '../manage/table.ts';
 import { KINDS } from '../rule.ts';
 import { type Address, row } from './address.ts';
 import { AUTHENTICATED, readAuthcheck, readConfig } from './agent/read.ts';
-import { GOOD_KEY, pulled, readBouncer, readUsage, USAGE_BODY } from './bouncers/routes.ts';
+import { decisionsFrom, GOOD_KEY, readBouncer, readUsage, USAGE_BODY } from './bouncers/routes.ts';
 import { readSignIn, SIGN_IN } from './console/pages.ts';
 import { LOG_OUT, readLogOut } from './console/sign-in.ts';
 import { readFeed } from './feeds/read.ts';
@@ -52,8 +52,8 @@ export const ADDRESSES: readonly Address[] = [
     read: readAuthcheck,
     answer: ({ answerDocument }) => answerDocument && (() => AUTHENTICATED),
   }),
-  ...(['stream', 'held'] as const).flatMap((pull) => {
-    const path = pull === 'stream' ? '/v1/decisions/stream' : '/v1/decisions';
+  ...(['stream', 'current'] as const).flatMap((endpoint) => {
+    const path = endpoint === 'stream' ? '/v1/decisions/stream' : '/v1/decisions';
     return [
       row({
         ...BOUNCER,
@@ -61,7 +61,7 @@ export const ADDRESSES: readonly Address[] = [
         method: 'GET',
         isPolled: true,
         read: readBouncer,
-        answer: ({ bouncers }) => bouncers && pulled(bouncers[pull]),
+        answer: ({ bouncers }) => bouncers && decisionsFrom(bouncers[endpoint]),
       }),
       // HEAD only checks the key and does not register the bouncer.
       row({ ...BOUNCER, path, method: 'HEAD', read: itself, answer: ({ bouncers }) => bouncers && (() => GOOD_KEY) }),

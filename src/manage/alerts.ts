@@ -1,24 +1,20 @@
-/** What needs attention, of a service or a workspace: one table of it for `weir status`, the console and webhooks (SPEC D10.16, D27.2). */
+/** Shared by `weir status`, the console and webhooks (SPEC D10.16, D27.2). */
 import type { Check } from '../ports/health.ts';
 import { type EndingKey, type EngineStatus, engineFault, factsOf, type StatusFacts, type StatusParts } from './status.ts';
 
-/** One thing that needs attention. */
 export interface Alert {
-  /** What it is of: the same as long as it is of that, whatever its words are. */
+  /** Stays the same when the text changes. */
   readonly key: string;
-  /** How that is, in a word. */
   readonly state: string;
-  /** A sentence without its end. */
+  /** A sentence without its full stop. */
   readonly text: string;
-  /** Whether it is more than age: old geo data, and keys that end soon, have time. */
+  /** False if only age is the problem. */
   readonly urgent: boolean;
 }
 
-/** What `weir status --json` prints, and the API answers of one workspace. */
+/** The output of `weir status --json`, and the API response for one workspace. */
 export interface Status extends StatusFacts {
-  /** A line for each thing that needs attention. */
   readonly attention: readonly string[];
-  /** Whether anything of that is more than age. */
   readonly urgent: boolean;
 }
 
@@ -28,7 +24,7 @@ export function serviceStatus(parts: StatusParts): Status {
   return { attention: items.map(({ text }) => text), urgent: items.some(({ urgent }) => urgent), ...facts };
 }
 
-/** What needs attention, what is urgent first. */
+/** Urgent alerts first. */
 export const alertsOf = (facts: StatusFacts): Alert[] => [
   ...urgentOf(facts).map((item) => ({ ...item, urgent: true })),
   ...agingOf(facts).map((item) => ({ ...item, urgent: false })),
@@ -36,18 +32,16 @@ export const alertsOf = (facts: StatusFacts): Alert[] => [
 
 type Item = Omit<Alert, 'urgent'>;
 
-/** Geo data that are older than this need attention, days; landing that is behind by more, seconds. */
 const OLD_GEO = 90;
-const LATE = 60;
+const MOST_LAG = 60;
 
-/** What gets old, and has time. */
 function agingOf({ geo, ending_keys: keys }: StatusFacts): Item[] {
   const old = (key: string, what: string, days: number) =>
-    days > OLD_GEO ? [{ key, state: 'old', text: `${what} data are ${days} days old (docs/geo.md)` }] : [];
+    days > OLD_GEO ? [{ key, state: 'old', text: `${what} data is ${days} days old (docs/geo.md)` }] : [];
   const ends = ({ id, name, prefix, workspace, expires_at: at }: EndingKey) => ({
     key: `key/${id}`,
     state: 'ending',
-    text: `the key "${name ?? prefix}" of ${workspace}, which is in use, ends at ${at} (docs/keys.md)`,
+    text: `the key "${name ?? prefix}" of ${workspace} is in use and expires at ${at} (docs/keys.md)`,
   });
   const ages = geo ? [...old('geo/country', 'country', geo.country_age_days), ...old('geo/asn', 'ASN', geo.asn_age_days)] : [];
   return [...ages, ...(keys ?? []).map(ends)];
@@ -55,19 +49,18 @@ function agingOf({ geo, ending_keys: keys }: StatusFacts): Item[] {
 
 type FeedJson = Pick<StatusFacts['feeds'][number], 'workspace_id' | 'id' | 'action' | 'family' | 'rated'>;
 
-/** Which variant of a feed, before what of it needs attention. */
+/** Identifies a variant of a feed in alert keys. */
 export const feedKey = ({ workspace_id: workspace, id, action, family, rated }: FeedJson): string =>
   `feed/${workspace}/${id ?? 'workspace'}/${action}/${family}${rated ? '/rated' : ''}`;
 
-/** The feeds that a client got, the first of them by name. */
-function pulledText(feeds: readonly (string | null)[]): string {
+function fetchedText(feeds: readonly (string | null)[]): string {
   const names = feeds.slice(0, MOST_FEEDS).map((name) => (name === null ? "the workspace's feed" : `the feed "${name}"`));
   if (feeds.length > MOST_FEEDS) names.push(`${feeds.length - MOST_FEEDS} more`);
   return names.length === 0 ? '' : ` ${names.join(', ')}`;
 }
 const MOST_FEEDS = 3;
 
-/** Events of a feed of which one follows another are one thing. */
+/** Consecutive events of a feed share one key. */
 const CAP_EVENTS = ['near_cap', 'over_cap'];
 
 const unready = ({ pid, checks }: { readonly pid: number; readonly checks: Readonly<Record<string, Check>> }): Item[] =>
@@ -79,8 +72,8 @@ function landingItems({ landing }: StatusFacts): Item[] {
   const item = (state: string, text: string) => [{ key: 'landing', state, text }];
   if (landing === null) return [];
   if (landing.reason !== undefined)
-    return item('stopped', `landing: ${landing.reason} (${landing.lag_messages ?? 'unknown'} messages wait)`);
-  return (landing.lag_seconds ?? 0) > LATE ? item('late', `landing is ${landing.lag_seconds} seconds behind`) : [];
+    return item('stopped', `landing: ${landing.reason} (${landing.lag_messages ?? 'unknown'} messages waiting)`);
+  return (landing.lag_seconds ?? 0) > MOST_LAG ? item('late', `landing is ${landing.lag_seconds} seconds behind`) : [];
 }
 
 function urgentOf(facts: StatusFacts): Item[] {
@@ -90,7 +83,7 @@ function urgentOf(facts: StatusFacts): Item[] {
     status.ok
       ? []
       : [{ key: `engine/${name}`, state: status.is_full ? 'full' : 'away', text: `the ${name} ${engineFault(status)}: ${status.reason}` }];
-  const none = { key: 'processes', state: 'none', text: 'no server has written its status into DATA_DIR lately: feeds are not known' };
+  const none = { key: 'processes', state: 'none', text: 'no server has written its status to DATA_DIR lately: feeds are unknown' };
   return [
     ...engine('store', engines.store),
     ...engine('stream', engines.stream),
@@ -117,13 +110,13 @@ function urgentOf(facts: StatusFacts): Item[] {
       ({ kind, id, user_agent: agent, address, key_id: keyId, key_name: key, feeds: of, workspace, last_pull: at }) => ({
         key: `${kind}/${id}`,
         state: 'stopped',
-        text: `the ${kind} ${JSON.stringify(agent)} at ${address} of ${workspace} stopped pulling${pulledText(of)} with the key "${key ?? keyId}", last at ${at} (weir ${kind} ls)`,
+        text: `the ${kind} ${JSON.stringify(agent)} at ${address} of ${workspace} stopped fetching${fetchedText(of)} with the key "${key ?? keyId}", last at ${at} (weir ${kind} ls)`,
       }),
     ),
     ...(full ?? []).map(({ id, user_agent: agent, address, workspace, target, entries, limit, feeds: of }) => ({
       key: `device-cap/${id}`,
       state: entries > limit ? 'over' : 'near',
-      text: `the device ${JSON.stringify(agent)} at ${address} of ${workspace} has ${entries} entries of its feeds together (${of.join(', ')}), ${Math.floor((entries / limit) * 100)}% of the ${limit} that ${target} takes for all (docs/feeds.md)`,
+      text: `the device ${JSON.stringify(agent)} at ${address} of ${workspace} has ${entries} entries in its feeds (${of.join(', ')}), ${Math.floor((entries / limit) * 100)}% of the ${limit} that ${target} accepts in all (docs/feeds.md)`,
     })),
     ...(letters ? [{ key: 'dead_letters', state: 'there', text: `${letters} dead letters (weir dead-letter ls)` }] : []),
     ...(unguarded?.length

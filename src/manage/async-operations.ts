@@ -1,99 +1,95 @@
-/** Answers that take longer than a client waits: their work goes on, and they are asked for by an id (SPEC D15.55). */
-import { setTimeout as sleep } from 'node:timers/promises';
+/** Operations that outlast the client's wait: 202, then poll (SPEC D15.55). */
 import { v7 } from 'uuid';
+import { before } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Requests that may be late and wait or are worked on at once, of a workspace. */
-const MOST_AT_WORK = 64;
-/** How long a late answer is kept, ms, and how many: of a workspace, and in all. */
+/** Per workspace, waiting requests included. */
+const MOST_RUNNING = 64;
+/** Stored results: age (ms), number per workspace and in all. */
 export const LATE_KEPT = 600_000;
 const MOST_OF_WORKSPACE = 8;
-const MOST_KEPT = 256;
+const MOST_RESULTS = 256;
 
-/** Whose answer it is. */
 export interface Asker {
   readonly workspaceId: string;
   readonly keyId: string;
 }
 
 export interface AsyncOperations {
-  /** What `work` comes to; where that takes too long, a 202 that says where it is asked for. Rejects with LIMITED where too much is at work. */
+  /** Returns the result, or a 202 if it takes too long. Rejects with LIMITED if too many run. */
   inTime(asker: Asker, work: () => Promise<Outcome>): Promise<Outcome>;
-  /** The answer that was late, or again that it is; undefined for one that is not known. */
+  /** The result, or the 202 again; undefined if unknown. */
   find(asker: Asker, id: string): Outcome | undefined;
 }
 
-interface Late extends Asker {
+interface Pending extends Asker {
   outcome: Outcome;
-  /** ms; 0: it is worked on. */
+  /** ms; 0 while the work runs. */
   endedAt: number;
 }
 
-/** What late answers are made with. */
-export interface LateParts {
-  /** How long an answer is waited for, ms. */
+export interface Parts {
+  /** The longest wait before a 202, ms. */
   readonly patience: number;
   readonly now: () => number;
-  /** The answer where work has failed in a way that its client can do nothing about. */
+  /** The result for errors that the client cannot act on. */
   readonly failed: (error: unknown) => Outcome;
 }
 
-export function asyncOperations({ patience, now, failed }: LateParts): AsyncOperations {
-  const atWork = new Map<string, number>();
-  /** In the order in which they became late. */
-  const late = new Map<string, Late>();
+export function asyncOperations({ patience, now, failed }: Parts): AsyncOperations {
+  const running = new Map<string, number>();
+  /** Oldest first. */
+  const results = new Map<string, Pending>();
 
   async function counted(workspaceId: string, work: () => Promise<Outcome>): Promise<Outcome> {
-    const before = atWork.get(workspaceId) ?? 0;
-    if (before >= MOST_AT_WORK)
-      throw new WeirError('LIMITED', `${before} requests of this workspace are worked on: try again when some of them are done`);
-    atWork.set(workspaceId, before + 1);
+    const before = running.get(workspaceId) ?? 0;
+    if (before >= MOST_RUNNING)
+      throw new WeirError('LIMITED', `${before} requests of this workspace are in progress: try again when some of them are done`);
+    running.set(workspaceId, before + 1);
     try {
       return await work();
     } finally {
-      const left = atWork.get(workspaceId)! - 1;
-      if (left > 0) atWork.set(workspaceId, left);
-      else atWork.delete(workspaceId);
+      const left = running.get(workspaceId)! - 1;
+      if (left > 0) running.set(workspaceId, left);
+      else running.delete(workspaceId);
     }
   }
 
-  /** Forgets what is too old, and where there are too many the oldest of whoever has most. */
   function forget(workspaceId: string): void {
-    const ended = [...late].filter(([, { endedAt }]) => endedAt > 0);
+    const ended = [...results].filter(([, { endedAt }]) => endedAt > 0);
     const old = ended.filter(([, { endedAt }]) => endedAt < now() - LATE_KEPT);
     const own = ended.filter(([, each]) => each.workspaceId === workspaceId).slice(0, -MOST_OF_WORKSPACE);
-    for (const [id] of [...old, ...own]) late.delete(id);
-    let kept = ended.filter(([id]) => late.has(id));
-    while (kept.length > MOST_KEPT) {
+    for (const [id] of [...old, ...own]) results.delete(id);
+    let kept = ended.filter(([id]) => results.has(id));
+    while (kept.length > MOST_RESULTS) {
       const [most] = [...Map.groupBy(kept, ([, each]) => each.workspaceId).values()].sort((a, b) => b.length - a.length);
       kept = kept.filter((each) => each !== most![0]);
-      late.delete(most![0]![0]);
+      results.delete(most![0]![0]);
     }
   }
 
   return {
     async inTime(asker, work) {
       const done = counted(asker.workspaceId, work);
-      const timer = new AbortController();
-      const inTime = await Promise.race([done, sleep(patience, undefined, { signal: timer.signal })]).finally(() => timer.abort());
+      const inTime = await before(done, patience);
       if (inTime !== undefined) return inTime;
       const id = v7();
-      const one: Late = { ...asker, outcome: isLate(id), endedAt: 0 };
-      late.set(id, one);
+      const one: Pending = { ...asker, outcome: pending(id), endedAt: 0 };
+      results.set(id, one);
       const until = done.catch(failed).then((outcome) => {
         one.outcome = outcome;
         one.endedAt = now();
         forget(asker.workspaceId);
       });
-      return { ...isLate(id), until };
+      return { ...pending(id), until };
     },
     find({ workspaceId, keyId }, id) {
       forget(workspaceId);
-      const found = late.get(id);
+      const found = results.get(id);
       return found?.workspaceId === workspaceId && found.keyId === keyId ? found.outcome : undefined;
     },
   };
 }
 
-const isLate = (id: string): Outcome => ({ status: 202, body: { answer: id, landed: false }, location: `/answers/${id}` });
+const pending = (id: string): Outcome => ({ status: 202, body: { answer: id, landed: false }, location: `/answers/${id}` });

@@ -1,23 +1,21 @@
-/** What the audit log says, with names for ids (SPEC D15.53). */
+/** SPEC D15.53. */
 import { isoTime } from '../clock.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { AuditRow } from '../ports/stored/account-store.ts';
 import { feedNamesIn } from './rules/rule-json.ts';
 
-/** What ids are called. */
 export interface AuditNames {
   readonly keys: ReadonlyMap<string, string>;
-  /** Keys, lists, feeds, workspaces, organizations. */
+  /** Lists, feeds, keys, workspaces, organizations. */
   readonly objects: ReadonlyMap<string, string>;
 }
 
-/** The names of a workspace and of its lists, feeds and keys. */
 export async function auditNames(store: Pick<StoreReads, 'names' | 'workspace'>, workspaceId: string): Promise<AuditNames> {
   const [{ keys, feeds }, workspace] = await Promise.all([feedNamesIn(store, workspaceId), store.workspace(workspaceId)]);
   return { keys, objects: new Map([...feeds, ...keys, ...(workspace === undefined ? [] : [[workspaceId, workspace.name] as const])]) };
 }
 
-/** A row as JSON; what is gone has the name that it had when it went. `names` are those of the ids in `before` and `after`. */
+/** A deleted object keeps its last name. */
 export function auditJson({ id, at, event, object, by, change }: AuditRow, { keys, objects }: AuditNames) {
   const was = change?.before?.name ?? change?.after?.name;
   return {

@@ -1,4 +1,4 @@
-/** Batches that have landed, and undoing them (SPEC D9). */
+/** SPEC D9. */
 
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
@@ -10,7 +10,6 @@ import { inWords } from '../text/duration.ts';
 import { type Operator, operate, type RulePorts } from './operate.ts';
 import type { Names } from './rules/rule-json.ts';
 
-/** A batch in the words of programs; `keys`: the names of keys. */
 export const batchJson = (batch: BatchInfo, keys: Names['keys']) => ({
   id: batch.id,
   what: batch.what,
@@ -29,33 +28,27 @@ export const batchJson = (batch: BatchInfo, keys: Names['keys']) => ({
   undoable: batch.undoable,
 });
 
-/** What undoing a batch would do, in the words of programs. */
 export const previewJson = ({ removes, restores, keeps, sample }: UndoPreview) => ({ removes, restores, keeps, sample });
 
-/** One batch of the last seven days. Rejects with NOT_FOUND. */
 export async function knownBatch(reads: Pick<StoreReads, 'batch'>, workspaceId: string, id: string): Promise<BatchInfo> {
   const batch = await reads.batch(workspaceId, id);
   if (batch === undefined) throw new WeirError('NOT_FOUND', `there is no batch "${id}" of the last ${inWords(RULES_KEPT)}`);
   return batch;
 }
 
-/** A batch that is to be undone, and what that would do if it were the only one. */
+/** `preview`: the effect of undoing this batch alone. */
 export interface PlannedUndo {
   readonly batch: BatchInfo;
   readonly preview: UndoPreview;
 }
 
-/** Of a batch whose changes are given up (SPEC D9.10), and of one whose lists are deleted (D9.11). */
+/** Dropped changes (SPEC D9.10); deleted lists (D9.11). */
 const GIVEN_UP = 'too much has changed since; undo is no longer possible';
-const GONE = `its list is deleted, and nothing comes back into it; weir list restore brings the list back with its rules for ${inWords(DELETED_KEPT)}`;
+const GONE = `its list is deleted, and no rule can return to it; weir list restore brings back the list with its rules for ${inWords(DELETED_KEPT)}`;
 
-/** Why one that is not `undoable` cannot be undone. */
 export const notUndoable = ({ isGone }: Pick<BatchInfo, 'isGone'>): string => (isGone ? GONE : GIVEN_UP);
 
-/**
- * What undoing these batches would do, the newest first. Rejects with NOT_FOUND, and with REFUSED when there is nothing to undo, or when what
- * one of them replaced is given up.
- */
+/** Newest first. Rejects with NOT_FOUND, and with REFUSED if nothing can be undone. */
 export async function planUndo(
   reads: Pick<StoreReads, 'batch' | 'undoPreview' | 'replacement'>,
   workspaceId: string,
@@ -66,7 +59,7 @@ export async function planUndo(
   for (const id of new Set(await batchesOf(reads, workspaceId, ids))) batches.push(await knownBatch(reads, workspaceId, id));
   const lost = batches.find(({ undoable }) => !undoable);
   if (lost !== undefined) throw new WeirError('REFUSED', `batch ${lost.id}: ${notUndoable(lost)}`);
-  // Of the same instant are batches that were sent together: they are named in their order.
+  // Batches sent together have the same instant: keep their order.
   batches.reverse().sort((a, b) => b.receivedAt - a.receivedAt);
   const planned: PlannedUndo[] = [];
   for (const batch of batches) planned.push({ batch, preview: await reads.undoPreview(workspaceId, batch.id, step) });
@@ -76,7 +69,7 @@ export async function planUndo(
   return planned;
 }
 
-/** The batches that ids stand for: that of a replacement of a list stands for all that it sent. */
+/** The id of a list replacement stands for all its batches. */
 async function batchesOf(reads: Pick<StoreReads, 'replacement'>, workspaceId: string, ids: readonly string[]): Promise<string[]> {
   const batches: string[] = [];
   for (const id of ids.map((each) => each.toLowerCase())) {
@@ -86,17 +79,14 @@ async function batchesOf(reads: Pick<StoreReads, 'replacement'>, workspaceId: st
   return batches;
 }
 
-/** What became of undos: the batches that they are, in the order of what they undo; null where another undo was first. */
+/** In the order of the undone batches; null if another undo came first. */
 export interface Undone {
   readonly batches: readonly (string | null)[];
-  /** Messages that had not landed when nobody waited any longer. */
+  /** Messages that did not land in time. */
   readonly unlanded: number;
 }
 
-/**
- * Undoes batches in this order, each by a batch of its own, and waits until that has landed. Rejects with REFUSED when none of them has
- * undone anything, because others were first (D9.12). What has not landed in time is taken for done.
- */
+/** Each undo is a batch of its own. Rejects with REFUSED if other undos came first for all (D9.12). */
 export async function undoBatches(ports: RulePorts, operator: Operator, planned: readonly PlannedUndo[]): Promise<Undone> {
   const operations = planned.map(({ batch }) => ({ operation: { change: 'undo', batchId: batch.id }, listId: batch.listId }) as const);
   const { batches: made, unlanded } = await operate(ports, operator, operations, 1);
@@ -112,8 +102,7 @@ export async function undoBatches(ports: RulePorts, operator: Operator, planned:
   return { batches, unlanded };
 }
 
-/** What undoing does, in words. */
 export function effectText({ removes, restores, keeps }: Pick<UndoPreview, 'removes' | 'restores' | 'keeps'>): string {
-  const kept = keeps === 0 ? '' : `, leaves ${keeps} that changed since`;
-  return `removes ${plural(removes, 'rule')}, puts back ${restores}${kept}`;
+  const rest = keeps === 0 ? '' : `, leaves ${keeps} that changed since`;
+  return `removes ${plural(removes, 'rule')}, restores ${restores}${rest}`;
 }

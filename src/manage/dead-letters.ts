@@ -1,4 +1,4 @@
-/** Messages that could not be landed: listed, sent again, dropped (SPEC D4.6). */
+/** SPEC D4.6. */
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { DeadLetter } from '../ports/landing.ts';
@@ -6,10 +6,9 @@ import type { Store } from '../ports/store.ts';
 import type { Message } from '../ports/stream.ts';
 import { ACCEPTANCE } from '../signal/limits.ts';
 
-/** For the audit log: the workspace, and who drops its letters. */
+/** For the audit log. */
 type Of = Parameters<Store['dropDeadLetter']>[1];
 
-/** A dead letter in the words of programs. */
 export const deadLetterJson = ({ id, at, reason, streamId, partition, offset, timestamp, key, headers, value }: DeadLetter) => ({
   id,
   at: isoTime(at),
@@ -23,7 +22,7 @@ export const deadLetterJson = ({ id, at, reason, streamId, partition, offset, ti
   value,
 });
 
-/** The dead letters of these ids, each once; rejects with NOT_FOUND unless all are there and `isOwn`. */
+/** Rejects with NOT_FOUND unless `isOwn` accepts all. */
 export async function findLetters(
   reads: Pick<Store, 'deadLetter'>,
   ids: readonly string[],
@@ -38,7 +37,7 @@ export async function findLetters(
   return letters;
 }
 
-/** Appends messages to the end of the stream again, as received at their first time, and drops them here. */
+/** Keeps the original time of receipt. */
 export async function replayLetters(
   store: Pick<Store, 'dropDeadLetter'>,
   publish: (messages: readonly Message[]) => Promise<void>,
@@ -55,18 +54,14 @@ export async function replayLetters(
   await dropLetters(store, letters, of);
 }
 
-/** Deletes dead letters. */
 export async function dropLetters(store: Pick<Store, 'dropDeadLetter'>, letters: readonly DeadLetter[], of?: Of): Promise<void> {
   for (const { id } of letters) await store.dropDeadLetter(id, of);
 }
 
-/** When a message was first accepted, ms: at its timestamp where that can be, else at the instant at which it became a dead letter. */
+/** ms; the timestamp if plausible, else when it became a dead letter. */
 const acceptedAt = ({ timestamp, at }: DeadLetter): number => (timestamp >= ACCEPTANCE.first && timestamp < at ? timestamp : at);
 
-/**
- * Whether a dead letter is a workspace's: the stream carried it under the workspace's key, and its header, where it has one, names no
- * other.
- */
+/** Needs the workspace's key; a header must not name another workspace. */
 export const isOfWorkspace =
   (workspaceId: string) =>
   ({ key, headers }: DeadLetter): boolean =>

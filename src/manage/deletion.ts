@@ -1,4 +1,4 @@
-/** Deleting lists and feeds: what goes with them is told first, and for seven days they come back (SPEC D15.50 to D15.52). */
+/** SPEC D15.50 to D15.52. */
 
 import type { ComposedFeed } from '../account/feed.ts';
 import type { AccessList } from '../account/list.ts';
@@ -15,7 +15,6 @@ import { LATELY_WORDS, RECENT_USES, type RecentUses, recentUses } from './device
 import { findFeed, findList } from './find.ts';
 import { requireRestorable, requireRevocable } from './keys/bounds.ts';
 
-/** Rules of a list that are counted at most. */
 const COUNTED = 100_000;
 
 interface Named {
@@ -23,40 +22,36 @@ interface Named {
   readonly name: string | null;
 }
 
-/** What is deleted with a list or feed. */
+/** The effects of deleting a list or feed. */
 export interface DeletionPreview extends RecentUses {
   readonly kind: DeletedFeed['kind'];
   readonly id: string;
   readonly name: string;
-  /** Active rules of a list, counted up to 100,000; 0 of a feed, whose lists stay. */
+  /** Counted up to 100,000; 0 for a feed, whose lists stay. */
   readonly rules: number;
-  /** Whether there are more rules than were counted. */
   readonly more_rules: boolean;
-  /** The feeds made of lists that have the list, those of all lists included. */
+  /** Including feeds of all lists. */
   readonly feeds: readonly Named[];
-  /** Keys that are bound to it: they are revoked with it. */
   readonly keys: readonly Named[];
-  /** Whether anything goes with it, or anybody pulls it: then it is deleted only when that is confirmed. */
   readonly needs_confirmation: boolean;
 }
 
 const named = (id: string, name: string) => listOf({ id: [id, Type.String()], name: [name, nullable(Type.String())] });
 
-/** `DeletionPreview` in API documents. */
 export const DELETION_PREVIEW = {
   kind: ['list', Type.Enum(['list', 'composed'])],
   name: 'edge',
-  rules: [1204, `Active rules that go with it, counted up to ${COUNTED}.`],
-  more_rules: [false, 'Whether there are more than were counted.'],
+  rules: [1204, `Active rules that are deleted with it, counted up to ${COUNTED}.`],
+  more_rules: [false, 'Whether there are more rules than counted.'],
   feeds: named('0195a3c0-0000-7000-8000-000000000003', 'perimeter'),
   keys: named('0195a3c0-0000-7000-8000-000000000002', 'edge firewall'),
   ...RECENT_USES,
-  needs_confirmation: [true, 'Whether anything goes with it, or anybody pulls it: confirmed has to say that it is meant.'],
+  needs_confirmation: [true, 'Whether the deletion affects rules, feeds, keys or clients, so that it needs confirmed=1.'],
 } as const satisfies Fields;
 
 type Reads = Pick<StoreReads, 'findNamed' | 'feed' | 'feeds' | 'keys' | 'devices' | 'bouncerPage' | 'ping' | 'countListRules'>;
 
-/** What would go with a list or feed. Rejects with NOT_FOUND, with REFUSED where it is not deleted by itself: a source's list is with that (`source`). */
+/** Rejects with NOT_FOUND, and with REFUSED for the list of a source unless `kind` is `source`. */
 export async function deletionPreview(
   store: Reads,
   workspaceId: string,
@@ -91,28 +86,24 @@ async function previewOf(
     feeds: feeds.map((feed) => ({ id: feed.id, name: feed.name })),
     keys: bound.map((key) => ({ id: key.id, name: keyNames.get(key.id) ?? null })),
     ...uses,
-    // A list without rules is no loss to a feed of all lists.
+    // An empty list makes no difference to a feed of all lists.
     needs_confirmation: rules + feeds.filter(({ lists }) => lists !== null).length + bound.length + uses.pulled.length > 0,
   };
 }
 
-/** How something is to be deleted. */
 export interface DeleteRequest {
-  /** What goes with it was seen, and is meant. */
   readonly confirmed?: boolean | undefined;
   readonly forGood?: boolean | undefined;
-  /** Nothing is deleted. */
   readonly preview?: boolean | undefined;
 }
 
-/** What was deleted, or would be. */
 export interface Deletion extends DeletionPreview {
   readonly deleted: boolean;
-  /** Until when it can be brought back; null: it cannot. */
+  /** null: it cannot be restored. */
   readonly restorable_until: string | null;
 }
 
-/** Deletes a list or feed, and revokes the keys bound to it. Rejects with REFUSED where that has to be confirmed and is not. */
+/** Rejects with REFUSED without a required confirmation. */
 export async function deleteNamed(
   context: ChangeContext & { readonly store: StoreReads & StoreWrites },
   kind: DeletedFeed['kind'],
@@ -120,31 +111,32 @@ export async function deleteNamed(
   { confirmed = false, forGood = false, preview = false }: DeleteRequest,
 ): Promise<Deletion> {
   const { store, workspaceId } = context;
-  const told = await deletionPreview(store, workspaceId, kind, ref);
-  if (preview) return { ...told, deleted: false, restorable_until: null };
-  await requireRevocable(context, told.keys);
-  if (told.needs_confirmation && !confirmed)
-    throw new WeirError('REFUSED', `${deletionSentence(told)}: with preview=1 it is told in full, with confirmed=1 it is done`);
+  const effects = await deletionPreview(store, workspaceId, kind, ref);
+  if (preview) return { ...effects, deleted: false, restorable_until: null };
+  await requireRevocable(context, effects.keys);
+  if (effects.needs_confirmation && !confirmed)
+    throw new WeirError('REFUSED', `${deletionSentence(effects)}: see the details with preview=1, delete with confirmed=1`);
   const options = { ...changeOptions(context), forGood };
-  if (kind === 'list') await store.deleteList(workspaceId, told.id, options);
-  else await store.deleteFeed(workspaceId, told.id, options);
-  const kept = forGood ? undefined : (await store.deletedFeeds(workspaceId, await store.ping())).find(({ id }) => id === told.id);
-  return { ...told, deleted: true, restorable_until: kept === undefined ? null : isoTime(kept.until) };
+  if (kind === 'list') await store.deleteList(workspaceId, effects.id, options);
+  else await store.deleteFeed(workspaceId, effects.id, options);
+  const deleted = forGood ? undefined : (await store.deletedFeeds(workspaceId, await store.ping())).find(({ id }) => id === effects.id);
+  return { ...effects, deleted: true, restorable_until: deleted === undefined ? null : isoTime(deleted.until) };
 }
 
-/** What goes with it, in one sentence. */
 export function deletionSentence({ kind, name, rules, more_rules, feeds, keys, pulled, pulled_left_out }: DeletionPreview): string {
-  const goes = [
-    ...(rules > 0 ? [`${more_rules ? `more than ${rules} rules` : plural(rules, 'rule')}`] : []),
-    ...(feeds.length > 0 ? [`a part of ${plural(feeds.length, 'feed')}`] : []),
-    ...(keys.length > 0 ? [plural(keys.length, 'key')] : []),
-    ...(pulled.length > 0 ? [`what ${plural(pulled.length + pulled_left_out, 'client')} pulled ${LATELY_WORDS}`] : []),
+  const effects = [
+    ...(rules > 0 ? [`deletes ${more_rules ? `more than ${rules} rules` : plural(rules, 'rule')}`] : []),
+    ...(feeds.length > 0 ? [`changes ${plural(feeds.length, 'feed')}`] : []),
+    ...(keys.length > 0 ? [`revokes ${plural(keys.length, 'key')}`] : []),
+    ...(pulled.length > 0 ? [`affects ${plural(pulled.length + pulled_left_out, 'client')} that fetched it ${LATELY_WORDS}`] : []),
   ];
   const what = kind === 'list' ? 'list' : 'feed';
-  return goes.length === 0 ? `the ${what} "${name}" goes` : `with the ${what} "${name}" goes ${goes.join(', ')}`;
+  return effects.length === 0
+    ? `deleting the ${what} "${name}" affects nothing else`
+    : `deleting the ${what} "${name}" also ${effects.join(', ')}`;
 }
 
-/** Brings back the list or feed with this id or name that was deleted last. Rejects with NOT_FOUND, and with REFUSED where several had the name. */
+/** By id or last name. Rejects with NOT_FOUND, and with REFUSED if several had the name. */
 export async function restoreNamed(
   context: ChangeContext,
   kind: DeletedFeed['kind'],
@@ -154,20 +146,19 @@ export async function restoreNamed(
   const { store, workspaceId, maxLists, maxSources, by } = context;
   const deleted = (await store.deletedFeeds(workspaceId, await store.ping())).filter((each) => each.kind === kind);
   const found = deleted.filter(({ id }) => id === ref.toLowerCase());
-  const meant = found.length > 0 ? found : deleted.filter((each) => each.name === ref);
+  const matching = found.length > 0 ? found : deleted.filter((each) => each.name === ref);
   const what = kind === 'list' ? 'list' : 'feed';
-  if (meant.length > 1)
+  if (matching.length > 1)
     throw new WeirError(
       'REFUSED',
-      `${meant.length} ${what}s called "${ref}" were deleted; use the id: ${meant.map(({ id }) => id).join(', ')}`,
+      `${matching.length} ${what}s called "${ref}" were deleted; use the id: ${matching.map(({ id }) => id).join(', ')}`,
     );
-  if (meant.length === 0)
-    throw new WeirError('NOT_FOUND', `no ${what} "${ref}" was deleted in the last ${inWords(DELETED_KEPT)}, or it was for good`);
-  await requireRestorable(context, meant[0]!.id);
-  return store.restoreDeleted(workspaceId, meant[0]!.id, { name, maxLists, maxSources }, { by });
+  if (matching.length === 0)
+    throw new WeirError('NOT_FOUND', `no ${what} "${ref}" was deleted in the last ${inWords(DELETED_KEPT)}, or it was deleted for good`);
+  await requireRestorable(context, matching[0]!.id);
+  return store.restoreDeleted(workspaceId, matching[0]!.id, { name, maxLists, maxSources }, { by });
 }
 
-/** What was deleted, as JSON has it. */
 export const deletedJson = ({ kind, id, name, deletedAt, until, keys }: DeletedFeed) => ({
   kind,
   id,

@@ -1,5 +1,3 @@
-/** What the feed of a list, or one made of lists, is like now, as far as this process has built it. */
-
 import { isoTime } from '../clock.ts';
 import { capPercent } from '../feed/facts.ts';
 import { FORMAT_NAMES, FORMATS } from '../feed/formats/table.ts';
@@ -12,7 +10,7 @@ import type { ManageContext } from './context.ts';
 
 const formatsOf = (rated: boolean) => FORMAT_NAMES.filter((name) => FORMATS[name].rated === rated);
 
-/** Entries and cap of the variants of a feed that always have the same ones. */
+/** Counts shared by all variants of a feed with the same content. */
 const builtJson = ({ action, family, rated, facts, builtAt }: WatchedFeed) => ({
   formats: formatsOf(rated),
   family,
@@ -25,7 +23,7 @@ const builtJson = ({ action, family, rated, facts, builtAt }: WatchedFeed) => ({
   built_at: isoTime(builtAt),
 });
 
-/** The state of a feed; null in a process that builds none. A feed that nobody has asked for yet has nothing built. */
+/** null in a process that builds no feeds; empty before the first request. */
 export function feedStateJson({ feeds, workspaceId }: Pick<ManageContext, 'feeds' | 'workspaceId'>, feedId: string | null) {
   if (feeds === undefined) return null;
   const watched = feeds.of({ workspaceId, feedId });
@@ -37,16 +35,15 @@ export function feedStateJson({ feeds, workspaceId }: Pick<ManageContext, 'feeds
   };
 }
 
-/** What is left out of a feed. */
 export const LEFT_OUT = [
   null,
   nullable(
     objectOf({
-      lists: listOf({ name: 'firehol', entries: [4021, 'By itself.'] }),
-      min_sources: [null, nullable(Type.Integer({ description: 'How many lists have to agree for now.' }))],
-      entries: [null, nullable(Type.Integer({ description: 'Of what fewer lists have.' }))],
+      lists: listOf({ name: 'firehol', entries: [4021, 'Entries of this list alone.'] }),
+      min_sources: [null, nullable(Type.Integer({ description: 'The number of lists that currently have to agree.' }))],
+      entries: [null, nullable(Type.Integer({ description: 'Entries of networks that fewer lists have.' }))],
     }),
-    { description: 'What it leaves out to keep within its cap (docs/feeds.md); null: nothing.' },
+    { description: 'Content left out to stay within the limit; null: nothing.' },
   ),
 ] as const;
 
@@ -59,23 +56,22 @@ const STATE = {
       entries: 1200,
       entry_limit: 50_000,
       cap_use_percent: 2,
-      over_cap: [false, 'The feed is not published: polls are answered 413.'],
+      over_cap: [false, 'The feed exceeds its limit: it is not published, and polls get a 413.'],
       left_out: LEFT_OUT,
       built_at: '2026-11-20T10:00:00.000Z',
     },
-    { description: 'What this process has built; empty when nobody has asked for the feed yet.' },
+    { description: 'The variants this process has built; empty until a client requests the feed.' },
   ),
-  stale_since: [null, nullable(Type.String(), { description: 'Since when it is served from memory; null: it is up to date.' })],
+  stale_since: [null, nullable(Type.String(), { description: 'The time since when it is served from memory; null: it is up to date.' })],
   events: [
     [],
     Type.Array(objectOf({ kind: '', text: '', since: '2026-11-20T10:00:00.000Z' }), {
-      description: 'What needs attention (docs/status.md).',
+      description: 'Current alerts of the feed.',
     }),
   ],
 } as const satisfies Fields;
 
-/** A feed's state, as a field of what it is the feed of. */
 export const FEED_STATE = [
   exampleOf(STATE),
-  nullable(objectOf(STATE), { description: 'What the feed is like; not in the ETag. null: this process builds no feeds.' }),
+  nullable(objectOf(STATE), { description: 'The state of the feed; not part of the ETag. null: this process builds no feeds.' }),
 ] as const;

@@ -1,11 +1,10 @@
-/** Finding what a path or an option names in a workspace, through an index. */
 import type { ComposedFeed } from '../account/feed.ts';
 import type { KeyInfo } from '../account/key.ts';
 import { type AccessList, idsText } from '../account/list.ts';
 import { WeirError } from '../errors.ts';
 import type { StoreReads } from '../ports/store.ts';
 
-/** The list with that UUID or unique name. Rejects with NOT_FOUND, and with REFUSED when lists share the name. */
+/** By UUID or unique name. Rejects with NOT_FOUND, and with REFUSED if the name is ambiguous. */
 export async function findList(store: Pick<StoreReads, 'findNamed'>, workspaceId: string, ref: string): Promise<AccessList> {
   const found = (await store.findNamed(workspaceId, ref))?.lists ?? [];
   if (found.length > 1) throw new WeirError('REFUSED', `${found.length} lists are called "${ref}"; use the id: ${idsText(found)}`);
@@ -15,11 +14,11 @@ export async function findList(store: Pick<StoreReads, 'findNamed'>, workspaceId
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The UUID of the list that `ref` names; whether a list has a UUID that is given is left to the store. */
+/** A given UUID is not checked. */
 export const listIdOf = async (store: Pick<StoreReads, 'findNamed'>, workspaceId: string, ref: string): Promise<string> =>
   UUID.test(ref) ? ref : (await findList(store, workspaceId, ref)).id;
 
-/** The feed made of lists with that UUID or name. Rejects with NOT_FOUND. */
+/** By UUID or name. Rejects with NOT_FOUND. */
 export async function findFeed(store: Pick<StoreReads, 'findNamed' | 'feed'>, workspaceId: string, ref: string): Promise<ComposedFeed> {
   const [found] = (await store.findNamed(workspaceId, ref))?.feeds ?? [];
   const feed = found && (await store.feed(workspaceId, found.id));
@@ -27,7 +26,7 @@ export async function findFeed(store: Pick<StoreReads, 'findNamed' | 'feed'>, wo
   return feed;
 }
 
-/** The key with that id or unique name, valid or not. Rejects with NOT_FOUND, and with REFUSED when keys share the name. */
+/** Includes revoked keys. Rejects with NOT_FOUND, and with REFUSED if the name is ambiguous. */
 export async function findKeyNamed(store: Pick<StoreReads, 'key' | 'keys'>, workspaceId: string, ref: string): Promise<KeyInfo> {
   const known = UUID.test(ref.toLowerCase()) ? await store.key(workspaceId, ref.toLowerCase()) : undefined;
   if (known !== undefined) return known;
@@ -37,7 +36,7 @@ export async function findKeyNamed(store: Pick<StoreReads, 'key' | 'keys'>, work
   return found[0]!;
 }
 
-/** The UUID of the list or feed that `ref` names. Rejects with NOT_FOUND, and with REFUSED when lists share the name. */
+/** Rejects with NOT_FOUND, and with REFUSED if the name is ambiguous. */
 export async function anyFeedId(store: Pick<StoreReads, 'findNamed'>, workspaceId: string, ref: string): Promise<string> {
   const found = await store.findNamed(workspaceId, ref);
   const [feed] = found?.feeds ?? [];

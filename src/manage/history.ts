@@ -1,10 +1,9 @@
-/** The past of feeds as JSON has it. */
 import { DAY } from '../clock.ts';
 import type { FamilySize, FeedDay } from '../ports/history.ts';
 
 const sizeJson = (size: FamilySize | null) => size && { last: size.last, max: size.most };
 
-/** A day since 1970 as a date. */
+/** `day`: days since 1970. */
 export const dateOf = (day: number): string => new Date(day * DAY).toISOString().slice(0, 10);
 
 export const dayJson = ({ day, v4, v6, hitBytes, ...counts }: FeedDay) => ({

@@ -1,4 +1,4 @@
-/** What bouncers told to have dropped, as JSON has it (SPEC D31.6). */
+/** Drops reported by bouncers (SPEC D31.6). */
 import { dayOf } from '../clock.ts';
 import type { ExplainedTarget } from '../feed/whatif/explain/explain.ts';
 import type { ListHits } from '../ports/history.ts';
@@ -6,7 +6,6 @@ import type { StoreReads } from '../ports/store.ts';
 import { dateOf } from './history.ts';
 import type { Names } from './rules/rule-json.ts';
 
-/** Days that are looked back at. */
 const HIT_DAYS = 30;
 
 export interface HitsJson {
@@ -15,11 +14,10 @@ export interface HitsJson {
   readonly last_hit: string | null;
 }
 
-/** What was dropped for lists in 30 days. */
+/** Drops of the last 30 days. */
 export interface FoundHits {
-  /** By the list's UUID. */
   of(listId: string): HitsJson;
-  /** In all, and of no list. */
+  /** `of_no_list`: reported without a list. */
   readonly whole: { readonly days: number; readonly hits: number; readonly hit_bytes: number; readonly of_no_list: number };
 }
 
@@ -46,12 +44,11 @@ const hitsJson = (found: ListHits | undefined): HitsJson => ({
   last_hit: found === undefined ? null : dateOf(found.lastDay),
 });
 
-/** What was dropped for one of the lists whose rules put a target into feeds. */
 export interface ListDropped extends HitsJson {
   readonly list: string;
 }
 
-/** What was dropped for the lists whose rules put a target into feeds; none where no bouncer of the workspace counts. `now` in ms. */
+/** Lists that put a target into feeds; empty if no bouncer reports drops. `now` in ms. */
 export async function droppedOf(
   store: Pick<StoreReads, 'listHits'>,
   workspaceId: string,

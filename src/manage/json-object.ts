@@ -1,4 +1,3 @@
-/** The JSON object of a body, and what is wrong with it. */
 import type { TSchema } from 'typebox';
 import { isTooDeep, TOO_DEEP } from '../json/json.ts';
 import type { FieldFault } from '../signal/validate.ts';
@@ -6,7 +5,7 @@ import { withDurations } from '../text/duration.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-/** The object in bytes; no bytes are an empty one. */
+/** Empty bytes are an empty object. */
 export function readObject(bytes: Uint8Array): { readonly fields: Readonly<Record<string, unknown>> } | { readonly fault: FieldFault } {
   if (bytes.length === 0) return { fields: {} };
   try {
@@ -19,10 +18,10 @@ export function readObject(bytes: Uint8Array): { readonly fields: Readonly<Recor
   }
 }
 
-/** A text of JSON, which a key is when a colon follows, or the beginning or end of a level. */
+/** A string (a key before a colon), or a bracket. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g;
 
-/** The faults of fields that the JSON of an object has twice, of which `JSON.parse` keeps the last. */
+/** `JSON.parse` would use the last one. */
 export function repeatedFields(bytes: Uint8Array): FieldFault[] {
   const names = new Set<string>();
   const twice = new Set<string>();
@@ -38,7 +37,7 @@ export function repeatedFields(bytes: Uint8Array): FieldFault[] {
   return [...twice].map((field) => ({ field, message: 'must be given once' }));
 }
 
-/** The fields of an object as their schemas mean them: null where that is no value is as if absent, a duration is a number. */
+/** Drops a null that is not allowed; reads durations as numbers. */
 export const asMeant = (
   fields: Readonly<Record<string, unknown>>,
   properties: Readonly<Record<string, TSchema>>,

@@ -1,4 +1,4 @@
-/** Operations of people over rules: put on the stream as batches, and waited for (SPEC D9). */
+/** SPEC D9. */
 import { type Sender, senderOf } from '../account/caller.ts';
 import { WeirError } from '../errors.ts';
 import type { StoreReads } from '../ports/store.ts';
@@ -7,48 +7,44 @@ import type { RuleOperation } from '../rule.ts';
 import { encodeOperation } from '../signal/message/encode.ts';
 import { BATCH_SIGNALS, newBatchId, signalId } from '../signal/message/signal-id.ts';
 
-/** The way to rules: they are read from the store, and changed through the stream only. */
 export interface RulePorts {
   readonly reads: StoreReads;
-  /** Appends to the stream; resolves when the messages are durable. */
+  /** Resolves when durable. */
   publish(messages: readonly Message[]): Promise<void>;
-  /** Waits until what is on the stream has landed; how many messages are left when that takes too long. */
+  /** Returns the number left after the longest wait. */
   untilLanded(): Promise<number>;
 }
 
-/** Who operates on the rules of which workspace. */
 export interface Operator extends Sender {
   readonly workspaceId: string;
   readonly organizationId: string;
 }
 
-/** Waits for what was accepted before. Rejects with REFUSED where that takes too long: what has not landed would be left out unsaid (D34.3). */
+/** Rejects with REFUSED after the longest wait: the result would be incomplete (D34.3). */
 export async function allLanded({ untilLanded }: Pick<RulePorts, 'untilLanded'>): Promise<void> {
   const left = await untilLanded();
-  if (left > 0) throw new WeirError('REFUSED', `${left} messages that were accepted before have not landed: try again`);
+  if (left > 0) throw new WeirError('REFUSED', `${left} messages accepted before have not landed yet: try again`);
 }
 
-/** An operation and the list whose rules it means; null where it means none. */
+/** null: no list. */
 export interface ListOperation {
   readonly operation: RuleOperation;
   readonly listId: string | null;
 }
 
-/** What a message says, and of which list; null where it is of none. */
+/** null: no list. */
 export interface ListMessage {
   readonly listId: string | null;
   readonly encode: (context: Parameters<typeof encodeOperation>[1]) => Message;
 }
 
-/** What was put on the stream. */
 export interface Operated {
-  /** The ids of the batches. */
   readonly batches: readonly string[];
-  /** Messages that had not landed when nobody waited any longer. */
+  /** Messages that did not land in time. */
   readonly unlanded: number;
 }
 
-/** Puts operations on the stream, as many in a batch as `perBatch` and a batch allow, and waits until they have landed. */
+/** Waits for landing. */
 export async function operate(
   ports: RulePorts,
   operator: Operator,
@@ -63,13 +59,12 @@ export async function operate(
   return { batches, unlanded: await ports.untilLanded() };
 }
 
-/** The message of an operation. */
 export const messageOf = ({ operation, listId }: ListOperation): ListMessage => ({
   listId,
   encode: (context) => encodeOperation(operation, context),
 });
 
-/** Puts messages on the stream as one batch, BATCH_SIGNALS at most, as of an instant (ms), and returns its id. */
+/** At most BATCH_SIGNALS. `receivedAt` in ms. Returns the id. */
 export async function publishBatch(
   { publish }: Pick<RulePorts, 'publish'>,
   operator: Operator,
@@ -81,7 +76,6 @@ export async function publishBatch(
   return batchId;
 }
 
-/** The messages of a batch. */
 export const batchMessages = (
   { workspaceId, organizationId, ...sender }: Operator,
   receivedAt: number,

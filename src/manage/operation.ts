@@ -1,4 +1,4 @@
-/** What an operation of management is: one row of the table (table.ts), from which routes, checks, documents and tests follow. */
+/** A row of table.ts, from which routes, checks, documents and tests are derived. */
 
 import type { TObject, TSchema } from 'typebox';
 import { NAME_RULE, nameFault } from '../account/name.ts';
@@ -11,73 +11,68 @@ import type { Outcome } from './outcome.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** What a request gives an operation: the parts of its path, its query, its body. */
 export interface Given<Q, B> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
-  /** The body as it was sent, for operations that have no schema for it. */
+  /** For operations without a body schema. */
   readonly bytes: Uint8Array;
 }
 
-/** A row as it is written; `operation` makes it one of the table. */
 export interface OperationSpec<Q extends TObject, B extends TObject, T> {
   readonly summary: string;
-  /** More of it, for the API document. */
   readonly description?: string;
-  /** Also keys that are bound to a list may do it, for that list. */
+  /** Also for keys bound to a list. */
   readonly bound?: true;
-  /** Parameters of the query: texts, integers, booleans. No others are taken. */
+  /** Others are refused. */
   readonly query?: Q;
-  /** Fields of the body. No others are taken. */
+  /** Others are refused. */
   readonly body?: B;
-  /** A body that is no JSON and has no schema, for the API document: its media type, and an example. */
+  /** A body that is not JSON. */
   readonly rawBody?: { readonly type: string; readonly example: string };
-  /** The body is read and judged where the operation is run, from its bytes: its schema is for the document. */
+  /** `run` validates the bytes; the schema is for the API document. */
   readonly isReadWhereItRuns?: true;
-  /** Who may do it has all permissions besides. */
+  /** Needed besides all permissions. */
   readonly role?: 'admin';
-  /** The longest body, bytes; 64 KiB when absent. */
+  /** Bytes; default 64 KiB. */
   readonly bodyBytes?: number;
-  /** The answer's body; has a title and examples. One with `landed` is 202 while that is false. */
+  /** With a title and examples. `landed: false` means status 202. */
   readonly answer: TSchema;
-  /** The status of the answer when it is done; 200 when absent. */
+  /** Default 200. */
   readonly status?: 201 | 202;
-  /** The event in the audit log, for what changes something that the store records there; null, as when absent: none. */
+  /** Audit event of a recorded change; default none. */
   readonly audit?: string | null;
-  /** The request has to say which state it changes: If-Match (SPEC D15.9). Has to have a GET of the same path. */
+  /** Needs If-Match (SPEC D15.9) and a GET of the same path. */
   readonly edits?: true;
   /**
-   * Takes an Idempotency-Key (SPEC D15.11): what `run` returns is kept as JSON, and shown again. `in_store`: the store's transaction keeps
-   * it; `elsewhere`: it is kept once it was done, and what breaks off before may be done again.
+   * Accepts an Idempotency-Key (SPEC D15.11): the value of `run` is stored as JSON. `in_store`: in the same transaction; `elsewhere`: after
+   * the work, so that interrupted work may run again.
    */
   readonly creates?: 'in_store' | 'elsewhere';
-  /** May take longer than a client waits: then it is 202, and its answer is asked for (SPEC D15.55). */
+  /** 202, then poll (SPEC D15.55). */
   readonly isLong?: true;
-  /** Statuses that it answers besides those of all operations, with the sentence of an example. */
+  /** With example messages. */
   readonly refusals?: Readonly<Partial<Record<404 | 409 | 413 | 422, string>>>;
-  /** Examples of the body for the API document. */
   readonly examples?: readonly object[];
-  /** Does it. Rejects with a WeirError for what the caller can act on. Values that it returns are JSON. */
+  /** Rejects with a WeirError for the caller. The value is JSON. */
   run(context: ManageContext, given: Given<Static<Q>, Static<B>>): Promise<T>;
-  /** The answer that shows what `run` has returned, also when it was returned before; absent: that is its body. */
+  /** Renders a value, new or stored; default: as the body. */
   show?(value: T, context: ManageContext): Outcome;
 }
 
 type AnySpec = OperationSpec<TObject, TObject, unknown>;
 
-/** A row of the table. */
 export interface Operation extends Omit<AnySpec, 'audit' | 'show'>, Required<Pick<AnySpec, 'audit' | 'show'>> {
-  /** Unique; the API document's operationId. */
+  /** Unique; the operationId. */
   readonly name: string;
   readonly method: Method;
   /** Below /v1/manage, such as `/lists/{list}`. */
   readonly path: string;
-  /** null: every key that is not bound to a list or feed. */
+  /** null: any key without a binding. */
   readonly permission: Permission | null;
 }
 
-/** A row whose query, body and value have types of their own. `request`: its method and path. */
+/** `request`: method and path. */
 export function operation<T, Q extends TObject = TObject<Record<never, never>>, B extends TObject = TObject<Record<never, never>>>(
   name: string,
   request: `${Method} /${string}`,
@@ -88,14 +83,13 @@ export function operation<T, Q extends TObject = TObject<Record<never, never>>, 
   return { name, method, path, permission, audit: null, show: (body: object) => ({ body }), ...spec } as unknown as Operation;
 }
 
-/** Rejects with USAGE a name that is given to something that has another one, where it cannot be one (SPEC D47.10). */
+/** Rejects with USAGE (SPEC D47.10). */
 export function refuseNewName(given: string | null | undefined, before: string | null): void {
   if (given != null && given !== before && nameFault(given) !== null) throw fieldFault('name', `must have ${NAME_RULE}`);
 }
 
-/** The error of a field or parameter whose value no schema can judge. */
 export const fieldFault = (field: string, message: string): WeirError => fieldFaults([{ field, message }]);
 
-/** The error of several, each a row of the answer's `details`. */
+/** `details` of the response. */
 export const fieldFaults = (faults: readonly [FieldFault, ...FieldFault[]]): WeirError =>
   new WeirError('USAGE', `${faults[0].field} ${faults[0].message}`, { cause: faults });

@@ -1,16 +1,14 @@
-/** The answer to a request. */
 export interface Outcome {
-  /** 200 when absent; that of a fault where a late answer is one. */
+  /** Default 200. */
   readonly status?: number;
   readonly body: object;
-  /** The body as JSON, where that is there already. */
+  /** If available. */
   readonly json?: string;
-  /** The entity tag of what can be edited of the resource (`stateTag`). */
+  /** For If-Match (`stateTag`). */
   readonly tag?: string;
-  /** The path of what was made, below /v1/manage. */
+  /** Below /v1/manage. */
   readonly location?: string;
-  /** Further headers of it. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined;
-  /** Until when the body of the request is needed, where that is longer than until its answer. */
+  /** The body of the request is needed until then. */
   readonly until?: Promise<unknown>;
 }

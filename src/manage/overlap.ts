@@ -1,4 +1,4 @@
-/** What lists are worth as JSON has it: what was counted, with what is known of them besides (SPEC D30). */
+/** SPEC D30. */
 import type { AccessList } from '../account/list.ts';
 import { DAY, dayOf, isoTime } from '../clock.ts';
 import type { OverlapDetail } from '../feed/whatif/overlap/detail.ts';
@@ -9,22 +9,20 @@ import { everyItem } from '../ports/stored/paginate.ts';
 import { dayJson } from './history.ts';
 import { type HitsJson, hitsFound } from './hits.ts';
 
-/** Days that are looked back at. */
 export const WORTH_DAYS = DETECTED_SINCE / DAY;
 
 const shareJson = ({ entries, v4, v6 }: Share) => ({ entries, addresses_v4: v4, addresses_v6: v6 });
 
-/** Counts what lists are worth. What it rejects with is for who asks. */
+/** Rejects with an error for the caller. */
 export interface OverlapCounter {
-  /** Of all lists of a workspace; `shown`: the UUID of one that is told in any case. */
+  /** `shown`: UUID of a list that is always included. */
   lists(workspaceId: string, shown?: string): Promise<WorkspaceOverlap>;
-  /** What one list costs and hits besides. */
   detail(workspaceId: string, list: Pick<AccessList, 'id' | 'name'>): Promise<OverlapDetail>;
 }
 
 type OverlapStore = Pick<StoreReads, 'sourcePage' | 'feedDays' | 'listHits'>;
 
-/** What the sources of a workspace say that they copy, by the list. */
+/** Declared by sources, by list. */
 async function copiesOf(store: OverlapStore, workspaceId: string): Promise<ReadonlyMap<string, readonly string[]>> {
   const copies = new Map<string, readonly string[]>();
   for await (const { source } of everyItem((page) => store.sourcePage(workspaceId, page))) copies.set(source.listId, source.copies);
@@ -51,7 +49,6 @@ function listJson(
   };
 }
 
-/** All lists of a workspace. */
 export async function overlapJson(store: OverlapStore, workspaceId: string, { at, detections, lists, listsLeftOut }: WorkspaceOverlap) {
   const copies = await copiesOf(store, workspaceId);
   const hits = await hitsFound(store, workspaceId, at);
@@ -64,24 +61,24 @@ export async function overlapJson(store: OverlapStore, workspaceId: string, { at
   };
 }
 
-/** One of them, with its days and what it costs; undefined where it is gone. */
+/** undefined if it is deleted. */
 export async function listOverlapJson(
   store: OverlapStore,
-  worth: OverlapCounter,
+  counter: OverlapCounter,
   workspaceId: string,
   list: Pick<AccessList, 'id' | 'name'>,
 ) {
   const isHere = ({ id }: { readonly id: string }) => id === list.id;
-  const first = await worth.lists(workspaceId);
-  const found = first.lists.some(isHere) ? first : await worth.lists(workspaceId, list.id);
+  const first = await counter.lists(workspaceId);
+  const found = first.lists.some(isHere) ? first : await counter.lists(workspaceId, list.id);
   const { at, detections: detected, dropped, lists } = await overlapJson(store, workspaceId, found);
-  const told = lists.find(isHere);
-  if (told === undefined) return undefined;
-  const detail = await worth.detail(workspaceId, list);
+  const own = lists.find(isHere);
+  if (own === undefined) return undefined;
+  const detail = await counter.detail(workspaceId, list);
   const to = dayOf(found.at);
   const days = await store.feedDays(workspaceId, list.id, { from: to - WORTH_DAYS + 1, to });
   return {
-    ...{ at, detected, dropped, ...told },
+    ...{ at, detected, dropped, ...own },
     days: days.map(dayJson).map(({ day, added, expired, removed, undone, hits }) => ({ day, added, expired, removed, undone, hits })),
     never_block: detail.neverBlock,
     protected: detail.protected,

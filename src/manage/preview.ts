@@ -1,12 +1,10 @@
-/** What batches would do, before they are sent: each judged as it would be then, and all of them together counted in feeds. */
 import { type ForecastFields, forecastFields } from '../feed/monitor/forecast-fields.ts';
-import type { Batch, Refused, Taken } from '../signal/accept.ts';
+import type { AcceptedBatch, Batch, Refused } from '../signal/accept.ts';
 import type { RuleManagement } from './rules/rule-ports.ts';
 
-/** What became of a batch, or would. */
-export type BatchResult = Taken | Refused;
+export type BatchResult = AcceptedBatch | Refused;
 
-/** Judges batches of one workspace and list without publishing them, and counts what all of them together would change of feeds. */
+/** Checks batches without publishing them; counts their combined effect. */
 export async function previewBatches(
   { accept, forecast, pause }: Pick<RuleManagement, 'accept' | 'forecast'> & { pause(): Promise<void> },
   batches: readonly Omit<Batch, 'dryRun'>[],

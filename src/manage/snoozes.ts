@@ -1,4 +1,4 @@
-/** What needs attention in a workspace, and what of it was put off (SPEC D18.72). */
+/** SPEC D18.72. */
 import { randomUUID } from 'node:crypto';
 import { LONGEST_TEXT, type Snooze, snoozeJson } from '../account/snooze.ts';
 import { WeirError } from '../errors.ts';
@@ -10,7 +10,7 @@ import { workspaceParts } from './workspace-status.ts';
 
 type Context = Pick<ManageContext, 'store' | 'workspaceId' | 'guardRails' | 'now' | 'service'>;
 
-/** What needs attention now, each with the snooze that it has in the state in which it is; `keys`: the names of keys. */
+/** A snooze is bound to a state. */
 export const itemsWith = (items: readonly Alert[], snoozes: readonly Snooze[], keys: Names['keys']) => {
   const byKey = new Map(snoozes.map((each) => [each.key, each]));
   return items.map(({ key, state, text, urgent }) => {
@@ -19,7 +19,7 @@ export const itemsWith = (items: readonly Alert[], snoozes: readonly Snooze[], k
   });
 };
 
-/** Puts off what has this key. Rejects with NOT_FOUND where nothing of it needs attention. */
+/** Rejects with NOT_FOUND. */
 export async function snooze(
   { by, ...context }: Context & Pick<ManageContext, 'by'>,
   { key, reason, seconds }: { readonly key: string; readonly reason: string; readonly seconds: number },
@@ -27,7 +27,7 @@ export async function snooze(
   const { store, workspaceId, now, service } = context;
   const items = alertsOf(factsOf(await workspaceParts(context, service, await service.processes())));
   const item = items.find((each) => each.key === key);
-  if (item === undefined) throw new WeirError('NOT_FOUND', `nothing needs attention with the key ${JSON.stringify(key)}`);
+  if (item === undefined) throw new WeirError('NOT_FOUND', `there is no alert with the key ${JSON.stringify(key)}`);
   const of = { id: randomUUID(), key, state: item.state, text: item.text.slice(0, LONGEST_TEXT), reason, until: now() + seconds * 1000 };
   return store.snooze(workspaceId, of, by);
 }

@@ -1,4 +1,4 @@
-/** What runs, how full feeds are, and what else is known of a service or a workspace (SPEC D10.15 to D10.17). */
+/** SPEC D10.15 to D10.17. */
 
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
 import type { KeyInfo } from '../account/key.ts';
@@ -12,30 +12,28 @@ import type { FailingWebhook } from '../ports/stored/webhook-store.ts';
 import type { FullDevice } from './devices/device-caps.ts';
 import type { SourceAlert } from './sources/source-alerts.ts';
 
-/** What a process knows of itself. */
 export interface ProcessStatus {
   readonly pid: number;
-  /** Where it listens. */
   readonly url: string;
   readonly roles: readonly string[];
   /** ms since 1970. */
   readonly startedAt: number;
-  /** What `/readyz` shows. */
+  /** As in `/readyz`. */
   readonly checks: Readonly<Record<string, Check>>;
   readonly feeds: readonly WatchedFeed[];
-  /** undefined: of an older weir. */
+  /** undefined: an older weir. */
   readonly judges?: JudgingSettings;
 }
 
-/** Settings of a server that decide what its feeds hold. */
+/** They decide the content of its feeds. */
 export interface JudgingSettings {
   readonly guardRails: ServiceGuardRails;
-  /** Absolute paths of the operator's own files. */
+  /** Absolute. */
   readonly geoCountryFile?: string;
   readonly geoAsnFile?: string;
 }
 
-/** An engine that the settings name; `reason` says why it does not answer or, where it `is_full`, cannot be written. */
+/** `is_full`: read-only. */
 export interface EngineStatus {
   readonly kind: string;
   readonly ok: boolean;
@@ -43,13 +41,12 @@ export interface EngineStatus {
   readonly is_full?: true;
 }
 
-/** What an engine does not do that is not ok. */
 export const engineFault = ({ is_full: isFull }: EngineStatus): string => (isFull ? 'cannot be written' : 'does not answer');
 
-/** A key that was not used for so long is told, ms. */
+/** ms */
 const UNUSED = 7 * DAY;
 
-/** Whether a key is valid and nobody has used it for a week, although it is as old; `now` in ms. */
+/** Valid, and a week without use; `now` in ms. */
 export const isUnused = ({ revokedAt, expiresAt, lastUsedAt, createdAt }: KeyInfo, now: number): boolean =>
   revokedAt === null && (expiresAt === null || expiresAt > now) && (lastUsedAt ?? createdAt) < now - UNUSED;
 
@@ -61,7 +58,6 @@ export const unusedKeyJson = ({ id, name, prefix, lastUsedAt }: KeyInfo, workspa
   last_used_at: isoTime(lastUsedAt),
 });
 
-/** A key that is in use and ends soon. */
 export const endingKeyJson = ({ id, name, prefix, expiresAt }: KeyInfo, workspace: string) => ({
   id,
   name,
@@ -70,7 +66,6 @@ export const endingKeyJson = ({ id, name, prefix, expiresAt }: KeyInfo, workspac
   expires_at: isoTime(expiresAt),
 });
 
-/** A device or bouncer that has stopped pulling. */
 export const stoppedJson = (stopped: Stopped, names: ReadonlyMap<string, string>) => ({
   kind: stopped.kind,
   id: stopped.id,
@@ -83,7 +78,7 @@ export const stoppedJson = (stopped: Stopped, names: ReadonlyMap<string, string>
   last_pull: isoTime(stopped.lastPull),
 });
 
-/** A webhook that has failed several times in a row. `names`: of workspaces, by id. */
+/** `names`: names of workspaces by id. */
 export const failingWebhookJson = ({ id, name, workspaceId, failures }: FailingWebhook, names: ReadonlyMap<string, string>) => ({
   id,
   name,
@@ -95,38 +90,34 @@ export type UnusedKey = ReturnType<typeof unusedKeyJson>;
 export type EndingKey = ReturnType<typeof endingKeyJson>;
 export type StoppedClient = ReturnType<typeof stoppedJson>;
 
-/** What was found; what could not be asked is null. */
+/** Null: unknown. */
 export interface StatusParts {
   readonly store: EngineStatus;
   readonly stream: EngineStatus;
   readonly processes: readonly ProcessStatus[];
-  /** Messages that have not landed; `isStuck` when landing does not get on. */
+  /** Messages. `isStuck`: no progress. */
   readonly lag: { readonly messages: number; readonly isStuck: boolean } | null;
-  /** Days since the data were made. */
+  /** Days. */
   readonly geo: { readonly country: number; readonly asn: number } | null;
-  /** The newest 1,000 at most. */
+  /** At most 1,000. */
   readonly deadLetters: number | null;
   readonly unusedKeys: readonly UnusedKey[] | null;
-  /** Keys that are in use and end within 14 days. */
+  /** In use, within 14 days. */
   readonly endingKeys: readonly EndingKey[] | null;
-  /** What has stopped pulling within a day. */
+  /** Within a day. */
   readonly stopped: readonly StoppedClient[] | null;
-  /** Devices that have little room for their feeds together. */
   readonly fullDevices: readonly FullDevice[] | null;
-  /** Sources that somebody has to look at. */
   readonly sources: readonly SourceAlert[] | null;
-  /** Webhooks that have failed several times in a row. */
+  /** Several times in a row. */
   readonly webhooks: readonly ReturnType<typeof failingWebhookJson>[] | null;
-  /** Workspaces in which any network can be blocked. */
   readonly unguarded: readonly string[] | null;
-  /** The names of workspaces by id. */
+  /** Names by id. */
   readonly workspaces: ReadonlyMap<string, string>;
 }
 
-/** What of the parts is shown. */
 export type StatusFacts = ReturnType<typeof factsOf>;
 
-/** What `weir status --json` prints besides what needs attention. */
+/** Without alerts. */
 export function factsOf(parts: StatusParts) {
   const { store, stream, processes, geo, deadLetters, unusedKeys, endingKeys, stopped, fullDevices, sources, webhooks, unguarded } = parts;
   const { workspaces } = parts;
@@ -154,7 +145,8 @@ function landingOf({ processes, lag }: StatusParts) {
   if (lag === null && check === undefined) return null;
   const messages = lag?.messages ?? (check?.lag_messages as number | undefined) ?? null;
   const seconds = (check?.lag_seconds as number | undefined) ?? null;
-  const reason = check?.ok === false ? (check.reason ?? 'not ready') : lag?.isStuck ? 'nothing lands: no consumer gets on' : undefined;
+  const reason =
+    check?.ok === false ? (check.reason ?? 'not ready') : lag?.isStuck ? 'nothing lands: no consumer makes progress' : undefined;
   return { lag_messages: messages, lag_seconds: seconds, ok: reason === undefined, ...(reason !== undefined && { reason }) };
 }
 

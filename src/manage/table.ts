@@ -37,7 +37,7 @@ import { WEBHOOK_OPERATIONS } from './operations/webhooks.ts';
 import { WHO_OPERATIONS } from './operations/who.ts';
 import { WORKSPACE_OPERATIONS } from './operations/workspace.ts';
 
-/** All operations of management. A row is all that there is to one: its route, checks, document and tests follow from it. */
+/** Routes, checks, documents and tests are derived from it. */
 export const OPERATIONS: readonly Operation[] = [
   ...WHO_OPERATIONS,
   ...WORKSPACE_OPERATIONS,

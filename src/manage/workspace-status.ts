@@ -1,4 +1,4 @@
-/** The service as a workspace sees it (SPEC D15.15). */
+/** SPEC D15.15. */
 
 import { areOff } from '../account/guard-rails.ts';
 import { isEnding } from '../account/key.ts';
@@ -8,24 +8,20 @@ import { fullDevices } from './devices/device-caps.ts';
 import { sourceAlertOf } from './sources/source-alerts.ts';
 import { endingKeyJson, failingWebhookJson, isUnused, type ProcessStatus, type StatusParts, stoppedJson, unusedKeyJson } from './status.ts';
 
-/** Keys that are looked at for unused ones. */
 const MOST_KEYS = 1000;
-/** Sources that are looked at for trouble. */
 const MOST_SOURCES = 1000;
-/** Dead letters that are counted. */
 const MOST_LETTERS = 1000;
 
-/** Of what the status of a workspace is made. */
 type StatusContext = Pick<ManageContext, 'store' | 'workspaceId' | 'guardRails' | 'now'>;
 
-/** The parts of the service's status that concern one workspace. `processes`: those that are known. Rejects with NOT_FOUND where it is gone. */
+/** Rejects with NOT_FOUND. */
 export async function workspaceParts(
   { store, workspaceId, guardRails, now }: StatusContext,
   service: Pick<ServiceStatus, 'engines' | 'geo'>,
   known: readonly ProcessStatus[],
 ): Promise<StatusParts> {
   const workspace = await store.workspace(workspaceId);
-  if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
+  if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace was deleted');
   const names = new Map([[workspaceId, workspace.name]]);
   const processes = known.map(withoutReasons);
   const { items: keys } = await store.keyPage(workspaceId, { after: null, limit: MOST_KEYS });
@@ -52,8 +48,8 @@ export async function workspaceParts(
   };
 }
 
-/** What is told of a part that is not ready: its own reason may hold an address or a path of the operator (SPEC D15.15). */
-const NOT_READY = 'why is in the log and at /readyz';
+/** A reason may contain an address or path of the operator (SPEC D15.15). */
+const NOT_READY = 'see the log and /readyz for the reason';
 
 const withoutReasons = (process: ProcessStatus): ProcessStatus => ({
   ...process,
@@ -62,7 +58,7 @@ const withoutReasons = (process: ProcessStatus): ProcessStatus => ({
   ),
 });
 
-/** What the first process that uses an engine says of it. */
+/** Of the first process that uses the engine. */
 function checkOf(processes: readonly ProcessStatus[], name: string): { readonly ok: boolean; readonly reason?: string } {
   const check = processes.map(({ checks }) => checks[name]).find((each) => each !== undefined);
   return { ok: check?.ok ?? true, ...(check?.reason !== undefined && { reason: check.reason }) };

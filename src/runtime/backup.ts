@@ -128,7 +128,7 @@ function checkPositions(folder: string): number {
     if (position >= start && position <= end) return end - position;
     throw new WeirError(
       'REFUSED',
-      `the store's position, ${position}, lies outside the stream (${start} to ${end}): see /readyz of the service`,
+      `the store's position, ${position}, is outside the stream (${start} to ${end}): see /readyz of the service`,
     );
   } finally {
     db.close();

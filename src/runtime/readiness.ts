@@ -1,5 +1,5 @@
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import { timeUntil, within } from '../clock.ts';
+import { setImmediate as turn } from 'node:timers/promises';
+import { before, timeUntil, within } from '../clock.ts';
 import type { Check } from '../ports/health.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
@@ -100,7 +100,8 @@ function lastKnown<T>(ask: Ask<T>, first: T): Ask<T> {
   return async () => {
     const answered = asking(askNow);
     const left = timeUntil(begun + WAIT, performance.now());
-    await Promise.race([answered, sleep(left, undefined, { ref: false }).then(() => turn())]);
+    await before(answered, left);
+    await turn();
     return known;
   };
 }

@@ -2,7 +2,7 @@
 import { WeirError } from '../errors.ts';
 import { inTurns } from '../serial.ts';
 
-interface Line {
+export interface Line {
   /** Concurrent, in all. */
   readonly running: number;
   /** Limits including running work. */

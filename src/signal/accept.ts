@@ -37,7 +37,7 @@ export interface Foreseen {
   readonly messages: readonly Message[];
 }
 
-export interface Taken {
+export interface AcceptedBatch {
   readonly refused?: undefined;
   /** Identifies the accepted entries (D9.1); null if nothing was published. */
   readonly batchId: string | null;
@@ -51,12 +51,12 @@ export interface Taken {
 }
 
 /** Nothing was accepted. */
-export interface Refused extends Partial<Record<Exclude<keyof Taken, 'refused'>, undefined>> {
+export interface Refused extends Partial<Record<Exclude<keyof AcceptedBatch, 'refused'>, undefined>> {
   readonly refused: Refusal;
 }
 
 /** Resolves after the stream has stored the accepted entries durably. */
-export type Accept = (batch: Batch) => Promise<Taken | Refused>;
+export type Accept = (batch: Batch) => Promise<AcceptedBatch | Refused>;
 
 interface Tally {
   readonly accepted: ReadonlyMap<EntryKind, number>;
@@ -113,7 +113,7 @@ export function acceptance(parts: AcceptParts): Accept {
   const [inTurn, few] = [inTurns(1), fewAtOnce(AT_ONCE)];
   void run.usual(schemaSteps());
 
-  async function taken(batch: Batch, listId: string | undefined, bytes: Buffer): Promise<Taken | Refused> {
+  async function scanAndAccept(batch: Batch, listId: string | undefined, bytes: Buffer): Promise<AcceptedBatch | Refused> {
     const { version, caller } = batch;
     const isLarge = bytes.length > LARGE;
     const runSlices = isLarge ? run.large : run.usual;
@@ -134,7 +134,7 @@ export function acceptance(parts: AcceptParts): Accept {
     const listId = await landingList(caller, batch.list);
     if (typeof listId === 'object') return { refused: listId };
     const bytes = Buffer.isBuffer(entries) ? entries : Buffer.from(JSON.stringify(entries));
-    const work = () => taken(batch, listId, bytes);
+    const work = () => scanAndAccept(batch, listId, bytes);
     return bytes.length > SMALL && bytes.length <= LARGE ? few(work, caller.workspaceId) : work();
   };
 }
@@ -166,7 +166,7 @@ async function judgeAndPublish(
   const warnings: string[] = [];
   const foreseen: Message[] = [];
   const tally = { accepted: new Map<EntryKind, number>(), failed: new Map<EntryKind, number>() };
-  let taken = 0;
+  let ordinal = 0;
   try {
     const judged = await run(
       batchSteps(version, scanned, {
@@ -176,12 +176,12 @@ async function judgeAndPublish(
         noMoreRules,
         tried: trial?.faultOf,
         // Serialized immediately: parsed entries can take ten times the memory of their text.
-        accept(signal, unmeant) {
-          taken += 1;
-          if (dryRun || version === 2) for (const text of unmeant) warnings.push(`${nameOf(signal)}: ${text}`);
+        accept(signal, texts) {
+          ordinal += 1;
+          if (dryRun || version === 2) for (const text of texts) warnings.push(`${nameOf(signal)}: ${text}`);
           if (dryRun) warnings.push(...warningsOf(signal), ...(trial?.warningsOf(signal) ?? []));
           add(tally.accepted, signal.version === 1 ? 'access_rule' : signal.envelope.kind);
-          const id = signalId(batchId, taken);
+          const id = signalId(batchId, ordinal);
           // Texts and labels do not affect networks.
           if ((dryRun || foresee !== undefined) && concernsFeeds(signal, dryRun))
             foreseen.push(encode(isPlan ? wireValue(signal) : feedValue(signal), id));

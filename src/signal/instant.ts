@@ -13,11 +13,11 @@ const isGiven = (value: unknown) => value !== undefined && value !== null;
  * become one second, distant ones the longest expiry. A text names the fault in `expires_at`.
  */
 export function withDuration(version: 1 | 2, entry: Fields, receivedAt: number): Fields | string {
-  const { expires_at: said, ...others } = entry;
-  if (!isGiven(said) || entry.action === 'unblock' || entry.op === 'delete') return others;
+  const { expires_at: instant, ...others } = entry;
+  if (!isGiven(instant) || entry.action === 'unblock' || entry.op === 'delete') return others;
   const field = DURATIONS[version];
-  if (isGiven(entry[field])) return `is given beside ${field}: one of them is enough`;
-  const at = readInstant(said);
+  if (isGiven(entry[field])) return `conflicts with ${field}: give only one of them`;
+  const at = readInstant(instant);
   if (at === undefined) return 'must be an instant in ISO 8601, such as 2027-01-31T12:00:00Z';
   const seconds = Math.ceil(at / 1000) - Math.ceil(receivedAt / 1000);
   return { ...others, [field]: Math.min(Math.max(seconds, 1), LIMITS.expirySeconds) };

@@ -47,7 +47,7 @@ function misplaced(entry: Fields, places: Places, objects: readonly (readonly [p
       if (known.includes(name) || (members[name] ?? null) === null) return [];
       const right = places.get(wordOf(name));
       const isMissing = right !== undefined && matters(entry, right) && (valueAt(entry, right) ?? null) === null;
-      return isMissing ? [`${path === '' ? '' : `${path}.`}${name} has no effect: ${right} was probably meant`] : [];
+      return isMissing ? [`${path === '' ? '' : `${path}.`}${name} has no effect: did you mean ${right}?`] : [];
     });
   });
 }

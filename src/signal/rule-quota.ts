@@ -15,7 +15,7 @@ const STORE_LIMIT = 1000;
  */
 export function ruleQuota(maxRules: number, store: Pick<StoreReads, 'ruleCount'>, monotonic: () => number): RuleQuota {
   if (maxRules === 0) return async () => undefined;
-  const fault = `the workspace has its ${maxRules} rules, the most that it may have: only deletes are taken until there are fewer`;
+  const fault = `the workspace has reached its limit of ${maxRules} rules: only deletes are accepted until it has fewer`;
   const known = new Map<string, { readonly until: number; readonly isFull: Promise<boolean> }>();
   return async (workspaceId) => {
     const at = monotonic();

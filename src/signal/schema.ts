@@ -106,7 +106,7 @@ const expressionFields = (kind: ExpressionKind) => ({
   config: Type.Optional(freeForm(LIMITS.configBytes, 'Free-form rule configuration.', { examples: [{ sensitivity: 'high' }] })),
   phase: Type.Optional(
     Type.Enum(['request', 'response'], {
-      description: 'When omitted, the enforcement engine detects it from the expression. Kept in config.phase. Any letter case.',
+      description: 'When omitted, the enforcement engine detects it from the expression. Stored in config.phase. Any letter case.',
     }),
   ),
 });
@@ -148,7 +148,7 @@ const envelope = <K extends Kind, I extends TSchema, R extends TSchema>(
     {
       schema_version: Type.Optional(Type.Unsafe<2>({ const: 2, default: 2, description: 'Version of the envelope.' })),
       kind: Type.Enum([...kinds]),
-      op: Type.Enum(['upsert', 'delete'], { description: 'upsert replaces the whole rule; deleting what is not there succeeds.' }),
+      op: Type.Enum(['upsert', 'delete'], { description: 'upsert replaces the whole rule; deleting a missing rule succeeds.' }),
       rule_ref: ruleRef,
       expires_in: Type.Optional(
         seconds(

@@ -51,14 +51,14 @@ class Pile {
   }
 
   pushRanges({ v4, v6 }: GeoRanges): void {
-    const whole = v6.slice();
-    for (let at = 0; at < whole.length; at += 8) whole.fill(0, at + 2, at + 4).fill(0xffff_ffff, at + 6, at + 8);
+    const merged = v6.slice();
+    for (let at = 0; at < merged.length; at += 8) merged.fill(0, at + 2, at + 4).fill(0xffff_ffff, at + 6, at + 8);
     this.#open.v4.pushAll(v4);
-    this.#open.v6.pushAll(whole);
+    this.#open.v6.pushAll(merged);
     this.#sortPiece();
   }
 
-  whole(): AddressSet {
+  merged(): AddressSet {
     this.#sort(Number.POSITIVE_INFINITY);
     return this.#sorted[0]!;
   }
@@ -110,18 +110,19 @@ export class AddressTally {
     if (target.kind !== 'ip') {
       const pile = new Pile();
       pile.push(target, this.#geo);
-      return countsOf(pile.whole())[family];
+      return countsOf(pile.merged())[family];
     }
     const { network } = target;
     return network.family === family ? 2 ** Math.max(0, (family === 4 ? 32 : 64) - network.prefix) : 0;
   }
 
-  async change(pause: () => Promise<void>): Promise<AddressChange[]> {
+  /** `keepsAll`: nothing is removed. */
+  async change(pause: () => Promise<void>, keepsAll = false): Promise<AddressChange[]> {
     const rows: AddressChange[] = [];
     for (const [action, piles] of this.#piles) {
-      const before = piles.before.whole();
+      const before = piles.before.merged();
       await pause();
-      const after = piles.after.whole();
+      const after = keepsAll ? united(piles.after.merged(), before) : piles.after.merged();
       await pause();
       const added = countsOf(difference(after, before));
       await pause();

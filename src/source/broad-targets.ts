@@ -15,17 +15,17 @@ export interface BroadTargets {
 export const broadTarget = ({ target, action }: Pick<ListEntry, 'target' | 'action'>): GeoTarget | undefined =>
   target.kind === 'ip' || action === 'unblock' ? undefined : target;
 
-/** Drops country and ASN entries, reports them as faults and collects them in `held`. */
+/** Drops country and ASN entries, reports them as faults and collects them in `skipped`. */
 export async function* withoutBroad(
   entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
-  held: PlacedEntry[],
+  skipped: PlacedEntry[],
 ): AsyncGenerator<PlacedEntry | LineFault | PassedRow> {
   for await (const each of entries) {
     const target = 'entry' in each ? broadTarget(each.entry) : undefined;
     if (target === undefined) yield each;
     else {
-      held.push(each as PlacedEntry);
-      yield { fault: `${geoName(target)} is many networks, and is sent only when that is meant`, place: each.place };
+      skipped.push(each as PlacedEntry);
+      yield { fault: `${geoName(target)} consists of many networks and is sent only after confirmation`, place: each.place };
     }
   }
 }

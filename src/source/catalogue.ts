@@ -62,7 +62,7 @@ const CLOUDFLARE = {
   ...V6_OPERATORS,
   every: DAY,
   least: HOUR,
-  terms: 'Published by Cloudflare so that its customers let its servers through.',
+  terms: 'Published by Cloudflare for allow rules of its customers.',
 } as const;
 const AWS = {
   url: 'https://ip-ranges.amazonaws.com/ip-ranges.json',
@@ -95,7 +95,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...FIREHOL,
     name: 'firehol-level1',
-    title: 'FireHOL level 1: what can be blocked nearly everywhere, put together of several lists',
+    title: 'FireHOL level 1: several lists combined, safe to block nearly everywhere',
     url: 'https://raw.githubusercontent.com/firehol/blocklist-ipsets/master/firehol_level1.netset',
     minPrefixV4: 3,
     note: 'It has 10.0.0.0/8, 192.168.0.0/16, 224.0.0.0/3 and other networks that are no public ones: only with PROTECTED_NETWORKS=private,special.',
@@ -125,7 +125,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     least: HOUR,
     mayBeEmpty: true,
     terms: 'CC0.',
-    note: 'It has very few entries, or none, when botnets were taken down.',
+    note: 'It has few or no entries after botnet takedowns.',
   },
   {
     ...HOSTS,
@@ -149,7 +149,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...EMERGING,
     name: 'emerging-compromised',
-    title: 'Proofpoint Emerging Threats: hosts that were taken over',
+    title: 'Proofpoint Emerging Threats: compromised hosts',
     url: 'https://rules.emergingthreats.net/blockrules/compromised-ips.txt',
     terms: 'BSD, three clauses; to be fetched once a day.',
   },
@@ -194,7 +194,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     every: HOUR,
     least: HOUR,
     terms: 'CC0.',
-    note: 'People who hide where they are, most of them no attackers: whether to block them is a matter of policy.',
+    note: 'Anonymous users, mostly not attackers: blocking them is a matter of policy.',
   },
   { ...CLOUDFLARE, name: 'cloudflare-v4', title: 'Cloudflare: the IPv4 networks of its proxies', url: 'https://www.cloudflare.com/ips-v4' },
   { ...CLOUDFLARE, name: 'cloudflare-v6', title: 'Cloudflare: the IPv6 networks of its proxies', url: 'https://www.cloudflare.com/ips-v6' },
@@ -210,7 +210,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     name: 'googlebot',
     title: 'Google: the crawlers of its search',
     url: 'https://developers.google.com/static/crawling/ipranges/common-crawlers.json',
-    terms: 'Published by Google so that its crawlers can be told from others.',
+    terms: 'Published by Google to identify its crawlers.',
   },
   {
     ...BOTS,
@@ -220,7 +220,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     title: 'Google: the networks of its own services and of its cloud',
     url: 'https://www.gstatic.com/ipranges/goog.json',
     terms: 'Published by Google for filters such as this.',
-    note: 'Customers of its cloud are in it, and attackers among them: googlebot is mostly what is meant.',
+    note: 'Contains customers of its cloud, including attackers: googlebot is usually the better choice.',
   },
   {
     name: 'fastly',
@@ -232,7 +232,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     paths: ['addresses[]', 'ipv6_addresses[]'],
     every: DAY,
     least: HOUR,
-    terms: 'Published by Fastly so that its customers let its servers through.',
+    terms: 'Published by Fastly for allow rules of its customers.',
   },
   {
     name: 'github-hooks',
@@ -269,7 +269,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     paths: ['hubPrefixes[]'],
     every: DAY,
     least: HOUR,
-    terms: 'Published by Zscaler so that its customers are let through.',
+    terms: 'Published by Zscaler for allow rules of the sites its customers visit.',
   },
 ];
 

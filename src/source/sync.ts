@@ -90,7 +90,7 @@ const MOST_REASONS = 20;
 const FEW = 100;
 const compared = (rule: ComparedRule): Readonly<Record<Compared, unknown>> =>
   rule.ruleRef === null ? rule : { ...rule, name: `${rule.action} ${formatTarget(rule.target)}` };
-const said = (entry: ListEntry): Readonly<Record<Compared, unknown>> =>
+const comparedOf = (entry: ListEntry): Readonly<Record<Compared, unknown>> =>
   entry.ruleRef === undefined ? entry : { ...entry, name: `${entry.action} ${formatTarget(entry.target)}` };
 
 interface Pending extends PlacedEntry {
@@ -138,24 +138,24 @@ export async function planSync(
   if (pending.length > 0) await judge();
   if (actions.has('unblock')) throw noRule();
 
-  const mayGo = onRefused === 'skip_all' || (count.failed === 0 && (count.refused === 0 || onRefused === 'skip'));
+  const mayRemove = onRefused === 'skip_all' || (count.failed === 0 && (count.refused === 0 || onRefused === 'skip'));
   const isConcerned = ({ isAllow, hasRef }: CurrentRule) => !hasRef && actions.has(isAllow ? 'allow' : 'block');
-  const [gone, known] = [[] as number[], { present: 0, kept: 0 }];
+  const [removals, known] = [[] as number[], { present: 0, kept: 0 }];
   for (let at = 0; at < stored; at += 1) {
     if (at % (TURN * 10) === 0) await pause();
     const rule = present.get(at);
     if (rule.hasRef && !present.isWanted(at)) known.kept += 1;
     if (!isConcerned(rule)) continue;
     known.present += 1;
-    if (!present.isWanted(at)) gone.push(rule.id);
+    if (!present.isWanted(at)) removals.push(rule.id);
   }
-  if (mayGo) await remove(gone);
+  if (mayRemove) await remove(removals);
   const { added } = count;
-  const removed = mayGo ? gone.length : 0;
+  const removed = mayRemove ? removals.length : 0;
   let listed = stored - removed;
   for (let at = stored; at < present.size; at += 1) if (present.isWanted(at)) listed += 1;
-  const addresses = (await tally.change(pause)).filter(({ action: of }) => actions.has(of));
-  const isMuch = gone.length * 2 > known.present || (known.present > 0 && added > Math.max(FEW, known.present));
+  const addresses = (await tally.change(pause, !mayRemove)).filter(({ action: of }) => actions.has(of));
+  const isMuch = removed * 2 > known.present || (known.present > 0 && added > Math.max(FEW, known.present));
   const isLarge = isMuch || largeChanges(addresses, { present: stored, added, removed, percent: SURE_PERCENT }).length > 0;
   return { ...known, ...count, removed, listed, addresses, passed, faults, isLarge };
 
@@ -188,7 +188,7 @@ export async function planSync(
     const rule = found < 0 ? undefined : present.get(found);
     if (rule !== undefined) present.want(found);
     const isDue = rule === undefined || isOutlived(entry, rule.expiresAt, at);
-    const fields = said(entry);
+    const fields = comparedOf(entry);
     const isSame =
       rule !== undefined &&
       COMPARED.every((field, i) => fields[field] === undefined || present.digest(fields[field]) === present.digestAt(found, i));
@@ -271,7 +271,7 @@ export async function planSync(
   }
 }
 
-const noRule = () => new WeirError('USAGE', 'a file that replaces a list holds the rules that it shall have, and unblock is none');
+const noRule = () => new WeirError('USAGE', 'a file that replaces a list contains its rules: unblock is not allowed');
 
 /** Fills unset fields from the rule. */
 function merged(entry: ListEntry, rule: AccessRule | undefined, keepsExpiry: boolean): ListEntry {

@@ -21,7 +21,7 @@ export function watchAppends(stream: Pick<Stream, 'draft' | 'ping' | 'probe'>, m
   let last = { at: Number.NEGATIVE_INFINITY, fault: undefined as Error | undefined };
   const note = (fault?: Error) => {
     if (fault !== undefined && last.fault === undefined) log('error', `the stream refuses messages: ${fault.message}`);
-    if (fault === undefined && last.fault !== undefined) log('info', 'the stream takes messages again');
+    if (fault === undefined && last.fault !== undefined) log('info', 'the stream accepts messages again');
     last = { at: monotonic(), fault };
   };
 

@@ -53,7 +53,7 @@ export function startConsumer({ stream, store, clock, log, debug, onTraced }: Co
     }
   }
 
-  /** Whether the stream is still the one that was joined. False if unknown, so that nothing more is started. */
+  /** Whether the stream is still the one that was joined. False if unknown, so nothing more is started. */
   async function isSameStream(streamId: string): Promise<boolean> {
     let present: string;
     try {

@@ -4,7 +4,7 @@ import type { Stream } from '../ports/stream.ts';
 
 /** ms. */
 const HOUR = 3_600_000;
-/** Rows per delete, so that no writer waits long. */
+/** Rows per delete, so no writer waits long. */
 const SLICE = 1000;
 
 /** Configurable retention. */

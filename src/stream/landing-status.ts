@@ -1,6 +1,6 @@
 import type { Log } from '../ports/log.ts';
 
-/** `retrying` continues by itself; `halted` needs a person. */
+/** `retrying` continues automatically; `halted` needs a person. */
 export type LandingStatus = { readonly state: 'running' } | LandingFault;
 
 export interface LandingFault {
@@ -24,10 +24,10 @@ export function landingFaults(log: Log): LandingFaults {
       const known = faults.get(part);
       faults.set(part, fault);
       if (known?.state === fault.state && known.reason === fault.reason) return;
-      log('error', `landing ${fault.state === 'halted' ? 'has stopped' : 'is held up'} (${part}): ${fault.reason}`);
+      log('error', `landing ${fault.state === 'halted' ? 'has stopped' : 'is blocked'} (${part}): ${fault.reason}`);
     },
     clear(part) {
-      if (faults.delete(part)) log('info', `landing goes on (${part})`);
+      if (faults.delete(part)) log('info', `landing continues (${part})`);
     },
     status() {
       const all = [...faults.values()];

@@ -55,7 +55,7 @@ export async function landPartition(parts: PartitionParts): Promise<void> {
   let rivals = false;
   while (isActive(parts)) {
     if ((await landFrom(parts, await readPosition(parts))) !== 'fenced') continue;
-    if (!rivals) parts.log('warn', `${partitionName(parts.partition)} is landed by another consumer as well; reading its position again`);
+    if (!rivals) parts.log('warn', `${partitionName(parts.partition)} is also landed by another consumer; reading its position again`);
     rivals = true;
   }
 }
@@ -140,7 +140,7 @@ interface DecodedRecords {
   readonly defects: readonly { readonly offset: number; readonly defect: unknown }[];
 }
 
-/** Records, and characters of them, decoded per turn of the event loop, so that calls from other threads can run. */
+/** Records, and characters of them, decoded per turn of the event loop, so calls from other threads can run. */
 const DECODED = 500;
 const DECODED_TEXT = 1 << 19;
 /** Characters decoded and landed together. */

@@ -27,25 +27,25 @@ export type NameOf = (by: Author) => string;
 
 /** New changes, and the position after them. `now`: ms. */
 export function happenedSince(
-  told: Pick<Told, 'audit' | 'seen' | 'seq'>,
+  position: Pick<Told, 'audit' | 'seen' | 'seq'>,
   { audit, undone }: Happened,
   nameOf: NameOf,
   now: number,
 ): { readonly changes: readonly WebhookChange[]; readonly told: Pick<Told, 'audit' | 'seen' | 'seq'> } {
-  const fresh = audit.filter(({ id, event }) => EVENTS[event] !== undefined && !told.seen.includes(id)).slice(0, MOST);
+  const fresh = audit.filter(({ id, event }) => EVENTS[event] !== undefined && !position.seen.includes(id)).slice(0, MOST);
   const all = fresh.length < MOST;
-  const seen = [...told.seen, ...fresh.map(({ id }) => id)];
+  const seen = [...position.seen, ...fresh.map(({ id }) => id)];
   // Later rows, and rows that are not settled, are read again.
   const rows = all ? audit : audit.filter(({ id }) => id <= fresh.at(-1)!.id);
   const unsettled = rows.findIndex(({ at }) => at > now - SETTLED);
-  const settled = (unsettled < 0 ? rows : rows.slice(0, unsettled)).at(-1)?.id ?? told.audit;
+  const settled = (unsettled < 0 ? rows : rows.slice(0, unsettled)).at(-1)?.id ?? position.audit;
   const undos = undone.slice(0, MOST);
   return {
     changes: [...fresh.map((row) => ofAudit(row, nameOf)), ...undos.map((each) => ofUndo(each, nameOf))].toSorted((a, b) => a.at - b.at),
     told: {
       audit: settled,
       seen: seen.filter((id) => id > settled),
-      seq: undos.at(-1)?.seq ?? told.seq,
+      seq: undos.at(-1)?.seq ?? position.seq,
     },
   };
 }

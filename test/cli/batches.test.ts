@@ -82,7 +82,7 @@ describe('D9 batches', () => {
 
     const asked = await command(['undo', wrong!, ...inWorkspace], settings);
     assert.equal(asked.code, 2);
-    assert.match(asked.stderr, /removes 1 rule, puts back 2[\s\S]*nothing has changed; add --yes/);
+    assert.match(asked.stderr, /removes 1 rule, restores 2[\s\S]*nothing has changed; add --yes/);
     const undone = await run('undo', wrong!, '--yes');
     assert.deepEqual([undone.undone, undone.unlanded], [wrong, 0]);
     await feedIs(good);

@@ -265,10 +265,10 @@ suite('weir', () => {
     assert.deepEqual([key.permissions, key.list_id, key.feed_id], [['feed:read'], null, id]);
     assert.match(await person('key', 'ls', ...inWorkspace), / feed:read +device /);
     const MISTAKES: [string, RegExp][] = [
-      ['feed create x', /say what the feed is made of: --list, once for each list, or --all-lists/],
+      ['feed create x', /name the lists of the feed: --list, once for each list, or --all-lists/],
       ['feed create x --list a --all-lists', /give one of --list, --lists and --all-lists/],
-      ['feed create x --list a --min-sources 2', /min_sources is more than the 1 lists that the feed is made of/],
-      ['feed create x --list a --always b', /always names a list that the feed is not made of/],
+      ['feed create x --list a --min-sources 2', /--min-sources exceeds the number of lists of the feed, 1/],
+      ['feed create x --list a --always b', /--always names a list that is not part of the feed/],
       ['feed create x --list nowhere', /there is no list "nowhere"/],
       ['feed create a --all-lists', /the workspace has a list called "a"; lists and feeds share their names/],
       ['feed create device --all-lists', /the workspace has a feed called "device"/],
@@ -362,7 +362,7 @@ suite('weir', () => {
     }
     await program('key', 'revoke', String(near.id));
     const both = await command(['key', 'create', '--workspace', 'edge', '--role', 'viewer', '--permission', 'manage'], settings);
-    assert.deepEqual([both.code, both.stderr], [2, 'weir: a key has a role or permissions, not both\n']);
+    assert.deepEqual([both.code, both.stderr], [2, 'weir: give either role or permissions\n']);
 
     assert.deepEqual(await program('key', 'revoke', String(key.id)), { id: key.id, name: key.name, revoked: true });
     assert.match(await person('key', 'revoke', String(bound.id)), new RegExp(`^key .*${bound.id} is revoked\\n$`));
@@ -621,10 +621,10 @@ suite('weir', () => {
     if (existsSync(DATA_DIR)) assert.equal(statSync(DATA_DIR).mode & 0o777, 0o700);
   });
 
-  test('D4.5, D1.7 weir stream adopt refuses while landing goes on with the stream that is here', async () => {
+  test('D4.5, D1.7 weir stream adopt refuses while landing continues with the stream that is here', async () => {
     const { code, stdout, stderr } = await command(['stream', 'adopt'], settings);
     assert.deepEqual([code, stdout], [2, '']);
-    assert.match(stderr, /^weir: landing goes on with the stream [0-9a-f-]{36} as it is: there is nothing to adopt\n$/);
+    assert.match(stderr, /^weir: landing continues with the stream [0-9a-f-]{36} as it is: there is nothing to adopt\n$/);
   });
 });
 
@@ -723,24 +723,29 @@ test('D1.15 a list that cannot be read to its end has no end, its reason on stan
   const { id: organization } = await store.createOrganization('o', 'active');
   const { id: workspaceId } = await store.createWorkspace(organization, 'w');
   const rule = { name: null, reason: null, labels: null, config: null, expiresAt: null, order: null, shortDescription: null };
-  const items = ['a', 'b', 'c'].map((ruleRef, offset) => ({
+  const items = Array.from({ length: 1002 }, (_, offset) => ({
     record: { offset, timestamp: 1, key: workspaceId, headers: {}, value: '' },
     workspaceId,
     listId: null,
     receivedAt: 1,
     batchId: null,
     keyId: null,
-    change: { change: 'upsert', kind: 'waf_rule', rule: { ...rule, ruleRef, type: 'custom', expression: 'x', action: 'block' } } as const,
+    change: {
+      change: 'upsert',
+      kind: 'waf_rule',
+      rule: { ...rule, ruleRef: `r-${offset}`, order: offset, type: 'custom', expression: 'x', action: 'block' },
+    } as const,
   }));
-  await store.apply({ streamId: 's', partition: 0, from: null, to: 3, items, poison: [], now: 1 });
+  await store.apply({ streamId: 's', partition: 0, from: null, to: 1002, items, poison: [], now: 1 });
   await store.close();
   const db = new DatabaseSync(join(DATA_DIR, 'weir.db'));
-  db.exec("UPDATE waf_rules SET labels = '{' WHERE rule_ref = 'b'");
+  db.exec("UPDATE waf_rules SET labels = '{' WHERE rule_ref = 'r-1001'");
   db.close();
   const { code, stdout, stderr } = await weir(['rule', 'ls', '--workspace', 'w', '--kind', 'waf_rule', '--json'], { DATA_DIR });
   assert.equal(code, 1);
-  assert.match(stdout, /^\[\{"id":.*"rule_ref":"a".*\}\n$/);
-  assert.match(stderr, /^weir: the list is cut after 1 rules: .+\n$/);
+  assert.match(stdout, /^\[\{"id":.*"rule_ref":"r-0".*\}\n/);
+  assert.match(stdout, /\n,\{.*"rule_ref":"r-999".*\}\n$/);
+  assert.match(stderr, /^weir: the list is cut after 1000 rules: .+\n$/);
 });
 
 test('D42.11 --workspace is optional where there is one workspace, or WEIR_WORKSPACE names one', async (t) => {
@@ -810,8 +815,8 @@ test('D1.7 a mistake at the command line: one readable sentence on standard erro
     ['key create --workspace w --list default --permission manage', /bound to a list cannot have manage/],
     ['key create --workspace w --expires-in 0', /--expires-in must be a whole number from 1 to 3155760000, not "0"/],
     ['key create --workspace w --expires-in soon', /--expires-in must be a whole number/],
-    ['key create --workspace w --expires-in 5300w', /not "5300w", or one with a unit such as 15m, 12h, 7d/],
-    ['history --workspace w --days 36h', /--days must be a whole number from 1 to 366, not "36h", or one with a unit/],
+    ['key create --workspace w --expires-in 5300w', /--expires-in must be a whole number from 1 to 3155760000, not "5300w"/],
+    ['history --workspace w --days 36h', /--days must be a whole number from 1 to 366, not "36h": days, or with a unit/],
     ['key revoke 7', /there is no key "7"/],
     ['list create --workspace w', /missing required argument 'name'/],
     ['list create l --workspace w --format xml', /--format must be one of: plain, commented, csv_indicator, set_elements/],

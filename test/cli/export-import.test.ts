@@ -721,7 +721,7 @@ test('D4 moving: a stream that was set back is refused: nothing would land', asy
   await stream.close();
   assert.deepEqual(await outcome(settings, 'import', file, '--workspace', 'main'), {
     code: 2,
-    said: ["weir: the store's position lies outside the stream, so landing has stopped; /readyz of a consumer says what to do"],
+    said: ["weir: the store's position is outside the stream, so landing has stopped; /readyz of a consumer says what to do"],
   });
 });
 

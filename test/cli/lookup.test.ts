@@ -213,12 +213,12 @@ describe('D10 look-up', () => {
       ['lookup 203.0.113.999', /"203\.0\.113\.999" /],
       ['lookup AS99999999999', /must be AS and a number/],
       ['lookup XX', /"XX" must be a valid ISO-3166 Alpha-2 code/],
-      ['rule ls --address ZZ', /"ZZ" must be a valid ISO-3166/],
+      ['rule ls --address ZZ', /--address must be a valid ISO-3166 Alpha-2 code, not "ZZ"/],
       ['lookup 203.0.113.9 --feed edge --list small', /--feed or --list, not both/],
       ['lookup 203.0.113.9 --list nowhere', /there is no list "nowhere"/],
-      ['rule ls --address NL --match covering', /--match covering takes an address or a network, not "NL"/],
-      ['rule ls --address 203.0.113.9 --kind waf_rule', /--address finds access rules only/],
-      ['rule ls --after 7', /--after takes what an earlier page ended with, not "7"/],
+      ['rule ls --address NL --match covering', /--match covering requires an address or a network/],
+      ['rule ls --address 203.0.113.9 --kind waf_rule', /--address is for access rules only/],
+      ['rule ls --after 7', /--after must be the value of next in a page/],
     ];
     for (const [words, sentence] of MISTAKES) {
       const { code, stderr } = await command([...words.split(' '), '--workspace', 'acme'], settings);

@@ -152,10 +152,7 @@ suite('weir send to a weir', { concurrency: 2 }, () => {
       ['7', '1003', '2100'],
     );
     assert.equal(lines.at(-1), '2197 signals processed, 3 failed');
-    assert.equal(
-      sent.stderr.match(/^weir: warning: .*: confidence has no effect: rule\.config\.confidence was probably meant$/gm)?.length,
-      20,
-    );
+    assert.equal(sent.stderr.match(/^weir: warning: .*: confidence has no effect: did you mean rule\.config\.confidence\?$/gm)?.length, 20);
     assert.match(sent.stderr, /^weir: and 1 more warning$/m);
     const json = await send([file(JSON.stringify(entries)), '--url', weir.url, '--json']);
     assert.equal(json.code, 1);
@@ -333,7 +330,7 @@ suite('weir send', { concurrency: 2 }, () => {
       [[join(folder, 'directory'), '--url', 'http://127.0.0.1:9'], {}, /the file ".*directory" cannot be read/],
       [[path, '--url', 'http://127.0.0.1:9'], { WEIR_API_KEY: '' }, /give an API key with --key or in WEIR_API_KEY/],
       [[path, '--url', 'http://127.0.0.1:9'], { WEIR_API_KEY: 'line\nbreak' }, /visible ASCII/],
-      [[path], {}, /--url <url>/],
+      [[path], {}, /address of the service with --url/],
       [[path, '--url', 'localhost:8080'], {}, /--url must be an address that begins with http/],
       [[path, '--url', `http://api:${KEY}@127.0.0.1:9`], {}, /--url takes no user or password/],
       [['--url', 'http://127.0.0.1:9'], {}, /missing required argument 'file'/],

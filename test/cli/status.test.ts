@@ -57,7 +57,7 @@ suite('weir status', () => {
     const old = new Date(Date.now() - 91 * DAY);
     utimesSync(geo.GEO_ASN_FILE, old, old);
     const aged = await status();
-    assert.match(aged.lines[1]!, /^ {2}ASN data are 91 days old/);
+    assert.match(aged.lines[1]!, /^ {2}ASN data is 91 days old/);
     assert.equal(aged.code, 3);
     utimesSync(geo.GEO_ASN_FILE, new Date(), new Date());
   });
@@ -98,7 +98,7 @@ suite('weir status', () => {
     db.exec(`UPDATE keys SET last_used_at = ${Date.now()} WHERE name IN ('firewall', 'later')`);
     assert.ok(key !== later);
     const { code, lines } = await status();
-    assert.match(lines[1]!, /^ {2}the key "firewall" of default, which is in use, ends at \S+Z \(docs\/keys\.md\)$/);
+    assert.match(lines[1]!, /^ {2}the key "firewall" of default is in use and expires at \S+Z \(docs\/keys\.md\)$/);
     assert.deepEqual([code, lines.filter((line) => line.startsWith('  the key')).length], [3, 1]);
     const headers = { ...bearer(KEY), 'x-actor': 'Jana' };
     const asked = { key: `key/${id}`, reason: 'next\nweek', expires_in: 3600 };
@@ -138,7 +138,7 @@ suite('weir status', () => {
         lines.join('\n'),
       );
       assert.ok(
-        lines.includes('block feed "edge" of default: Before neighbours are put together, by list: edge 3; by key: bootstrap 3.'),
+        lines.includes('block feed "edge" of default: Before neighbours are merged, by list: edge 3; by key: bootstrap 3.'),
         lines.join('\n'),
       );
     });
@@ -196,7 +196,7 @@ suite('weir status', () => {
     assert.deepEqual(readStatusFiles(settings.DATA_DIR, now), []);
     const { code, lines } = await status();
     assert.equal(code, 1);
-    assert.ok(lines[1]!.startsWith('  no server has written its status into DATA_DIR lately'), lines.join('\n'));
+    assert.ok(lines[1]!.startsWith('  no server has written its status to DATA_DIR lately'), lines.join('\n'));
     assert.equal((await status({ MIN_PREFIX_V4: '0' })).lines[2], '  guard rails are off in default (docs/deployment.md)');
   });
 
@@ -228,8 +228,8 @@ suite('weir status', () => {
     assert.deepEqual(
       serviceStatus({ ...parts, processes: [], store: { kind: 'PostgreSQL', ok: true }, stopped }).attention.slice(1),
       [
-        'the device "fw" at 192.0.2.1 of main stopped pulling the feed "edge", the workspace\'s feed, the feed "a", 2 more with the key "edge-fw", last at 1970-01-01T00:00:00.000Z (weir device ls)',
-        'the bouncer "fw" at 192.0.2.1 of main stopped pulling with the key "k-1", last at 1970-01-01T00:00:00.000Z (weir bouncer ls)',
+        'the device "fw" at 192.0.2.1 of main stopped fetching the feed "edge", the workspace\'s feed, the feed "a", 2 more with the key "edge-fw", last at 1970-01-01T00:00:00.000Z (weir device ls)',
+        'the bouncer "fw" at 192.0.2.1 of main stopped fetching with the key "k-1", last at 1970-01-01T00:00:00.000Z (weir bouncer ls)',
       ],
       'D42.5',
     );
@@ -240,10 +240,10 @@ suite('weir status', () => {
     ]);
     const stuck = { ...process, checks: { landing: { ok: false, reason: 'the stream was replaced', lag_messages: 9 } } };
     assert.deepEqual(serviceStatus({ ...parts, store: { ...engine, ok: true }, processes: [stuck] }).attention, [
-      'landing: the stream was replaced (9 messages wait)',
+      'landing: the stream was replaced (9 messages waiting)',
     ]);
     const { attention } = serviceStatus({ ...parts, store: { ...engine, ok: true }, processes: [], lag: { messages: 4, isStuck: true } });
-    assert.equal(attention[1], 'landing: nothing lands: no consumer gets on (4 messages wait)');
+    assert.equal(attention[1], 'landing: nothing lands: no consumer makes progress (4 messages waiting)');
   });
 
   test('D10.21 where the entries of a feed come from is one line, in however many families and formats it is nearly full', () => {
@@ -281,7 +281,7 @@ suite('weir status', () => {
       statusText(status)
         .split('\n')
         .filter((line) => line.includes('by list')),
-      ['block feed "edge" of main: Before neighbours are put together, by list: ids 97, 2 more 5; by key: ids 97.'],
+      ['block feed "edge" of main: Before neighbours are merged, by list: ids 97, 2 more 5; by key: ids 97.'],
     );
   });
 });

@@ -214,23 +214,23 @@ webhooks:
     });
     assert.equal(meaning.code, 2);
     for (const line of [
-      'lists[1].name: is that of a feed that is there: lists, sources and feeds share their names',
-      'lists[2].name: is that of lists[0], too',
-      'sources[0].name: is that of a list that is there',
+      'lists[1].name: is the name of an existing feed: lists, sources and feeds share their names',
+      'lists[2].name: is also the name of lists[0]',
+      'sources[0].name: is the name of an existing list',
       'sources[0].url: must begin with https:// or http://',
       'sources[1].catalogue: has no "nobody"',
       'sources[2].url: leads to 127.0.0.1',
-      'feeds[0].lists: names "nowhere", and there is no list of that name',
-      'feeds[1].lists: is required, or all_lists: true',
-      'feeds[2].lists: must not be given beside all_lists',
-      'keys[0].permissions: is feed:read, rules:read, config:read and stays so',
+      'feeds[0].lists: names "nowhere", but there is no such list',
+      'feeds[1].lists: is required unless all_lists is true',
+      'feeds[2].lists: cannot be combined with all_lists',
+      'keys[0].permissions: is feed:read, rules:read, config:read and cannot be changed',
       'keys[1].permissions: cannot be: a key bound to a feed can only have feed:read',
       'keys[2].list: names "nowhere"',
-      'keys[3].name: is that of the first key',
-      'keys[4].expires_at: has passed',
+      'keys[3].name: is reserved for the bootstrap key',
+      'keys[4].expires_at: is in the past',
       'keys[5].expires_at: must be an instant',
       'webhooks[0].url: leads to 127.0.0.1',
-      'webhooks[1].url: is required, or url_env',
+      'webhooks[1].url: is required unless url_env is given',
       'webhooks[2].secret: is missing: PagerDuty',
     ])
       assert.ok(meaning.stderr.includes(line), `${line}\n${meaning.stderr}`);
@@ -252,7 +252,7 @@ webhooks:
     await commandText(['list', 'create', 'two', '--workspace', to], settings);
     await commandText(['list', 'create', 'two', '--workspace', to], settings);
     const two = await run(to, { lists: [{ name: 'two' }], feeds: [{ name: 'f', lists: ['two'] }] });
-    assert.match(two.stderr, /lists\[0\]\.name: is that of 2 lists, which the file cannot tell apart/);
+    assert.match(two.stderr, /lists\[0\]\.name: is the name of 2 lists, which the file cannot distinguish/);
     const left = await command(['workspace', 'export', to, '--settings'], settings);
     assert.deepEqual([parse(left.stdout), /left out: list two/.test(left.stderr)], [before, true]);
   });
@@ -264,7 +264,7 @@ webhooks:
     const content = { lists: [], sources: [{ name: 'drop', catalogue: 'spamhaus-drop' }], keys: [{ name: 'ops' }] };
     const asked = await run(to, content, '--prune');
     assert.equal(asked.code, 2);
-    assert.match(asked.stderr, /with the list "scanners" goes a part of 2 feeds/);
+    assert.match(asked.stderr, /deleting the list "scanners" also changes 2 feeds/);
     assert.match(asked.stderr, /^weir: nothing has changed; add --yes to do it$/m);
     // Feeds are not told of, and have lists that would go.
     const told = await apply(to, content, '--prune', '--yes');
@@ -335,7 +335,7 @@ webhooks:
     assert.match((await run(to, source({ secret_env: 'NONE' }))).stderr, /sources\[0\]\.secret_env: the environment has no NONE/);
     assert.match(
       (await run(to, source({ url: 'https://elsewhere.invalid/a' }))).stderr,
-      /sources\[0\]\.url: is not of https:\/\/lists\.invalid/,
+      /sources\[0\]\.url: is not on https:\/\/lists\.invalid/,
     );
     assert.match((await run(to, source({ auth: null }))).stdout, /^~ source s: auth bearer → none\n/);
   });

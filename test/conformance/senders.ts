@@ -56,19 +56,16 @@ export function senderConformance(driver: StoreDriver): void {
       const asked = { workspaceId: workspace.id, feed: null, action: 'block', family: 'both', ...request } as const;
       return sharesText((await shareCounter({ store, geo, clock }).shares(asked))!);
     };
-    assert.equal(
-      await ask(),
-      'Before neighbours are put together, by list: edge 6, default 2; by key: ids 3, a key that is gone 2, soc 2, 1 more 1.',
-    );
-    assert.equal(await ask({ feed: edge.id, family: 'v4' }), 'Before neighbours are put together, by list: edge 4; by key: ids 2, soc 2.');
-    assert.equal(await ask({ feed: edge.id, action: 'allow' }), 'Before neighbours are put together, by list: none; by key: none.');
+    assert.equal(await ask(), 'Before neighbours are merged, by list: edge 6, default 2; by key: ids 3, a deleted key 2, soc 2, 1 more 1.');
+    assert.equal(await ask({ feed: edge.id, family: 'v4' }), 'Before neighbours are merged, by list: edge 4; by key: ids 2, soc 2.');
+    assert.equal(await ask({ feed: edge.id, action: 'allow' }), 'Before neighbours are merged, by list: none; by key: none.');
 
     const reading = PLAIN_READING;
     const settings = { url: 'https://lists.example/', purpose: 'block' as const, every: 3600, reading, guards: DEFAULT_GUARDS };
     const given = { ...settings, credential: null, copies: [], catalogue: null, id: randomUUID(), name: 'drop', list: NO_SETTINGS };
     const { source } = await store.createSource(workspace.id, { ...given, secret: null }, { maxSources: 0, maxLists: 0 });
     await land([{ change: block('192.0.2.21'), keyId: source.id, listId: source.listId, batchId: '018f0000-0000-7000-8000-000000000001' }]);
-    const kept = 'Before neighbours are put together, by list: drop 1; by key: source drop 1.';
+    const kept = 'Before neighbours are merged, by list: drop 1; by key: source drop 1.';
     assert.equal(await ask({ feed: source.listId }), kept, 'what a refresh has sent is of no key that is gone');
 
     const steps = async (limit: number) => {

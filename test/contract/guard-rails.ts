@@ -161,7 +161,7 @@ export function guardRailTests(world: () => World, once: Once): void {
 
     // The same once more changes nothing, and says when it holds.
     const said = await world().text(['workspace', 'set', client.workspace, '--min-prefix-v6', '19']);
-    assert.match(said, / is changed; it holds for signals within 2 seconds, for feeds with their next read of the store\n$/);
+    assert.match(said, / is changed; signals follow it within 2 seconds, feeds with their next read of the store\n$/);
 
     const file = join(world().settings.DATA_DIR!, 'guarded.ndjson');
     await world().text(['export', file, '--workspace', client.workspace]);

@@ -152,7 +152,7 @@ function operatorTests(world: () => World, once: Once): void {
     assert.equal(refused.status, 409);
     assert.match(
       String(refused.body.message),
-      /^with the list "edge" goes 1 rule, a part of 1 feed, 1 key.*: with preview=1 .* confirmed=1 /,
+      /^deleting the list "edge" also deletes 1 rule, changes 1 feed, revokes 1 key.*: see .* preview=1, delete with confirmed=1$/,
     );
     const previewed = (await call('DELETE', '/lists/edge?preview=1', undefined, any)).body;
     const { rules, feeds, keys, needs_confirmation, deleted } = previewed as Json & { feeds: Json[]; keys: Json[] };

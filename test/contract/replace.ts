@@ -118,7 +118,7 @@ function tests(world: () => World, once: Once): void {
     const { id, start } = await opened(client, values.slice(0, 20), 10);
     await ask(client, `/${id}/start`, { ...start, lines: 40 });
     const cut = await ended(client, id);
-    assert.deepEqual([cut.state, cut.reason], ['failed', 'the content has 20 lines, and was said to have 40']);
+    assert.deepEqual([cut.state, cut.reason], ['failed', 'the content has 20 lines, but 40 were declared']);
     const missing = await opened(client, values, 10);
     await ask(client, `/${missing.id}/start`, { ...missing.start, parts: 5 });
     assert.match(String((await ended(client, missing.id)).reason), /^part 4 of the content is missing$/);

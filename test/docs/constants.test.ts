@@ -61,7 +61,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'JSON arrays of 1 to {} entries',
       'A file of more than {} entries is tried',
       'sends a large file in batches of {} entries',
-      'is taken, in batches of {}.',
+      'are imported, in batches of {}.',
     ],
   ],
   'bytes of a batch': [
@@ -85,7 +85,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'entries of a feed': [
     DEFAULT_ENTRY_LIMIT,
     ...['| a feed | {} networks', 'The cap is {} networks a feed', 'networks of a feed | {},', 'its cap is always {}.'],
-    ...['document of rules holds {} rules', 'More than {} rules of a kind are', 'that of the device, else {}.'],
+    ...['document of rules holds {} rules', 'More than {} rules of a kind are'],
   ],
   'most entries of a list': [MOST_ENTRIES, 'a list up to {} (', '`max_entries` is 1 to {}.', '`--max-entries`, 1 to {})'],
   'what was deleted comes back': [
@@ -98,12 +98,12 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'keeps its rules for {}, and they count',
     ],
     ...[
-      'can be brought back for {}',
+      'can be restored for {}',
 
       '`deleted_members` | deleted lists and feeds | {},',
     ],
     ...[
-      'that were deleted in the last {} and',
+      'restorable lists and feeds of the last {}',
       'that was deleted in the last {}',
       'You can restore it for {}',
       'Restorable for {} with',
@@ -120,20 +120,14 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'For {} weir knows what each batch did',
     ],
     ...[
-      'kept as it was, for {};',
+      'replaced and deleted rules for {}, or',
       'swept away, {} after',
-      'who sent what in the last {},',
+      'everything received in the last {},',
       'can be undone for {}',
-      'have landed in the last {},',
-      'as far as {} back',
+      'the batches of the last {},',
+      'at two points in time, up to {} back',
     ],
-    ...[
-      'changes of rules for {},',
-
-      'received in the last {}.',
-      'No batches in the last {}"',
-      'Removals from lists are known for {} (',
-    ],
+    ...['received in the last {}.', 'No batches in the last {}"', 'Removals from lists are known for {} ('],
   ],
   'audit log, dead letters, devices, people': [
     seconds(AUDIT_KEPT),
@@ -141,16 +135,10 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'ho changed what in the last {}',
       'dead letters and audit rows {}',
       'Kept for {}.',
-      'newest first; kept for {}',
+      'newest first; stored for {}',
       'rows for {} after the last poll',
     ],
-    ...[
-      '| audit log | {};',
-      '| clients that poll | {};',
-      'could not land | {};',
-      'seen in the workspace in the last {},',
-      'Active in the last {}"',
-    ],
+    ...['| audit log | {};', '| clients that poll | {};', 'could not land | {};', 'List people of the last {},', 'Active in the last {}"'],
   ],
   'who has used a key lately': [
     seconds(LATELY),
@@ -161,14 +149,14 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
 
       'etches in the last {}',
     ],
-    ...['has used it in the last {},', 'pulled with it in the last {},'],
+    ...['that used it in the last {}.', 'fetched with it in the last {}.'],
   ],
   'late answers': [
     seconds(LATE_KEPT),
     'would have been answered, for {},',
-    'was asked knows it, for {}.',
+    'is available, for {} and',
     'errors included, for {} and',
-    'is older than {}, or was',
+    'it is older than {}, or the',
   ],
   'keys that end soon': [
     seconds(ENDS_SOON),
@@ -177,13 +165,8 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     'within 30 days end within {}',
   ],
   'keys in use': [seconds(IN_USE), 'used within {} ends within'],
-  'answers to what is done once': [
-    seconds(ANSWER_KEPT),
-    'characters: for {} the same request',
-    'is done once in {} and',
-    'Your choice. For {}, the same',
-  ],
-  'longest snooze': [LONGEST_SNOOZE, 'for a minute to {},', 'for a minute to {} and', 'Seconds, {} at most'],
+  'answers to what is done once': [seconds(ANSWER_KEPT), 'characters: for {} the same request', 'Your choice. For {}, the same'],
+  'longest snooze': [LONGEST_SNOOZE, 'for a minute to {},', 'Seconds, at most {}'],
   'least patience with a device': [seconds(LEAST_PATIENCE), 'After ten of these, and {}, without', '(at least {}) is logged'],
   'a feed without a store': [
     seconds(LONGEST_OUTAGE),
@@ -191,13 +174,13 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     'up to {}, with `X-Feed-Stale-Since`',
     '`X-Feed-Stale-Since`, for up to {} ',
   ],
-  'entries of an import': [MOST_IMPORTED, 'is the file, {} entries at most'],
+  'entries of an import': [MOST_IMPORTED, 'file with at most {} entries;'],
   'requests a minute': [config.rateLimitSignals, '| requests | {} a minute and key'],
   'entries a minute': [config.rateLimitEntries, '; {} entries a minute and key'],
   'rebuild of a feed': [config.feedRebuildSeconds, 'from the store at most every {}, so', 'at most once every {}.'],
   'waiting for a long answer': [
     config.manageAnswerSeconds,
-    'takes longer than {} (`MANAGE_ANSWER_SECONDS`)',
+    'take longer than {} (`MANAGE_ANSWER_SECONDS`)',
     '`MANAGE_ANSWER_SECONDS` ({})',
   ],
 };
@@ -217,7 +200,9 @@ function meant(text: string): number[] {
 /** All texts, each with where it stands. A line break of a paragraph is a blank. */
 async function texts(): Promise<(readonly [place: string, text: string])[]> {
   const root = fileURLToPath(new URL('../../', import.meta.url));
-  const files = globSync(['README.md', 'SPEC.md', 'spec/*.md', 'docs/**/*.md', 'packages/console/**/*.js'], { cwd: root });
+  const files = globSync(['README.md', 'SPEC.md', 'spec/*.md', 'docs/**/*.md', 'packages/console/**/*.js', 'src/account/list.ts'], {
+    cwd: root,
+  });
   const app = docsApp();
   const groups = ['signal', 'feeds', 'rules', 'agent', 'bouncer', 'manage'];
   const apis = groups.map(async (group) => [`API of ${group}`, (await inject(app, `/docs/${group}/swagger/json`)).body] as const);

@@ -124,7 +124,7 @@ describe('an update', () => {
     ['without a list of checksums that can be read', { SHA256SUMS: status(500) }, /SHA256SUMS: the server answers 500$/],
   ];
   const ENDLESS: readonly Fault[] = [
-    ['silent', { [V4]: () => {} }, /ipv4\.csv: nothing has come for 0\.1 s$/, { idleMs: 100 }],
+    ['silent', { [V4]: () => {} }, /ipv4\.csv: no data for 0\.1 s$/, { idleMs: 100 }],
     ['slow', { [V4]: pieces('10.0.0.0', 50) }, /ipv4\.csv: it takes longer than 0\.3 s$/, { totalMs: 300 }],
     ['without a line end', { [V4]: pieces('x'.repeat(1 << 16), 1) }, /ipv4\.csv: line 1 is longer than 65536 bytes$/],
     [
@@ -213,7 +213,7 @@ test('D17.7 several processes on a folder: one of them downloads; a failure is t
     }),
   );
   t.after(() => Promise.all(stops.map((stop) => stop())));
-  const told = () => logs.flat().filter((line) => !line.includes('are updated from'));
+  const told = () => logs.flat().filter((line) => !line.includes('is updated from'));
   const tries = () => source.answers.filter((answer) => answer.startsWith(V4));
   await eventually(() => assert.ok(tries().length >= 5));
   const failures = told();

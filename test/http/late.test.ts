@@ -70,9 +70,9 @@ suite('late answers', () => {
     assert.deepEqual([answer.code, backtest.code], [404, 404]);
     assert.match(
       answer.message,
-      /^this process knows no late answer ".*" of this key: it was asked of another process, .*What was sent stands in GET /,
+      /^this process has no result ".*" for this key: another process ran the operation, .*GET \/v1\/manage\/batches shows what was sent/,
     );
-    assert.match(backtest.message, /^this process knows no such backtest: it was asked of another process, /);
+    assert.match(backtest.message, /^this process has no such backtest: it runs in another process, /);
 
     const preview = await call('POST', '/undo', JSON.stringify({ batches: body.batches, preview: true }));
     assert.equal(preview.status, 202);

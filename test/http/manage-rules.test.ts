@@ -210,8 +210,8 @@ suite('management of rules', () => {
       [{ value: '192.0.2.1', expires: 'soon' }, 'expires', /is neither an instant in ISO 8601, nor a duration/],
       [{ value: '192.0.2.1', expires: '999999999999' }, 'expires', /./],
       [{ value: '192.0.2.1', list: '' }, 'list', /must not be empty/],
-      [{ value: '192.0.2.1', name: 'n', labels: { source: 'soc' } }, 'name', /none of labels, config/],
-      [{ value: '192.0.2.1', name: 'n', action: 'allow' }, 'name', /goes with a block/],
+      [{ value: '192.0.2.1', name: 'n', labels: { source: 'soc' } }, 'name', /a block without labels, config/],
+      [{ value: '192.0.2.1', name: 'n', action: 'allow' }, 'name', /is only allowed for a block/],
       [{ value: '192.0.2.1', rule_ref: 'a b' }, 'rule_ref', /./],
       [{ value: '192.0.2.1', confidence: 'sure' }, 'confidence', /./],
     ] as const) {
@@ -531,11 +531,11 @@ suite('management of rules', () => {
     const fireHol = '# Entries : 3\n192.0.2.7\n';
     const spamhaus = '{"cidr":"192.0.2.8"}\n{"type":"metadata","records":2}\n';
     const REFUSED: readonly (readonly [file: string, status: number, says: RegExp])[] = [
-      [many, 413, /^the file has more than 10000 entries, more than an import takes: weir send takes a file of any size/],
+      [many, 413, /^the file has more than 10000 entries, which exceeds the limit of an import: weir send accepts a file of any size/],
       [`\n${'#\n'.repeat(100_001)}192.0.2.3\n`, 413, /^the file has more than 100000 lines, .* weir send --replace/],
       ['["192.0.2.7", {', 400, /the file is not a JSON array/],
-      [fireHol, 400, /the file says that it has 3 entries, and 1 were read: it is cut/],
-      [spamhaus, 400, /the file says that it has 2 entries, and 1 were read: it is cut/],
+      [fireHol, 400, /the file announces 3 entries but has 1: it is truncated/],
+      [spamhaus, 400, /the file announces 2 entries but has 1: it is truncated/],
       [['{"a":', '1,"b":[2]', '}'].join('\n'), 400, /the file is one JSON object/],
       ['', 400, /the file is empty/],
     ];
@@ -553,7 +553,7 @@ suite('management of rules', () => {
     }
     const odd = await done('/imports', '[{"a":1}]');
     assert.deepEqual([odd.accepted, odd.failed], [0, 1]);
-    assert.match(odd.errors[0]!.message, /^no field is called ip, .* and it is no signal, which has kind or type$/);
+    assert.match(odd.errors[0]!.message, /^no field is called ip, .* and it is not a signal \(kind or type\)$/);
     assert.deepEqual((await targetsOf('')).sort(), ['192.0.2.1', '192.0.2.2']);
   });
 
@@ -667,7 +667,7 @@ suite('management of rules', () => {
     assert.deepEqual([counts, networks > 0], [{ countries: 2, asns: 0 }, true]);
     const refused = await post('/imports', wide);
     assert.equal(refused.status, 409);
-    assert.match(refused.body.message, /^the file is about 2 countries, [\d,]+ networks?: when that is meant, say so with confirmed$/);
+    assert.match(refused.body.message, /^the file contains 2 countries, [\d,]+ networks?: to do this anyway, send confirmed$/);
     assert.deepEqual(await targetsOf(''), ['192.88.99.0/24']);
     assert.equal((await done('/imports?confirmed=1', wide)).accepted, 3);
     assert.deepEqual((await targetsOf('')).sort(), ['192.88.99.0/24', 'DE', 'NL']);
@@ -740,7 +740,7 @@ suite('management of rules', () => {
     assert.equal(refused.status, 409);
     assert.match(
       refused.body.message,
-      /of the 10 rules of the list "default" 7 would be removed, and 0 would be added: when that is meant, say so with confirmed$/,
+      /of the 10 rules of the list "default" 7 would be removed, and 0 would be added: to do this anyway, send confirmed$/,
     );
     const faulty = await done('/imports?replace=1', `${most}\nnonsense`);
     assert.deepEqual(
@@ -759,8 +759,8 @@ suite('management of rules', () => {
     assert.deepEqual(await targets(), [...hosts.slice(0, 3), '198.51.100.1']);
 
     for (const [path, body, says] of [
-      ['/imports?replace=1&action=unblock', few, /unblock is none/],
-      ['/imports?replace=1', JSON.stringify([named]), /this file holds signals/],
+      ['/imports?replace=1&action=unblock', few, /unblock is not allowed/],
+      ['/imports?replace=1', JSON.stringify([named]), /this file contains signals/],
     ] as const) {
       assert.match((await post(path, body)).body.details[0]!.message, says);
     }
@@ -784,7 +784,7 @@ suite('management of rules', () => {
       assert.equal(refused.status, 409);
       assert.match(
         refused.body.message,
-        /it would block 16,777,276 IPv4 addresses instead of 60 \(.*60\.0\.0\.0\/8\), more than 50 %: when that is meant, say so with confirmed$/,
+        /it would block 16,777,276 IPv4 addresses instead of 60 \(.*60\.0\.0\.0\/8\), more than 50 %: to do this anyway, send confirmed$/,
       );
     }
     assert.equal((await targetsOf('')).length, 60);
@@ -802,6 +802,29 @@ suite('management of rules', () => {
       /^it would allow [\d,]+ IPv6 networks of \/64 instead of 0/,
     );
     assert.equal((await post('/addresses', JSON.stringify({ networks: ['NL'] }))).body.details[0]!.field, 'networks');
+  });
+
+  test('D44.14 a content with a failed entry removes nothing, and neither its plan nor its question counts a removal', async () => {
+    const { done, targetsOf } = await space('failing');
+    await done('/imports', '192.0.2.1\n192.0.2.2\n60.0.0.0/8\n');
+    const content = '192.0.2.9\n198.51.100.300\n';
+    const { replaced, failed } = await done('/imports?replace=1&preview=1', content);
+    const asks = ({ removed, needs_confirmation: asked }: Record<string, unknown>) => [removed, asked];
+    assert.deepEqual([failed, asks(replaced as Record<string, unknown>)], [1, [0, false]]);
+    await done('/imports?replace=1', content);
+    assert.deepEqual(await targetsOf(''), ['192.0.2.1', '192.0.2.2', '60.0.0.0/8', '192.0.2.9']);
+    // What it adds is asked about as ever, and what is there counts as staying.
+    const wide = await done('/imports?replace=1&preview=1', `64.0.0.0/7\n${content}`);
+    const kept = {
+      action: 'block',
+      family: 4,
+      before: 16_777_219,
+      after: 50_331_651,
+      added: 33_554_432,
+      removed: 0,
+      widest: ['64.0.0.0/7'],
+    };
+    assert.deepEqual([asks(wide.replaced as Record<string, unknown>), wide.addresses], [[0, true], [kept]]);
   });
 
   test('D15.37 batches are listed newest first in pages, shown, and undone with a preview, the newest first', async () => {

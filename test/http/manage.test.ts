@@ -512,7 +512,7 @@ suite('management', () => {
     const refused = await apply('?prune=1', { feeds: [], keys: [] });
     assert.deepEqual(
       [refused.status, refused.body.message],
-      [409, 'the file does not name what would go: - key fw and 1 more; with dry_run it is told in full, with confirmed it is done'],
+      [409, 'the file would delete or unset: - key fw and 1 more; see all with dry_run, apply with confirmed'],
     );
     const gone = await apply('?prune=1&confirmed=1', { feeds: [], keys: [] });
     // The key that asks stays.
@@ -522,9 +522,9 @@ suite('management', () => {
       ['default', 'edge'],
     );
     const unset = await apply('?prune=1', { workspace: {} });
-    assert.match(unset.body.message, /^the file does not name what would go: ~ workspace: min_prefix_v4 8 → 0; /);
+    assert.match(unset.body.message, /^the file would delete or unset: ~ workspace: min_prefix_v4 8 → 0; /);
     const many = await apply('?dry_run=1', { lists: Array.from({ length: 2501 }, (_, n) => ({ name: `l${n}` })) });
-    assert.deepEqual([many.status, /^2501 things are more than the 2500/.test(many.body.message)], [409, true]);
+    assert.deepEqual([many.status, /^2501 entries exceed the limit of 2500/.test(many.body.message)], [409, true]);
     const ending = await newKey(settings, workspaceId, '--role', 'admin', '--expires-in', '3600');
     const longer = await call('POST', '/workspace/apply', ending, { keys: [{ name: 'longer', role: 'viewer' }] });
     assert.deepEqual([longer.status, longer.body.details[0]!.field], [400, 'keys[0].expires_at']);
@@ -663,14 +663,14 @@ suite('management', () => {
     for (const permissions of [['manage'], ['feed:read', 'signal:write'], ['config:read'], undefined]) {
       const { status, body } = await asKeeper({ ...(permissions && { permissions }) });
       assert.equal(status, 403);
-      assert.match(body.message, /^the key could do more than the one that asks, which does not have (manage|signal:write|config:read)$/);
+      assert.match(body.message, /^the key would have the permission (manage|signal:write|config:read), which your own key lacks$/);
     }
     const { body: brief } = await make('/keys', { permissions: ['keys:write', 'feed:read'], expires_in: 3600 });
     const asBrief = (body: object) => call('POST', '/keys', String(brief.key), { permissions: ['feed:read'], ...body });
     for (const body of [{}, { expires_in: 7200 }]) {
       const { status, body: fault } = await asBrief(body);
       assert.equal(status, 403);
-      assert.equal(fault.message, `the key would outlive the one that asks, which expires at ${brief.expires_at}: give expires_in`);
+      assert.equal(fault.message, `the key would outlive your own key, which expires at ${brief.expires_at}: give expires_in`);
     }
     assert.equal((await asBrief({ expires_in: 60 })).status, 201);
     const { body: strong } = await make('/keys', { permissions: ['manage'], expires_in: 3600 });
@@ -720,7 +720,7 @@ suite('management', () => {
     // People come from anywhere: it takes roles from them, and gives none.
     const people = (rows: string[], by: string) => change('/workspace', { people: rows }, '*', by);
     assert.equal((await people(['viewer=a', 'viewer=b'], admin)).status, 200);
-    assert.match((await people(['viewer=a', 'viewer=c'], bound)).body.message, /the key is good from .* only: it gives them no role/);
+    assert.match((await people(['viewer=a', 'viewer=c'], bound)).body.message, /the key is limited to .* and people are not/);
     const file = (rows: string[]) => call('POST', '/workspace/apply', bound, { workspace: { people: rows } });
     assert.equal((await file(['viewer=a', 'operator=a'])).status, 403);
     assert.equal((await file(['viewer=a'])).status, 200);
@@ -742,19 +742,22 @@ suite('management', () => {
       const restore = (key: string) => call('POST', `/${word}s/${id}/restore`, key, {});
       await make('/keys', { permissions: ['feed:read'], [word]: id });
       const refused = await removed(`${path}/${one.id}`, manager);
-      assert.deepEqual([refused.status, refused.body.message], [403, '1 key would be revoked: that needs the permission keys:write']);
+      assert.deepEqual([refused.status, refused.body.message], [403, '1 key would be revoked: this needs the permission keys:write']);
       assert.equal((await call('DELETE', `${path}/${one.id}?preview=1`, manager, undefined, bare)).status, 200);
       assert.equal((await removed(`${path}/${one.id}`, keeper)).status, 200);
       const kept = await restore(manager);
-      assert.deepEqual([kept.status, kept.body.message], [403, '1 key would be valid again: that needs the permission keys:write']);
+      assert.deepEqual([kept.status, kept.body.message], [403, '1 key would be valid again: this needs the permission keys:write']);
       assert.equal((await restore(keeper)).status, 200);
     }
     // One that may do more is neither revoked nor valid again with its list.
     const { body: list } = await make('/lists', { name: fresh('list') });
     await make('/keys', { permissions: ['signal:write'], list: list.id });
-    assert.match((await removed(`/lists/${list.id}`, keeper)).body.message, /does not have signal:write/);
+    assert.match((await removed(`/lists/${list.id}`, keeper)).body.message, /the permission signal:write, which your own key lacks/);
     assert.equal((await removed(`/lists/${list.id}`, admin)).status, 200);
-    assert.match((await call('POST', `/lists/${list.id}/restore`, keeper, {})).body.message, /does not have signal:write/);
+    assert.match(
+      (await call('POST', `/lists/${list.id}/restore`, keeper, {})).body.message,
+      /the permission signal:write, which your own key lacks/,
+    );
     const { body: lonely } = await make('/lists', { name: fresh('list') });
     assert.equal((await removed(`/lists/${lonely.id}`, manager)).status, 200);
     assert.equal((await call('POST', `/lists/${lonely.id}/restore`, manager, {})).status, 200);
@@ -1003,7 +1006,7 @@ suite('management', () => {
     writeFileSync(join(settings.DATA_DIR, 'status-1.json'), JSON.stringify(other));
     await eventually(async () => {
       const { text } = await get('/status');
-      assert.ok(text.includes('stream of process 1: why is in the log and at /readyz'), text);
+      assert.ok(text.includes('stream of process 1: see the log and /readyz for the reason'), text);
       assert.ok(!text.includes('10.9.8.7'), text);
     });
     rmSync(join(settings.DATA_DIR, 'status-1.json'));
@@ -1222,7 +1225,7 @@ suite('management', () => {
     const [, middle] = moments;
     const lost = await get(`/difference?feed=${name}&since=${middle!.at}&until=${final.at}`);
     assert.deepEqual(
-      [lost.status, /was deleted, and its rules of then are not known/.test(lost.body.message)],
+      [lost.status, /was deleted, and its earlier rules are unknown/.test(lost.body.message)],
       [409, true],
       lost.body.message,
     );
@@ -1237,14 +1240,18 @@ suite('management', () => {
     await call('PATCH', '/workspace', admin, { protect: guards.protect }, { 'if-match': '*' });
     await call('PATCH', `/feeds/${feed}`, admin, { min_sources: 2 }, { 'if-match': '*' });
     const agreed = await get(`/difference?feed=${name}&since=${first.at}`);
-    assert.deepEqual([agreed.status, /had to agree then cannot be made again/.test(agreed.body.message)], [409, true], agreed.body.message);
+    assert.deepEqual(
+      [agreed.status, /earlier quorum of the feed cannot be reconstructed/.test(agreed.body.message)],
+      [409, true],
+      agreed.body.message,
+    );
     await call('PATCH', `/feeds/${feed}`, admin, { min_sources: null, lists: [one.id] }, { 'if-match': '*' });
     assert.equal((await call('DELETE', `/lists/${one.id}?confirmed=1`, admin, undefined, { 'if-match': '*' })).status, 200);
     const cut = await get(`/difference?feed=${name}&since=${first.at}`);
     assert.deepEqual([cut.status, /was deleted/.test(cut.body.message)], [409, true], cut.body.message);
     const old = await get(`/difference?feed=${name}&since=8d`);
     assert.equal(old.status, 409);
-    assert.match(old.body.message, /what the feed had then is not known any more: changes of rules are kept since /);
+    assert.match(old.body.message, /the feed's content at that time is no longer known: rule changes are stored since /);
   });
 
   test('D15.4 an inactive subscription is 402 in every operation', async () => {

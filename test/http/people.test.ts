@@ -196,7 +196,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         headers: { authorization: `Bearer ${key.key}`, 'if-match': '*' },
         body: JSON.stringify({ people: ['operator@main=soc', 'admin=everybody'] }),
       });
-      assert.deepEqual([given.status, JSON.parse(given.text).message.slice(0, 36)], [403, 'the role could do more than the one ']);
+      assert.deepEqual([given.status, JSON.parse(given.text).message.slice(0, 36)], [403, 'the role would have the permission s']);
     });
 
     test('D24.5 every operation is for the roles that may do it, in the workspaces where a person has one, and with the proof of the console', async () => {

@@ -83,7 +83,7 @@ suite('room', () => {
     for (let n = 0; n < 5; n += 1) assert.ok((await send(n, admin, '?preview=true')).status < 300);
     assert.deepEqual(rows('SELECT count(*) AS n FROM answers')[0]!.n, 0, 'previews are not remembered');
     const message = await fill(send, 300);
-    assert.match(message, /^what is kept of the requests with an Idempotency-Key takes 1 MiB, as much as it may: .* MAX_ANSWERS_MB$/);
+    assert.match(message, /^the stored responses to requests with an Idempotency-Key reached the limit of 1 MiB: .* MAX_ANSWERS_MB$/);
     assert.ok(rows("SELECT max(bytes) AS n FROM taken_bytes WHERE what = 'answers'")[0]!.n! < 1.3 * 1024 * 1024);
     assert.ok((await call('POST', '/imports', faulty, { 'content-type': 'text/plain' })).status < 300);
     assert.ok((await call('POST', '/imports', faulty, { 'content-type': 'application/json', 'idempotency-key': 't0' })).status < 500);
@@ -96,7 +96,7 @@ suite('room', () => {
         ? call('PATCH', `/lists/${list}`, { description: `${n % 2}${'x'.repeat(1900)}` }, { 'if-match': '*' })
         : call('POST', '/lists', { name: `other ${n}` }, { key: of });
     const message = await fill(describe, 400);
-    assert.match(message, /^the audit log of the workspace takes 1 MiB, as much as it may: .* raise MAX_AUDIT_MB$/);
+    assert.match(message, /^the audit log of the workspace reached the limit of 1 MiB: .* raise MAX_AUDIT_MB$/);
     assert.equal((await call('POST', '/rules', { value: '192.0.2.1' })).status, 409);
     assert.ok((await call('POST', '/rules', { value: '192.0.2.1', preview: true })).status < 300);
     assert.equal((await call('DELETE', `/lists/${list}`, undefined, { 'if-match': '*' })).status, 200);

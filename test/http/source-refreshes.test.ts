@@ -66,7 +66,7 @@ suite('refreshes of sources', () => {
     assert.deepEqual([changed.entries_before, changed.entries_after], [200, 300]);
     const { body: told } = await call('GET', '/status');
     assert.ok(
-      told.attention.some((line: string) => /^the source "drop" of default holds a refresh back: /.test(line)),
+      told.attention.some((line: string) => /^the source "drop" of default has a refresh on hold: /.test(line)),
       told.attention.join(),
     );
     assert.equal(await feed(), good);
@@ -105,7 +105,7 @@ suite('refreshes of sources', () => {
     server.set('/other', list(text(0, 30)));
     await call('POST', '/sources', { name: 'other', url: `${server.url}/other` });
     assert.equal((await cli('refresh', 'other', '--wait')).code, 0);
-    assert.equal((await call('POST', '/sources/other/discard', {})).body.message, 'nothing of the source "other" is held back');
+    assert.equal((await call('POST', '/sources/other/discard', {})).body.message, 'the source "other" has no refresh on hold');
     server.set('/other', list('# moved\n'));
     assert.match((await cli('refresh', 'other', '--wait')).stdout, /held.*it is empty/);
     assert.equal((await cli('discard', 'other', '--wait')).code, 0);

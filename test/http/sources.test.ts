@@ -117,9 +117,9 @@ suite('sources', () => {
     const preview = await call('POST', '/rules/delete', { address: '198.51.100.7', preview: true });
     assert.deepEqual([preview.body.deleted, preview.body.left_out], [1, 1]);
     const told = await weir('rule', 'delete', '--address', '198.51.100.7', '--yes');
-    assert.match(told.stdout, /^1 rule deleted by \S+; 1 more stay, because sources keep them\n$/);
+    assert.match(told.stdout, /^1 rule deleted by \S+; 1 more stay, because sources manage them\n$/);
     const none = await weir('rule', 'delete', '--address', '198.51.100.7', '--yes');
-    assert.equal(none.stdout, 'no rule meets these conditions; 1 more stay, because sources keep them\n');
+    assert.equal(none.stdout, 'no rule meets these conditions; 1 more stay, because sources manage them\n');
     assert.deepEqual((await rules(list)).map(({ target }) => target).sort(), ['192.0.2.0/24', '198.51.100.7']);
 
     // Undoing what a refresh did is no writing of one's own.
@@ -146,7 +146,7 @@ suite('sources', () => {
     const refused = await call('DELETE', '/sources/drop');
     assert.deepEqual(
       [refused.status, refused.body.message],
-      [409, 'with the list "drop" goes 2 rules: with preview=1 it is told in full, with confirmed=1 it is done'],
+      [409, 'deleting the list "drop" also deletes 2 rules: see the details with preview=1, delete with confirmed=1'],
     );
     const seen = await call('DELETE', '/sources/drop?preview=1');
     assert.deepEqual([seen.body.id, seen.body.list_id, seen.body.rules, seen.body.deleted], [id, list, 2, false]);
@@ -172,7 +172,7 @@ suite('sources', () => {
     await eventually(async () => assert.equal(origin.headers.get('/secret')?.authorization, sent));
     await eventually(async () => assert.equal((await rules('members')).length, 1));
     const elsewhere = await call('PATCH', '/sources/members', { url: 'https://lists.invalid/secret' });
-    const message = `is not of ${origin.url}, which its secret is for: give the secret again, or take it away`;
+    const message = `is not on ${origin.url}, for which the secret was stored: give the secret again, or remove it`;
     assert.deepEqual([elsewhere.status, elsewhere.body.details[0]], [400, { field: 'url', message, value: null }]);
     const file = join(folder, 'secret');
     writeFileSync(file, 'T0ken.value\n');
@@ -205,10 +205,7 @@ suite('sources', () => {
     );
     assert.deepEqual(
       [refused.code, refused.stderr],
-      [
-        2,
-        'weir: secrets of sources are kept encrypted, and there is no key for that: the operator of the service has to set SECRETS_KEY\n',
-      ],
+      [2, 'weir: secrets of sources are stored encrypted, but the service has no key for that: its operator has to set SECRETS_KEY\n'],
     );
     const open = await weirJson<Json>('source', 'set', 'members', '--auth', 'none', '--url', `${origin.url}/drop`);
     assert.deepEqual([open.auth, open.auth_header, open.url], [null, null, `${origin.url}/drop`]);
@@ -218,18 +215,18 @@ suite('sources', () => {
     const url = 'https://lists.example/a';
     const wrong: [given: Json, field: string, message: RegExp][] = [
       [{ url: 'ftp://lists.example/a' }, 'url', /^must begin with https:\/\/ or http:\/\/, not ftp:$/],
-      [{ url: 'lists.example' }, 'url', /^must be an address such as https:\/\//],
-      [{ url: 'https://me:pw@lists.example/' }, 'url', /^must not hold a user or password/],
+      [{ url: 'lists.example' }, 'url', /^must be a URL such as https:\/\//],
+      [{ url: 'https://me:pw@lists.example/' }, 'url', /^must not contain a user or password/],
       [{ url: 'http://10.1.2.3/a' }, 'url', /^leads to 10\.1\.2\.3, which is in a private, special or own network .*SOURCE_NETWORKS$/],
       [{ url: 'http://2130706434/' }, 'url', /^leads to 127\.0\.0\.2, /],
       [{ url: 'http://[::ffff:10.0.0.1]/' }, 'url', /^leads to ::ffff:a00:1, /],
       [{ url: 'http://localhost:9/' }, 'url', /^leads to localhost, which is this machine/],
       [{ url, every: 60 }, 'every', /300/],
-      [{ catalogue: 'spamhaus-drop', every: 600 }, 'every', /^must be at least 1h: more often is not allowed by www\.spamhaus\.org$/],
-      [{ url, every: 86_400 * 5, stale_after: 86_400 * 7 }, 'stale_after', /^must be at least 10d, twice as long as it is fetched every/],
+      [{ catalogue: 'spamhaus-drop', every: 600 }, 'every', /^must be at least 1h, the minimum interval of www\.spamhaus\.org$/],
+      [{ url, every: 86_400 * 5, stale_after: 86_400 * 7 }, 'stale_after', /^must be at least 10d, twice the fetch interval/],
       [{ url, paths: ['a..b'] }, 'paths', /^"a\.\.b" is no path/],
-      [{ url, paths: ['a'], format: 'csv' }, 'paths', /^is for JSON, and the format is csv$/],
-      [{ url, where: 'a=b' }, 'where', /^needs a path beside it$/],
+      [{ url, paths: ['a'], format: 'csv' }, 'paths', /^is for JSON, but the format is csv$/],
+      [{ url, where: 'a=b' }, 'where', /^requires paths$/],
       [{ url, paths: ['a[]'], where: 'ab' }, 'where', /^"ab" is no condition/],
       [{ url, collection: 'c' }, 'collection', /^is for the format taxii$/],
       [{ url, format: 'xml' }, 'format', /^must be one of: text, csv, json, ndjson, stix, misp, taxii/],
@@ -244,7 +241,7 @@ suite('sources', () => {
       [{ url, auth: 'basic', secret: 'no colon' }, 'secret', /^must be user:password/],
       [{ url, auth: 'bearer', secret: 'a\nb' }, 'secret', /visible ASCII/],
       [{ url, auth: 'header', secret: 'a' }, 'auth_header', /^must be the name of a header$/],
-      [{ url, auth: 'header', auth_header: 'Host', secret: 'a' }, 'auth_header', /^must be another one/],
+      [{ url, auth: 'header', auth_header: 'Host', secret: 'a' }, 'auth_header', /^must be another header/],
       [{ catalogue: 'no-such' }, 'catalogue', /^has no "no-such"/],
       [{}, 'url', /^is required$/],
     ];
@@ -256,14 +253,17 @@ suite('sources', () => {
     const told = async (...args: string[]) => (await weir('source', 'add', ...args)).stderr;
     assert.equal(await told('x', 'ftp://lists.example/a'), 'weir: url must begin with https:// or http://, not ftp:\n');
     assert.match(await told('x', 'http://192.168.0.1/'), /^weir: url leads to 192\.168\.0\.1, which is in a private/);
-    assert.match(await told('x', url, '--path', 'a..b'), /^weir: paths "a\.\.b" is no path/);
-    assert.match(await told('x', url, '--every', '1m'), /^weir: every must be from 5m to 30d\n$/);
+    assert.match(await told('x', url, '--path', 'a..b'), /^weir: --path "a\.\.b" is no path/);
+    assert.match(
+      await told('x', url, '--every', '1m'),
+      /^weir: --every must be a whole number from 300 to 2592000, not "1m": seconds, or with a unit such as 12h, 7d\n$/,
+    );
     assert.match(
       await told('spamhaus-drop', '--every', '10m'),
-      /^weir: every must be at least 1h: more often is not allowed by www\.spamhaus\.org\n$/,
+      /^weir: --every must be at least 1h, the minimum interval of www\.spamhaus\.org\n$/,
     );
-    assert.match(await told('no-such'), /^weir: catalogue has no "no-such"; weir source catalogue lists what it has\n$/);
-    assert.match(await told('x', url, '--every', 'soon'), /--every must be a number of seconds/);
+    assert.match(await told('no-such'), /^weir: catalogue has no "no-such"; see weir source catalogue\n$/);
+    assert.match(await told('x', url, '--every', 'soon'), /--every must be a whole number from 300 to 2592000, not "soon": seconds/);
     assert.match((await weir('source', 'show', 'default')).stderr, /^weir: the list "default" has no source\n$/);
     assert.match((await weir('source', 'set', 'nowhere', '--every', '1h')).stderr, /^weir: there is no source "nowhere"\n$/);
     assert.deepEqual((await call('GET', '/sources')).body.sources, [], 'nothing was made');

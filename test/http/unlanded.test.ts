@@ -23,7 +23,7 @@ test('D34.3, D9.8 an undo, a deletion and a change do nothing while what was acc
   const answers = await Promise.all(asked.map(([path, body]) => post(path, body)));
   for (const { status, text } of answers) {
     assert.equal(status, 409, text);
-    assert.match(text, /2 messages that were accepted before have not landed: try again/);
+    assert.match(text, /2 messages accepted before have not landed yet: try again/);
   }
   await weirFor(t, { ...settings, ROLES: 'consumer' });
   await eventually(async () => {

@@ -158,7 +158,7 @@ test('D20.3 a download is whole and within its limits, or a fault', async (t) =>
     ['/endless', /longer than 1000000 bytes/],
     ['/cut', /it was cut short/],
     ['/cut-chunk', /it was cut short/],
-    ['/silent', /nothing has come for 0\.06 s/, short],
+    ['/silent', /no data for 0\.06 s/, short],
     ['/drip', /it takes longer than 0\.2 s/, short],
     ['/loop', /redirects more than 5 times/],
     ['/file', /redirects from http:\/\/ to file:\/\//],

@@ -41,7 +41,7 @@ test('D23.10 what is cut, too long, too slow, or a web page is a fault, and leav
   const text = '192.0.2.1\n'.repeat(50);
   const slow = { ...LIMITS, idleMs: 60, totalMs: 150 };
   for (const [path, answer, message, limits] of [
-    ['/silent', silent, /nothing has come for/, slow],
+    ['/silent', silent, /no data for/, slow],
     ['/drip', dripping(text, 20), /it takes longer than/, slow],
     ['/cut', cut(text, 55, true), /it was cut short/],
     ['/cut-chunked', cut(text, 55, false), /it was cut short/],

@@ -127,7 +127,7 @@ for (const [what, { answer, pages, networks: count }] of Object.entries(LOOPS))
     const { origin } = await serve(t, (url) => answer(url, n++));
     const found = await pulled(origin + COLLECTION);
     assert.deepEqual([found.pages, networks(found).length], [pages, count]);
-    assert.match(found.note!, /^the server says that there is more, and gave nothing new/);
+    assert.match(found.note!, /^the server announces more objects but sends nothing new/);
   });
 
 test('D23.31 one next for all pages of a query, and pages on which nothing is left, are no loops', async (t) => {
@@ -150,7 +150,7 @@ test('D23.31 what is not whole is a fault: pages without end, more without a way
   await assert.rejects(pull(endless.origin + COLLECTION, { mostPages: 50 }), { code: 'FETCH', message: /has more than 50 pages$/ });
   await assert.rejects(pull(endless.origin + COLLECTION, { bytes: 2000 }), { code: 'FETCH', message: /it is longer than \d+ bytes$/ });
   for (const [body, message] of [
-    [{ more: true, objects: [indicator(1)] }, /says that there is more, and neither what is next nor when the last was added$/],
+    [{ more: true, objects: [indicator(1)] }, /announces more objects, but neither next nor X-TAXII-Date-Added-Last$/],
     [[indicator(1)], /no envelope of TAXII 2\.1$/],
     [{ objects: 'none' }, /no envelope of TAXII 2\.1$/],
     ['<!DOCTYPE html>', /the answer is no JSON, as TAXII 2\.1 is$/],
@@ -274,12 +274,12 @@ test('D23.30 a server, an API root and its collections lead to the one that may 
 
   collections = [one, { ...one, id: 'd', title: 'two', alias: 'second' }];
   await assert.rejects(pull(`${origin}/taxii2/`, { credentials }), {
-    message: /say which collection is meant; there is c \(one\), d \(two\)$/,
+    message: /choose a collection: c \(one\), d \(two\)$/,
   });
   for (const collection of ['c', 'one', 'first']) await pulled(`${origin}/taxii2/`, { credentials, collection });
-  await assert.rejects(pull(`${origin}/taxii2/`, { credentials, collection: 'x' }), { message: /say which collection is meant/ });
+  await assert.rejects(pull(`${origin}/taxii2/`, { credentials, collection: 'x' }), { message: /choose a collection/ });
   collections = [secret];
-  await assert.rejects(pull(`${origin}/taxii2/`, { credentials }), { message: /there is none that may be read$/ });
+  await assert.rejects(pull(`${origin}/taxii2/`, { credentials }), { message: /there is no readable collection$/ });
   assert.deepEqual(await pull(`${origin}/nowhere/`, { credentials }), { status: 404, retryAfter: undefined });
   assert.ok(asked.includes('/taxii2/'));
 

@@ -128,7 +128,7 @@ test('D23.10, D23.15 whatever a careless or hostile server does, the list is the
     'too many': [status(429), /the server answers 429/],
     broken: [status(500), /the server answers 500/],
     'signals, not a list': [bare('{"kind":"access_rule","op":"upsert"}\n'), /neither a list nor JSON/],
-    'fewer than it says': [bare(`# Entries : 4,000\n${good}`), /it is cut/],
+    'fewer than it says': [bare(`# Entries : 4,000\n${good}`), /it is truncated/],
     'too many entries': [bare(text(0, 15_000)), /more than 10000 entries/],
   };
   const names = Object.keys(answers);
@@ -219,7 +219,7 @@ test('D23.16, D23.17 a poisoned refresh is held with its difference; accepted it
 test('D23.16 comments only, faults among entries, wide networks and countries are held; what guard rails refuse is left out', async () => {
   const cases: Readonly<Record<string, readonly [before: string, after: string, reason: RegExp]>> = {
     'comments only': [text(0, 50), '# this list has moved\n; and is empty\n', /it is empty/],
-    faults: [text(0, 50), `${text(0, 50)}not an address\n`, /1 of 51 entries cannot be taken, more than 0 %: line 51/],
+    faults: [text(0, 50), `${text(0, 50)}not an address\n`, /1 of 51 entries cannot be used, more than 0 %: line 51/],
     wide: [text(0, 50), `${text(0, 50)}16.0.0.0/6\n`, /1 networks are wider than it may have, such as 16\.0\.0\.0\/6/],
     countries: ['country\nDE\n', '', /whole countries or ASNs: 1 country/],
   };

@@ -9,11 +9,11 @@ import { DEFAULT_GUARDS, PLAIN_READING } from '../../src/account/source.ts';
 import { systemClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { listOverlapJson, overlapJson } from '../../src/manage/overlap.ts';
+import { overlapCounter } from '../../src/runtime/jobs/overlap.ts';
+import { sourceTrier } from '../../src/runtime/jobs/source-try.ts';
 import { politeFetching } from '../../src/runtime/sources/fetching.ts';
 import { inTrialFolder, removeTrialFolders } from '../../src/runtime/sources/trial-folder.ts';
 import { fetchTried, runTrial } from '../../src/runtime/sources/try-job.ts';
-import { overlapCounter } from '../../src/runtime/threads/overlap.ts';
-import { sourceTrier } from '../../src/runtime/threads/source-try.ts';
 import type { TryJob, TryReport } from '../../src/source/try-source.ts';
 import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -107,7 +107,7 @@ test('D23.41 what is there, what is refused, what it has in common, and what fee
   });
   assert.deepEqual(trial?.feeds, [row('list', 'new', 0, 3), row('workspace', 'default', 4, 6)]);
   assert.deepEqual([trial?.present, trial?.added, trial?.removed, trial?.left_out], [0, 5, 0, 0]);
-  assert.deepEqual(trial?.holds, ['guard rails refuse 1 of 7 entries, more than 10 %', '1 of 7 entries cannot be taken, more than 0 %']);
+  assert.deepEqual(trial?.holds, ['guard rails refuse 1 of 7 entries, more than 10 %', '1 of 7 entries cannot be used, more than 0 %']);
 });
 
 test('D23.41 a source that there is, tried with another content: what would come and go', async () => {
@@ -140,7 +140,7 @@ test('D23.41 what cannot be fetched or read is told, and countries and ASNs woul
   for (const [path, fault] of [
     ['/gone', /^the server answers 404$/],
     ['/page', /web page or XML/],
-    ['/cut', /says that it has 9 entries, and 1 were read/],
+    ['/cut', /announces 9 entries but has 1/],
   ] as const) {
     const report = await here(job(path));
     assert.match(String(report.fault), fault);
@@ -187,7 +187,7 @@ test('D23.22 at the command line: a source is refreshed, what is held is accepte
   server.set('/asked', list(hosts(400, 500)));
   const source = await world.add('asked', { url: `${server.url}/asked` });
   await world.run();
-  assert.match((await ask('accept')).stderr, /nothing of the source "asked" is held back/);
+  assert.match((await ask('accept')).stderr, /the source "asked" has no refresh on hold/);
   server.set('/asked', list(hosts(600, 700)));
   const held = await ask('refresh', '--wait');
   assert.deepEqual(

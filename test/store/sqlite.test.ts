@@ -108,7 +108,7 @@ function searches(text: string, plan: readonly Record<string, unknown>[]): Searc
   });
 }
 
-test('D22.5 store sqlite: what a large delete leaves free goes back to the disk, 4 MiB at a time, and landing goes on between', async (t) => {
+test('D22.5 store sqlite: what a large delete leaves free goes back to the disk, 4 MiB at a time, and landing continues between', async (t) => {
   const { store, workspace, land, query, targets } = await fixture(t, driver);
   const list = await store.createList(workspace.id, 'large', NO_SETTINGS);
   const reason = 'x'.repeat(2000);

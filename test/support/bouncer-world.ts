@@ -52,7 +52,7 @@ export class BouncerReplica extends Replica {
   }
 
   /** An answer to the bouncer of this name; it counts as received only once `onSent` is called. */
-  async ask(endpoint: 'stream' | 'held', query = '', userAgent = 'test/1', bound: Partial<Caller> = {}): Promise<BouncerReply> {
+  async ask(endpoint: 'stream' | 'current', query = '', userAgent = 'test/1', bound: Partial<Caller> = {}): Promise<BouncerReply> {
     const caller = { ...CALLER, ...bound };
     const request = { caller, userAgent, address: '192.0.2.200', query, acceptEncoding: undefined };
     const answered = await this.#endpoints[endpoint](request);

@@ -3,10 +3,10 @@ import { useEffect, useState } from 'preact/hooks';
 import { allPages, ask, manage } from '../api.js';
 import { useLive, useLiveWork } from '../data.js';
 import { count, counted, day, duration, size } from '../format.js';
-import { FORMATS } from '../formats.js';
 import { keyName, useNames } from '../names.js';
 import { link } from '../router.js';
 import { may } from '../session.js';
+import { ACTIONS, FAMILIES, FORMATS } from '../tables.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Card } from '../ui/card.js';
@@ -19,7 +19,6 @@ import { Plot } from '../ui/plot.js';
 import { Empty, Notice, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
-import { ACTIONS, FAMILIES } from '../words.js';
 import { seeChanges } from './changes/see.js';
 import { Refused, whyRefused } from './clients/refused.js';
 import { isFeed, isRefusedFeed } from './devices/documents.js';
@@ -29,8 +28,6 @@ import { familiesText, nameOfKind, stateOf, trimmedText, WORKSPACE_FEED } from '
 import { readFeed } from './feeds/read-feeds.js';
 import { SetUpCard } from './feeds/set-up-card.js';
 import { linkToSource, stateOf as stateOfSource } from './sources/source-state.js';
-
-const options = (/** @type {readonly string[]} */ values) => values.map((value) => ({ value, label: value }));
 
 /** @param {{ kind: string, id: string, session: Session }} props */
 export function FeedPage({ kind, id, session }) {
@@ -177,9 +174,9 @@ function ContentCard({ feed, address, onRead }) {
   return html`
     <${Card} title="Preview" note="Live preview. Compare the MD5 with your device's.">
       <div class="form-row">
-        <${SelectField} label="Format" value=${format} onValue=${setFormat} options=${options(FORMATS)} />
-        <${SelectField} label="Family" value=${family} onValue=${setFamily} options=${options(FAMILIES)} />
-        <${SelectField} label="Action" value=${action} onValue=${setAction} options=${options(ACTIONS)} />
+        <${SelectField} label="Format" value=${format} onValue=${setFormat} options=${FORMATS} />
+        <${SelectField} label="Family" value=${family} onValue=${setFamily} options=${FAMILIES} />
+        <${SelectField} label="Action" value=${action} onValue=${setAction} options=${ACTIONS} />
       </div>
       <${Shown} live=${live}>${(content) => html`
         ${content.over_cap && html`<${Notice} kind="warn">Not published: ${count(content.entries)} entries exceed the limit of ${count(content.entry_limit)}. Devices get no update (HTTP 413). ${content.hint}<//>`}

@@ -118,12 +118,23 @@ type UsageCount = { name: string; value: number; unit: string };
 type LookupForm = { form: 'unblock' | 'block'; value: string; action?: string } | { form: 'extend'; ids: number[] };
 type RulesForm =
   | { name: 'block' | 'unblock' | 'paste' | 'try' | 'add' | 'order' }
-  | { name: 'delete' | 'edit'; meant: RuleSelection }
+  | { name: 'delete' | 'edit'; selection: RuleSelection }
   | { name: 'rule' | 'change'; rule: Rule }
   | { name: 'use'; kind: string; expression: string };
-type Condition = { field: string; label: string; options?: readonly Option[]; hint?: string };
+type Condition = { field: string; label: string; options?: readonly (string | Option)[]; hint?: string };
 /** Names that may replace a stretch of the text. */
 type Completion = { from: number; to: number; names: RuleName[] };
 type Ordered = { rule_ref: string | null; order?: number | null };
 /** A pasted word: a target, a host name, or neither. */
 type Pasted = { target: string } | { name: string } | { wrong: string };
+/** A field of a request as a form offers it; `list`: how several values are separated; `other`: no text field can edit it. */
+type SchemaField = {
+  field: string;
+  label: string;
+  hint?: string;
+  options?: (string | Option)[];
+  maxlength?: number;
+  number?: boolean;
+  list?: 'words' | 'lines';
+  other?: boolean;
+};

@@ -1,99 +1,138 @@
-/** `weir feed`. */
-import type { Command } from 'commander';
-import { FEED_SETTINGS, type FeedPatch } from '../../account/feed.ts';
+import { FEED_SETTINGS } from '../../account/feed.ts';
 import { WeirError } from '../../errors.ts';
-import { findFeed, findList } from '../../manage/find.ts';
-import { changeFeed, createFeed, feedJson } from '../../manage/operations/feeds.ts';
-import type { StoreReads } from '../../ports/store.ts';
-import type { AddCommand } from '../command.ts';
-import { changesIn, readsIn, table } from '../context.ts';
-import { inWorkspace, readName, requireChange } from '../usage.ts';
-import { deletionCommands } from './deletions.ts';
-import { feedShowCommand } from './feed-show.ts';
-import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch, targetSentence } from './list-settings.ts';
-import { costSentence, subtractionCosts } from './subtraction.ts';
+import { trimmedText } from '../../feed/trim.ts';
+import type { measureJson } from '../../manage/operations/content.ts';
+import type { feedJson } from '../../manage/operations/feeds.ts';
+import { countText } from '../../text/count.ts';
+import type { Fields } from '../client/client.ts';
+import { printable, table } from '../context.ts';
+import { type AnyRow, type Call, row } from '../rows/row.ts';
+import { type Changed, deletionRows, edited, SETTING_COLUMNS, subtractionText, targetText, without, withoutState } from './settings.ts';
 
-export function feedCommands(add: AddCommand): void {
-  add('feed create <name>', 'make a feed of several lists', feedOptions, {
-    async run(context, [name], options) {
-      const { store, workspace, change } = await changesIn(context, options.workspace);
-      const { lists, ...patch } = await feedPatch(store, workspace, options);
-      if (lists === undefined) throw new WeirError('USAGE', 'say what the feed is made of: --list, once for each list, or --all-lists');
-      return feedJson(await createFeed(change, { ...patch, name: readName(name), lists }));
-    },
-    show: (feed) => `feed ${feed.name} ${feed.id}${targetSentence(feed)}`,
-  });
-  add('feed set <feed>', 'change the lists or the stored defaults of a feed; an empty value unsets one', feedOptions, {
-    async run(context, [name], options) {
-      const { store, workspace, change } = await changesIn(context, options.workspace);
-      const feed = await findFeed(store, workspace, name);
-      const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
-      const patch = requireChange(await feedPatch(store, workspace, options), 'feed set');
-      const changed = feedJson(await changeFeed(change, feed.id, patch));
-      return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace, feed.id) }) };
-    },
-    show: (feed) => `feed ${feed.name} ${feed.id} is changed${costSentence(feed.subtraction)}${targetSentence(feed)}`,
-  });
-  feedShowCommand(add);
-  add('feed ls', 'list the feeds of a workspace that are made of lists', inWorkspace, {
-    async run(context, _args, options) {
-      const { store, workspace } = await readsIn(context, options.workspace);
-      const names = new Map((await store.directory(workspace))!.lists.map(({ id, name }) => [id, name]));
-      const named = (ids: readonly string[]) => ids.map((id) => names.get(id) ?? id);
-      return (await store.feeds(workspace)).map((feed) => ({
-        ...feedJson(feed),
-        list_names: named(feed.lists ?? []),
-        always_names: named(feed.always),
-      }));
-    },
-    show: (rows) =>
-      table(['ID', 'NAME', 'LISTS', 'AGREE', 'ALWAYS', 'FIT', ...SETTING_HEADINGS], rows, (feed) => [
-        feed.id,
-        feed.name,
-        feed.all_lists ? 'all' : feed.list_names.join(', ') || 'none',
-        feed.min_sources,
-        feed.always_names.join(', ') || null,
-        feed.fit,
-        ...settingCells(feed),
-      ]),
-  });
-  deletionCommands(add, 'composed', 'delete a feed, not its lists; keys bound to it are revoked');
+type Feed = ReturnType<typeof feedJson>;
+type Named = { readonly id: string; readonly name: string };
+
+const OPTIONS = { lists: { as: 'list', help: 'a list that the feed consists of, in this order' } };
+const FLAGS = { '--lists <lists>': 'the same, separated by commas' };
+
+function listsGiven({ options, given }: Call): Fields {
+  const ways = [given.lists, options.lists, given.all_lists].filter((each) => each !== undefined);
+  if (ways.length > 1) throw new WeirError('USAGE', 'give one of --list, --lists and --all-lists');
+  return options.lists === undefined ? {} : { lists: options.lists.split(',').filter((each: string) => each !== '') };
 }
 
-const several = (text: string, before: string[] = []) => [...before, text];
-const parted = (text: string) => text.split(',').filter((each) => each !== '');
+const madeOf = { options: OPTIONS, flags: FLAGS, given: listsGiven };
 
-const feedOptions = (c: Command): Command =>
-  settingOptions(c, FEED_SETTINGS)
-    .option('--list <list>', 'a list that the feed is made of; repeatable, in their order', several)
-    .option('--lists <lists>', 'the same with commas between', parted)
-    .option('--all-lists', 'all lists of the workspace, also those that are made later')
-    .option(
-      '--always <list>',
-      'a list of the feed that is enough by itself where lists have to agree; repeatable; an empty value: none',
-      several,
-    );
+export const FEED_ROWS: readonly AnyRow[] = [
+  row<Changed>({
+    words: 'feed create <name>',
+    operation: 'createFeed',
+    summary: 'make a feed of several lists',
+    ...madeOf,
+    given(call) {
+      const lists = listsGiven(call);
+      if (lists.lists === undefined && call.given.lists === undefined && !call.given.all_lists)
+        throw new WeirError('USAGE', 'name the lists of the feed: --list, once for each list, or --all-lists');
+      return lists;
+    },
+    json: withoutState,
+    show: (feed) => `feed ${feed.name} ${feed.id}${targetText({ ...feed })}`,
+  }),
+  row<Changed>({
+    words: 'feed set <feed>',
+    operation: 'changeFeed',
+    summary: 'change the lists or the stored defaults of a feed; an empty value unsets one',
+    ...madeOf,
+    run: (call) => edited(call, 'changeFeed', 'feed'),
+    show: (feed) => `feed ${feed.name} ${feed.id} is changed${subtractionText(feed)}${targetText({ ...feed })}`,
+  }),
+  row<Shown>({
+    words: 'feed show <feed>',
+    operation: 'getFeed',
+    summary: 'show a feed of several lists: its settings, its lists in their order, its entries, and what it leaves out',
+    run: shownFeed,
+    show: feedText,
+  }),
+  row<Feed[], (Feed & { readonly list_names: string[]; readonly always_names: string[] })[]>({
+    words: 'feed ls',
+    operation: 'listFeeds',
+    summary: 'list the feeds of a workspace that consist of several lists',
+    async json(feeds, { client }) {
+      const names = new Map((await client.items<Named>('listLists')).map(({ id, name }) => [id, name]));
+      const named = (ids: readonly string[]) => ids.map((id) => names.get(id) ?? id);
+      return feeds.map((feed) => ({ ...withoutState(feed), list_names: named(feed.lists), always_names: named(feed.always) }));
+    },
+    columns: {
+      ID: 'id',
+      NAME: 'name',
+      LISTS: (feed) => (feed.all_lists ? 'all' : feed.list_names.join(', ') || 'none'),
+      AGREE: 'min_sources',
+      ALWAYS: (feed) => feed.always_names.join(', ') || null,
+      FIT: 'fit',
+      ...(SETTING_COLUMNS as Record<string, never>),
+    },
+  }),
+  ...deletionRows('feed', 'delete a feed, not its lists; keys bound to it are revoked'),
+];
 
-type FeedOptions = Readonly<Record<string, unknown>> & {
-  readonly list?: readonly string[];
-  readonly lists?: readonly string[];
-  readonly allLists?: true;
-  readonly always?: readonly string[];
-};
+type Measure = ReturnType<typeof measureJson>;
 
-/** What the options change of a feed. */
-async function feedPatch(store: StoreReads, workspace: string, options: FeedOptions): Promise<FeedPatch> {
-  const { list, lists = list, allLists, always } = options;
-  const named = [list, options.lists, allLists].filter((each) => each !== undefined);
-  if (named.length > 1) throw new WeirError('USAGE', 'give one of --list, --lists and --all-lists');
-  const ids = async (texts: readonly string[]) => {
-    const found: string[] = [];
-    for (const text of texts) found.push((await findList(store, workspace, text)).id);
-    return [...new Set(found)];
-  };
+/** SPEC D29.6. */
+interface Shown extends Feed {
+  readonly members: readonly (Named & { readonly always: boolean; readonly copies: readonly string[] })[];
+  readonly size: Measure;
+  readonly left_out_text: string | null;
+}
+
+async function shownFeed({ client, given }: Call): Promise<Shown> {
+  const feed = withoutState(await client.call<Feed>('getFeed', given));
+  const { before: size } = await client.call<{ before: Measure }>('measureFeed', { feed: feed.id });
+  const lists = await client.items<Named>('listLists');
+  const ids = feed.all_lists ? lists.map(({ id }) => id) : feed.lists;
+  const nameOf = (id: string) => lists.find((each) => each.id === id)?.name ?? id;
+  const members = ids.map((id) => ({
+    id,
+    name: nameOf(id),
+    always: feed.always.includes(id),
+    copies: size.copies.find((each) => each.id === id)?.of ?? [],
+  }));
   return {
-    ...settingPatch(options, FEED_SETTINGS),
-    ...(allLists ? { lists: null } : lists !== undefined && { lists: await ids(lists) }),
-    ...(always !== undefined && { always: await ids(always.filter((each) => each !== '')) }),
+    ...feed,
+    members,
+    size: without(size, 'by_list', 'by_key', 'of_rules', 'copies'),
+    left_out_text: leftOutText(size.left_out, feed),
   };
+}
+
+const leftOutText = (left: Measure['left_out'], { min_sources: asked }: Feed): string | null =>
+  left &&
+  trimmedText(
+    left.min_sources === null
+      ? { fit: 'lists', lists: left.lists }
+      : { fit: 'sources', minSources: left.min_sources, entries: left.entries!, asked: asked ?? 1 },
+  );
+
+function feedText(feed: Shown): string {
+  const { size } = feed;
+  const settings = Object.values(FEED_SETTINGS).flatMap(({ field }) => {
+    const value = (feed as unknown as Fields)[field];
+    return value == null ? [] : [[field.replaceAll('_', ' '), String(value)]];
+  });
+  const isOver = size.over_cap ? ': it is not published, devices get 413' : '';
+  const lines: readonly (readonly string[])[] = [
+    ['feed', `${printable(feed.name)} ${feed.id}`],
+    ...settings,
+    ['entries', `${countText(size.entries)} of ${countText(size.entry_limit)}${isOver}`],
+    ['left out', feed.left_out_text ?? 'nothing'],
+    ['lists', feed.all_lists ? 'all, also those that are made later' : `${feed.members.length}`],
+  ];
+  return [
+    ...lines.map(([what, text]) => `${what!.padEnd(16)}  ${printable(text!)}`),
+    '',
+    table(['LIST', 'ENOUGH ALONE', 'COPIES'], feed.members, ({ name, always, copies }) => [
+      printable(name),
+      always ? 'yes' : null,
+      copies.map(printable).join(', ') || null,
+    ]),
+  ].join('\n');
 }

@@ -1,50 +1,42 @@
-/** `weir list`. */
-import { findList } from '../../manage/find.ts';
-import { changeList, createList, listJson } from '../../manage/operations/lists.ts';
-import type { AddCommand } from '../command.ts';
-import { changesIn, readsIn, table } from '../context.ts';
-import { inWorkspace, readName, requireChange } from '../usage.ts';
-import { deletionCommands } from './deletions.ts';
-import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch, targetSentence } from './list-settings.ts';
-import { costSentence, subtractionCosts } from './subtraction.ts';
+import type { listJson } from '../../manage/operations/lists.ts';
+import { type AnyRow, row } from '../rows/row.ts';
+import { type Changed, deletionRows, edited, SETTING_COLUMNS, subtractionText, targetText, withoutState } from './settings.ts';
 
-export function listCommands(add: AddCommand): void {
-  add('list create <name>', 'make a list', settingOptions, {
-    async run(context, [name], options) {
-      const { change } = await changesIn(context, options.workspace);
-      return listJson(await createList(change, { ...settingPatch(options), name: readName(name) }));
+type List = ReturnType<typeof listJson>;
+
+export const LIST_ROWS: readonly AnyRow[] = [
+  row<Changed>({
+    words: 'list create <name>',
+    operation: 'createList',
+    summary: 'make a list',
+    json: withoutState,
+    show: (list) => `list ${list.name} ${list.id}${targetText({ ...list })}`,
+  }),
+  row<Changed>({
+    words: 'list set <list>',
+    operation: 'changeList',
+    summary: 'change the stored defaults of a list; an empty value unsets one',
+    run: (call) => edited(call, 'changeList', 'list'),
+    show: (list) => `list ${list.name} ${list.id} is changed${subtractionText(list)}${targetText({ ...list })}`,
+  }),
+  row<List[], (List & { readonly rules: number })[]>({
+    words: 'list ls',
+    operation: 'listLists',
+    summary: 'list the lists of a workspace',
+    async json(lists, { client }) {
+      const found = [];
+      for (const list of lists)
+        found.push({ ...withoutState(list), rules: (await client.call<{ rules: number }>('countRules', { list: list.id })).rules });
+      return found;
     },
-    show: (list) => `list ${list.name} ${list.id}${targetSentence(list)}`,
-  });
-  add('list set <list>', 'change the stored defaults of a list; an empty value unsets one', settingOptions, {
-    async run(context, [name], options) {
-      const patch = requireChange(settingPatch(options), 'list set');
-      const { store, workspace, change } = await changesIn(context, options.workspace);
-      const list = await findList(store, workspace, name);
-      const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
-      const changed = listJson(await changeList(change, list.id, patch));
-      return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace, list.id) }) };
+    columns: {
+      ID: 'id',
+      NAME: 'name',
+      RULES: 'rules',
+      DEFAULT: (list) => (list.default ? 'yes' : 'no'),
+      SOURCE: (list) => (list.source_id === null ? 'no' : 'yes'),
+      ...(SETTING_COLUMNS as Record<string, never>),
     },
-    show: (list) => `list ${list.name} ${list.id} is changed${costSentence(list.subtraction)}${targetSentence(list)}`,
-  });
-  add('list ls', 'list the lists of a workspace', inWorkspace, {
-    async run(context, _args, options) {
-      const { store, workspace } = await readsIn(context, options.workspace);
-      const shown = [];
-      for (const list of (await store.directory(workspace))!.lists) {
-        shown.push({ ...listJson(list), rules: await store.countListRules(workspace, list.id, Number.MAX_SAFE_INTEGER) });
-      }
-      return shown;
-    },
-    show: (rows) =>
-      table(['ID', 'NAME', 'RULES', 'DEFAULT', 'SOURCE', ...SETTING_HEADINGS], rows, (l) => [
-        l.id,
-        l.name,
-        l.rules,
-        l.default ? 'yes' : 'no',
-        l.source_id === null ? 'no' : 'yes',
-        ...settingCells(l),
-      ]),
-  });
-  deletionCommands(add, 'list', 'delete a list with its rules; keys bound to it are revoked');
-}
+  }),
+  ...deletionRows('list', 'delete a list with its rules; keys bound to it are revoked'),
+];

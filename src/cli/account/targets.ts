@@ -1,23 +1,21 @@
-/** `weir target`. */
-import { ALL_TARGETS } from '../../manage/operations/targets.ts';
-import type { AddCommand } from '../command.ts';
-import { table } from '../context.ts';
-import { noOptions } from '../usage.ts';
+import type { ALL_TARGETS } from '../../manage/operations/targets.ts';
+import { type AnyRow, row } from '../rows/row.ts';
 
-export function targetCommands(add: AddCommand): void {
-  add('target ls', 'list the kinds of devices that feeds are made for, and what each takes', noOptions, {
-    run: async () => ALL_TARGETS,
-    show: (rows) =>
-      table(['NAME', 'DEVICE', 'ENTRIES', 'OF', 'FORMAT', 'FAMILY', 'STYLE', 'MORE', 'FROM'], rows, (row) => [
-        row.name,
-        row.title,
-        row.max_entries ?? 'unknown',
-        row.counts,
-        row.format,
-        row.family,
-        row.host_style,
-        row.beyond,
-        `${row.source} (${row.read_at})`,
-      ]),
-  });
-}
+export const TARGET_ROWS: readonly AnyRow[] = [
+  row<typeof ALL_TARGETS>({
+    words: 'target ls',
+    operation: 'listTargets',
+    summary: 'list the kinds of devices that feeds are made for, and the limits of each',
+    columns: {
+      NAME: 'name',
+      DEVICE: 'title',
+      ENTRIES: (each) => each.max_entries ?? 'unknown',
+      OF: 'counts',
+      FORMAT: 'format',
+      FAMILY: 'family',
+      STYLE: 'host_style',
+      MORE: 'beyond',
+      FROM: (each) => `${each.source} (${each.read_at})`,
+    },
+  }),
+];

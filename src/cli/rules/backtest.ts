@@ -1,4 +1,3 @@
-/** `weir backtest`: what rules would have done to recorded requests. */
 import type { Report, RuleReport } from '../../backtest/report.ts';
 import { reportOf } from '../../backtest/report.ts';
 import type { TestedRule } from '../../backtest/rule.ts';
@@ -8,9 +7,9 @@ import { loadGeo } from '../../geo/load.ts';
 import { VIEWS } from '../../recording/view.ts';
 import { EXPRESSION_KINDS, type ExpressionKind, type ExpressionRule } from '../../rule.ts';
 import { geoFiles } from '../../runtime/geo.ts';
+import { backtest } from '../../runtime/jobs/backtest.ts';
+import { readsGeo } from '../../runtime/jobs/work/backtest-geo.ts';
 import { readSchemes } from '../../runtime/schemes.ts';
-import { backtest } from '../../runtime/threads/backtest.ts';
-import { readsGeo } from '../../runtime/threads/backtest-geo.ts';
 import type { AddCommand } from '../command.ts';
 import { type Context, cut, printable, table, workspaceIn } from '../context.ts';
 import { startProgress } from '../progress.ts';
@@ -58,7 +57,7 @@ export function backtestCommand(add: AddCommand): void {
   );
 }
 
-/** The geo data in use, where a rule reads what they tell. */
+/** undefined: no rule reads geo data. */
 async function geoFor({ config }: Context, rules: readonly TestedRule[]) {
   if (!readsGeo(rules)) return undefined;
   const { country, asn } = await loadGeo(geoFiles(config), config.dataDir);

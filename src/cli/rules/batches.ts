@@ -1,139 +1,133 @@
-/** `weir batch` and `weir undo`. */
-
-import type { Command } from 'commander';
+/** `weir batch` and `weir undo` (SPEC D9). */
 import { WeirError } from '../../errors.ts';
-import { batchJson, effectText, knownBatch, notUndoable, planUndo, previewJson, undoBatches } from '../../manage/batches.ts';
-import { findKeyNamed } from '../../manage/find.ts';
-import type { Operated } from '../../manage/operate.ts';
-import { type Names, namesIn } from '../../manage/rules/rule-json.ts';
-import type { StoreReads } from '../../ports/store.ts';
+import { type batchJson, effectText } from '../../manage/batches.ts';
 import { RULES_KEPT } from '../../ports/stored/account-store.ts';
-import type { BatchInfo, UndoPreview } from '../../ports/stored/rule-store.ts';
+import type { UndoPreview } from '../../ports/stored/rule-store.ts';
 import { inWords } from '../../text/duration.ts';
-import type { AddCommand } from '../command.ts';
+import type { Client } from '../client/client.ts';
+import { namesOf } from '../client/names.ts';
 import { confirm } from '../confirm.ts';
-import { printable, readsIn, table, workspaceIn } from '../context.ts';
-import { inWorkspace, wholeNumber } from '../usage.ts';
-import { sinceOf } from './conditions.ts';
-import { asOperator, noting, rulePorts, waiting } from './rule-operations.ts';
+import { printable } from '../context.ts';
+import { type AnyRow, type Call, row } from '../rows/row.ts';
+import { wholeNumber } from '../usage.ts';
+import { SINCE_RULE, sinceOf, waiting } from './selection.ts';
 
-const batchLsOptions = (c: Command): Command =>
-  inWorkspace(c)
-    .option('--limit <count>', 'how many', wholeNumber('--limit', 1, 10_000), 20)
-    .option('--before <batch>', 'those behind this one');
+type Batch = ReturnType<typeof batchJson>;
+type Named = Batch & { readonly list_name: string | null };
+type Effect = Named & { readonly undo: UndoPreview; readonly not_undoable?: string };
 
-const undoOptions = (c: Command): Command =>
-  inWorkspace(c)
-    .option('--key <key>', 'the batches that this key has sent, by its id or name; needs --since')
-    .option('--since <time>', 'the batches accepted since: an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h', sinceOf)
-    .option('--yes', 'do it without asking');
+async function named<B extends Batch>(client: Client, batches: readonly B[]): Promise<(B & Named)[]> {
+  const names = await namesOf(client);
+  return batches.map((batch) => ({ ...batch, list_name: names.get(batch.list_id ?? '') ?? null }));
+}
 
-export function batchCommands(add: AddCommand): void {
-  add('batch ls', `list the batches of signals that have landed in the last ${inWords(RULES_KEPT)}, newest first`, batchLsOptions, {
-    async run(context, _args, { workspace, limit, before }) {
-      const { store, workspace: id } = await readsIn(context, workspace);
-      const names = await namesIn(store, id);
-      return (await store.batches(id, { limit, before })).map((batch) => namedBatch(batch, names));
+export const BATCH_ROWS: readonly AnyRow[] = [
+  row<Named[]>({
+    words: 'batch ls',
+    operation: 'listBatches',
+    summary: `list the batches of signals that have landed in the last ${inWords(RULES_KEPT)}, newest first`,
+    flags: { '--limit <number>': 'how many (default: 20)', '--before <batch>': 'those before this one' },
+    run: async ({ client, options: { limit = '20', before } }) =>
+      named(client, await client.items<Batch>('listBatches', { after: before }, wholeNumber('--limit', 1, 10_000)(limit))),
+    columns: {
+      ID: 'id',
+      RECEIVED: 'received_at',
+      WHAT: 'what',
+      ENTRIES: 'entries',
+      LIST: listText,
+      'SENT BY': (batch) => [batch.key_name ?? batch.key_id, batch.actor].filter(Boolean).join(', ') || null,
+      UNDOES: 'undoes',
+      'UNDONE BY': 'undone_by',
+      UNDO: (batch) => (batch.undoable ? null : 'no longer'),
     },
-    show: (rows) =>
-      table(['ID', 'RECEIVED', 'WHAT', 'ENTRIES', 'LIST', 'SENT BY', 'UNDOES', 'UNDONE BY', 'UNDO'], rows, (b) => [
-        b.id,
-        b.received_at,
-        b.what,
-        b.entries,
-        listText(b),
-        [b.key_name ?? b.key_id, b.actor && b.actor].filter(Boolean).join(', ') || null,
-        b.undoes,
-        b.undone_by,
-        b.undoable ? null : 'no longer',
-      ]),
-  });
-  add('batch show <batch>', 'what a batch did, and what undoing it would do now', inWorkspace, {
-    async run(context, [id], options) {
-      const { store, workspace } = await readsIn(context, options.workspace);
-      const batch = await knownBatch(store, workspace, id);
-      const named = namedBatch(batch, await namesIn(store, workspace));
-      const why = batch.undoable ? {} : { not_undoable: notUndoable(batch) };
-      return { ...named, ...why, undo: previewJson(await store.undoPreview(workspace, batch.id)) };
-    },
+  }),
+  row<Effect>({
+    words: 'batch show <batch>',
+    operation: 'getBatch',
+    summary: 'show what a batch did, and what undoing it would do now',
+    json: async (batch, { client }) => (await named(client, [batch]))[0]!,
     show: ({ undo, not_undoable: why, ...batch }) =>
       [
         ...Object.entries(batch).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value ?? '-'}`),
         why ?? `undo ${effectLines(undo)}`,
       ].join('\n'),
-  });
-  add('undo [batches...]', 'put back what batches replaced or deleted, and remove what they made; the newest first', undoOptions, {
-    async run(context, given, options) {
-      if (given.length > 0 === (options.since !== undefined))
-        throw new WeirError('USAGE', 'say which batches: name them, or give --since, with --key for those of one key');
-      const ports = await rulePorts(context, 'nothing has changed');
-      await ports.untilLanded();
-      const workspace = await workspaceIn(context, ports.reads, options.workspace);
-      const ids = given.length > 0 ? given : await batchesSince(ports.reads, workspace.id, options);
-      const planned = await planUndo(ports.reads, workspace.id, ids);
-      const question = planned.map(({ batch, preview }) => `undoing ${batch.id} ${effectLines(preview)}`).join('\n');
-      await confirm(context, question, options.yes);
-      const note = await noting(context, workspace);
-      const { batches, unlanded } = await undoBatches(ports, asOperator(context, workspace), planned);
-      const undoes = planned.filter((_, i) => batches[i] !== null).map(({ batch }) => batch.id);
-      await note('batches undone', batches, { undoes });
-      const undone = planned.map(({ batch, preview }, i) => ({
-        undone: batch.id,
-        ...previewJson(preview),
-        batch_id: batches[i],
-        unlanded,
-      }));
-      // The id of a replacement stands for several batches.
-      return given.length === 1 && undone.length === 1 ? undone[0] : undone;
+  }),
+  row<Undone | Undone[]>({
+    words: 'undo [batches...]',
+    operation: 'undoBatches',
+    summary: 'restore what batches replaced or deleted, and remove what they made; the newest first',
+    flags: {
+      '--key <key>': 'the batches that this key has sent, by its id or name; needs --since',
+      '--since <time>': `the batches accepted since: ${SINCE_RULE}`,
+      '--yes': 'do it without asking',
     },
+    run: undo,
     show(undone) {
       const all = [undone].flat();
       const lines = all.map(({ undone: id, batch_id, ...effect }) =>
         batch_id === null ? `${id} was undone by somebody else meanwhile` : `${id} is undone by ${batch_id}: ${effectLines(effect)}`,
       );
-      return `${lines.join('\n')}${waiting(all[0])}`;
+      return `${lines.join('\n')}${waiting(all[0]!)}`;
     },
-  });
+  }),
+];
+
+interface Undone extends UndoPreview {
+  readonly undone: string;
+  /** null: another undo was first. */
+  readonly batch_id: string | null;
+  readonly unlanded: number;
 }
 
-/** Batches that one read asks for. */
-const PAGE = 1000;
+interface Answer {
+  readonly undone: readonly (UndoPreview & { readonly batch: string; readonly undone_by: string | null })[];
+  readonly unlanded: number;
+}
 
-/** The batches that were accepted since an instant (ms), by one key where it is named, and that are not undone; no undos. */
-async function batchesSince(
-  store: StoreReads,
-  workspace: string,
-  { since, key }: { readonly since: number; readonly key?: string },
-): Promise<string[]> {
-  const keyId = key === undefined ? undefined : (await findKeyNamed(store, workspace, key)).id;
-  const found: string[] = [];
-  for (let before: string | undefined; ; ) {
-    const page: BatchInfo[] = await store.batches(workspace, { limit: PAGE, ...(before !== undefined && { before }) });
-    for (const batch of page) {
-      const isMeant = batch.receivedAt >= since && (keyId === undefined || batch.keyId === keyId);
-      if (isMeant && batch.undoes === null && batch.undoneBy === null) found.push(batch.id);
-    }
-    if (page.length < PAGE) break;
-    before = page.at(-1)!.id;
-  }
+/** Batches in a request. */
+const MOST = 50;
+
+async function undo({ client, context, given, options }: Call): Promise<Undone | Undone[]> {
+  const batches = (given.batches ?? []) as readonly string[];
+  if (batches.length > 0 === (options.since !== undefined))
+    throw new WeirError('USAGE', 'say which batches: name them, or give --since, with --key for those of one key');
+  const ids = batches.length > 0 ? batches : await batchesSince(client, options);
+  const ask = async (preview: boolean) => {
+    const answers: Answer[] = [];
+    for (let at = 0; at < ids.length; at += MOST)
+      answers.push(await client.call<Answer>('undoBatches', { batches: ids.slice(at, at + MOST), preview }));
+    return answers;
+  };
+  const planned = (await ask(true)).flatMap(({ undone }) => undone);
+  await confirm(context, planned.map(({ batch, ...effect }) => `undoing ${batch} ${effectLines(effect)}`).join('\n'), options.yes);
+  const undone = (await ask(false)).flatMap((answer) =>
+    answer.undone.map(({ batch, undone_by: by, ...effect }) => ({ undone: batch, ...effect, batch_id: by, unlanded: answer.unlanded })),
+  );
+  // A replacement consists of several batches.
+  return batches.length === 1 && undone.length === 1 ? undone[0]! : undone;
+}
+
+/** Batches that can be undone; no undos. */
+async function batchesSince(client: Client, { since, key }: { readonly since: string; readonly key?: string }): Promise<string[]> {
+  const from = Date.parse(sinceOf(since));
+  const keyId = key === undefined ? undefined : (await client.call<{ id: string }>('getKey', { key })).id;
+  const found = (await client.items<Batch>('listBatches')).filter(
+    (batch) =>
+      Date.parse(batch.received_at!) >= from &&
+      (keyId === undefined || batch.key_id === keyId) &&
+      batch.undoes === null &&
+      batch.undone_by === null,
+  );
   if (found.length === 0) throw new WeirError('REFUSED', 'there is nothing to undo: no batch that is not undone was accepted so');
-  return found;
+  return found.map(({ id }) => id);
 }
 
-const namedBatch = (batch: BatchInfo, { lists, keys }: Names) => ({
-  ...batchJson(batch, keys),
-  list_name: lists.get(batch.listId ?? '') ?? null,
-});
-
-/** Where the rules of a batch are; null: in no list, or in one that is gone. */
-function listText({ list_name: name, list_id: id, lists, has_targets: has }: ReturnType<typeof namedBatch>): string | null {
+/** null: in no list, or the list is deleted. */
+function listText({ list_name: name, list_id: id, lists, has_targets: has }: Named): string | null {
   const first = name ?? id;
   if (first === null) return null;
   return `${first}${lists > 1 ? ` +${lists - 1}` : ''}${has === null ? ' or none' : ''}`;
 }
-
-/** What a command did, as JSON. */
-export const operatedJson = ({ batches, unlanded }: Operated) => ({ batch_id: batches[0], unlanded });
 
 const effectLines = (effect: UndoPreview): string =>
   [effectText(effect), ...effect.sample.map((line) => `  ${printable(line)}`)].join('\n');

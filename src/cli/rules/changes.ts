@@ -1,56 +1,47 @@
-/** `weir changes`: what has changed in a workspace (SPEC D32). */
-
-import { type ChangesJson, changesJson } from '../../manage/changes/changes.ts';
-import { CHANGE_KINDS, type EntryJson } from '../../manage/changes/entry.ts';
-import type { Step } from '../../ports/stored/rule-store.ts';
+/** `weir changes` (SPEC D32). */
+import type { ChangesJson } from '../../manage/changes/changes.ts';
+import type { EntryJson } from '../../manage/changes/entry.ts';
 import { countText } from '../../text/count.ts';
-import type { AddCommand } from '../command.ts';
-import { readsIn, table } from '../context.ts';
-import { inWorkspace, oneOf, wholeNumber } from '../usage.ts';
-import { inSpan } from './conditions.ts';
+import { table } from '../context.ts';
+import { type AnyRow, type Call, row } from '../rows/row.ts';
+import { wholeNumber } from '../usage.ts';
+import { SINCE_RULE } from './selection.ts';
 
-const MEBIBYTE = 1024 * 1024;
-/** Entries that one read asks for. */
-const PAGE = 1000;
-const AT_ONCE: Step = (work) => work();
-
-export function changesCommand(add: AddCommand): void {
-  add(
-    'changes [feed]',
-    'what has changed: rules, sources, settings, lists and keys in one timeline, newest first; of one feed or list what concerns it',
-    (c) =>
-      inSpan(inWorkspace(c), 'since', 'until: as --since')
-        .option('--list <list>', 'only what concerns this list')
-        .option('--kind <kind>', CHANGE_KINDS.join(', '), oneOf('--kind', CHANGE_KINDS))
-        .option('--limit <count>', 'at most so many', wholeNumber('--limit', 1, 100_000), 200),
-    {
-      async run(context, [feed], { workspace, limit, ...asked }) {
-        const { store, workspace: id } = await readsIn(context, workspace);
-        const how = { now: Date.now(), withAudit: true, room: context.config.maxAuditMb * MEBIBYTE, step: AT_ONCE };
-        let after: string | null = null;
-        const changes: EntryJson[] = [];
-        for (;;) {
-          const page: ChangesJson = await changesJson(
-            store,
-            id,
-            { ...asked, feed, limit: Math.min(PAGE, limit - changes.length), ...(after !== null && { after }) },
-            how,
-          );
-          changes.push(...page.changes);
-          after = page.next;
-          if (after === null || changes.length >= limit) return { ...page, changes };
-        }
-      },
-      show: changesText,
+export const CHANGES_ROWS: readonly AnyRow[] = [
+  row<ChangesJson>({
+    words: 'changes [feed]',
+    operation: 'listChanges',
+    summary: 'show all changes in one timeline, newest first: rules, sources, settings, lists and keys; of a feed or list what concerns it',
+    options: {
+      since: { help: `since: ${SINCE_RULE}`, fallback: '1d' },
+      until: { help: 'until, as --since; now when absent' },
+      list: { help: 'only what concerns this list' },
     },
-  );
+    flags: { '--limit <number>': 'how many at most (default: 200)' },
+    run: allChanges,
+    show: changesText,
+  }),
+];
+
+/** Entries in a request. */
+const PAGE = 1000;
+
+async function allChanges({ client, given, options }: Call): Promise<ChangesJson> {
+  const limit = wholeNumber('--limit', 1, 100_000)(options.limit ?? '200');
+  const changes: EntryJson[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await client.call<ChangesJson>('listChanges', { ...given, after, limit: Math.min(PAGE, limit - changes.length) });
+    changes.push(...page.changes);
+    if (page.next === null || changes.length >= limit) return { ...page, changes };
+    after = page.next;
+  }
 }
 
 function changesText({ changes, known_since: known, since, next }: ChangesJson): string {
   const late = [
     ['changes of rules', known.rules],
     ['settings, lists and keys', known.settings],
-    ['refreshes that failed or were held back', known.refreshes],
+    ['refreshes that failed or were put on hold', known.refreshes],
   ].flatMap(([what, from]) => (from != null && since !== null && from > since ? `${what} are known since ${from}` : []));
   return [
     changes.length === 0 ? 'nothing has changed' : table(['AT', 'EVENT', 'WHERE', 'WHAT', 'BY'], changes, cellsOf),
@@ -69,7 +60,6 @@ const cellsOf = (entry: EntryJson) => [
 
 const COUNTS = ['added', 'renewed', 'removed', 'expired'] as const;
 
-/** What happened, in words. */
 function whatOf(entry: EntryJson): string {
   const { reason, several_reasons: several, text, before, after, names } = entry;
   if (entry.from !== null || text !== null) {

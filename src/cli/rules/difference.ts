@@ -1,39 +1,24 @@
-/** `weir feed diff`: what a feed had more and less at one moment than at another (SPEC D32.6). */
-
-import { FAMILIES } from '../../feed/variant.ts';
-import { feedDifference } from '../../feed/whatif/difference/difference.ts';
-import { type DifferenceJson, differenceJson } from '../../manage/changes/difference.ts';
-import { ACCESS_ACTIONS } from '../../rule.ts';
+import type { DifferenceJson } from '../../manage/changes/difference.ts';
 import { countText } from '../../text/count.ts';
-import type { AddCommand } from '../command.ts';
-import { printable, readsIn } from '../context.ts';
-import { servedParts } from '../feed-parts.ts';
-import { inWorkspace, oneOf, wholeNumber } from '../usage.ts';
-import { inSpan } from './conditions.ts';
+import { printable } from '../context.ts';
+import { type AnyRow, row } from '../rows/row.ts';
+import { SINCE_RULE, sinceOf } from './selection.ts';
 
-export function differenceCommand(add: AddCommand): void {
-  add(
-    'feed diff [feed]',
-    "the networks that a feed (the workspace's where none is named) had more and less at one moment than at another",
-    (c) =>
-      inSpan(inWorkspace(c), 'the first moment', 'the second')
-        .option('--family <family>', FAMILIES.join(', '), oneOf('--family', FAMILIES))
-        .option('--action <action>', ACCESS_ACTIONS.join(', '), oneOf('--action', ACCESS_ACTIONS))
-        .option('--limit <count>', 'networks that are named, of what came and of what went', wholeNumber('--limit', 0, 10_000_000), 1000),
-    {
-      async run(context, [feed], { workspace, ...asked }) {
-        const { store, workspace: id } = await readsIn(context, workspace);
-        const { geo, guard, clock } = await servedParts(context);
-        const options = { store, clock, geo, guard };
-        const now = clock.now();
-        return differenceJson(store, (_, wanted) => feedDifference(id, wanted, options), id, { until: now, ...asked, feed }, now);
-      },
-      show: differenceText,
+export const DIFFERENCE_ROWS: readonly AnyRow[] = [
+  row<DifferenceJson>({
+    words: 'feed diff [feed]',
+    operation: 'feedDifference',
+    summary: "compare the networks of a feed (without one: of the workspace's feed) at two points in time",
+    options: {
+      since: { help: `the first point: ${SINCE_RULE}`, fallback: '1d', read: sinceOf },
+      until: { help: 'the second, as --since; now when absent' },
+      limit: { help: 'how many networks are named, of the added and of the removed ones', fallback: 1000 },
     },
-  );
-}
+    show: differenceText,
+  }),
+];
 
-/** As `diff` writes it: what came with `+`, what went with `-`. */
+/** In the format of `diff`. */
 function differenceText({ since, until, before, after, added, removed, ...more }: DifferenceJson): string {
   const { added_networks: came, removed_networks: went, settings_changed: settings } = more;
   const left = added - came.length + removed - went.length;

@@ -1,5 +1,3 @@
-/** `weir expression test`: what an expression is for a request, and why; or for many pairs of both. */
-
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { pairEvaluator } from '@weir/expression/evaluate/pairs.ts';
@@ -15,7 +13,7 @@ import { type Context, printable, writeLine } from '../context.ts';
 import { openInput } from '../signals/input.ts';
 import { oneOf } from '../usage.ts';
 
-/** A request is a small file. */
+/** Bytes. */
 const MAX_REQUEST = 16 * 1024 * 1024;
 
 export function expressionTestCommand(add: AddCommand): void {

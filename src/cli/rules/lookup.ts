@@ -1,4 +1,4 @@
-/** `weir lookup`: which feeds have an address, and why (SPEC D10). */
+/** `weir lookup` (SPEC D10). */
 import type { Command } from 'commander';
 import { instantOf } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
@@ -22,7 +22,7 @@ import { inWorkspace, oneOf, targetOf } from '../usage.ts';
 
 const lookupOptions = (c: Command): Command =>
   inWorkspace(c)
-    // What it was called in 0.1; goes with 0.3.0.
+    // The name in 0.1; ends with 0.3.0.
     .alias('explain')
     .option('--feed <feed>', 'only this feed made of lists')
     .option('--list <list>', 'only the feed of this list')
@@ -50,7 +50,7 @@ export function lookupCommand(add: AddCommand): void {
   });
 }
 
-/** The ids of the feeds that options name; undefined for all. */
+/** undefined: all feeds. */
 async function feedsAsked(
   store: StoreReads,
   workspace: string,
@@ -61,9 +61,6 @@ async function feedsAsked(
   return list === undefined ? undefined : [(await findList(store, workspace, list)).id];
 }
 
-// ---------------------------------------------------------------- for people
-
-/** A feed, and who pulls it where a rule concerns it. */
 interface ShownFeed extends FeedJson {
   readonly pulled_by: Pulled | undefined;
 }
@@ -77,11 +74,11 @@ interface Explanation {
   readonly dropped: readonly ListDropped[];
 }
 
-/** Rules that are shown of each feed. */
+/** Printed rules per feed. */
 const SHOWN = 20;
 
 function explanationText({ target, where, workspace, action, feeds, dropped }: Explanation): string {
-  // What is protected is told where a rule meets it.
+  // Protected networks appear only with a rule.
   const [concerned, others] = [feeds.filter(({ rules }) => rules.length > 0), feeds.filter(({ rules }) => rules.length === 0)];
   const sections = concerned.map((feed) =>
     [
@@ -94,7 +91,7 @@ function explanationText({ target, where, workspace, action, feeds, dropped }: E
   return [`${target}${whereText(target, where)} in the ${action} feeds`, ...sections, ...none, ...droppedLines(dropped)].join('\n\n');
 }
 
-/** Where it is: ` (DE, AS64500 Example)`. */
+/** ` (DE, AS64500 Example)`. */
 function whereText(target: string, where: Explanation['where']): string {
   const { country = null, asn = null, asn_name: name = null } = where ?? {};
   const asnText = asn === null ? null : [`AS${asn}`, name].filter((part) => part !== null && part !== target).join(' ');
@@ -102,7 +99,7 @@ function whereText(target: string, where: Explanation['where']): string {
   return parts.length === 0 ? '' : ` (${printable(parts.join(', '))})`;
 }
 
-/** What bouncers dropped for the lists that have it; nothing where none counts. */
+/** Empty if no bouncer counts. */
 function droppedLines(dropped: Explanation['dropped']): string[] {
   if (dropped.length === 0) return [];
   const named = dropped.map(
@@ -112,7 +109,6 @@ function droppedLines(dropped: Explanation['dropped']): string[] {
 }
 
 const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`);
-/** Addresses of the other family are in no feed of one family. */
 const familyNote = ({ family }: FeedJson) => (family === 'both' ? '' : ` (${family} only)`);
 const nameOf = ({ kind, name }: FeedJson) => `${KINDS[kind]} ${printable(name)}`;
 const KINDS: Readonly<Record<FeedSource['kind'], string>> = { workspace: 'workspace', list: 'list', composed: 'feed' };
@@ -124,7 +120,6 @@ function feedLine(feed: FeedJson): string {
   return `${nameOf(feed)}${familyNote(feed)}: ${verdict}${told}`;
 }
 
-/** How many lists have it, where lists have to agree. */
 function agreementLines({ agreement }: FeedJson): string[] {
   if (agreement === null) return [];
   const { min_sources: least, found, lists } = agreement;
@@ -182,7 +177,6 @@ function ruleText(rule: RuleJson): string {
   return printable(parts.join(', '));
 }
 
-/** The same of a rule of a source. */
 const sourceParts = ({ batch_id }: RuleJson, { name, refresh, since }: RuleSource) => [
   `from source ${name}`,
   `refresh of ${refresh}`,
@@ -190,7 +184,7 @@ const sourceParts = ({ batch_id }: RuleJson, { name, refresh, since }: RuleSourc
   `there since ${since}`,
 ];
 
-/** What removing the rule on exactly this target would change, and what not. */
+/** The effect of removing the rule for exactly this target. */
 function unblockLines({ rules, verdict, unblock }: FeedJson, target: string, action: AccessAction): string[] {
   if (verdict === 'out' && unblock.removes.length === 0) return [];
   const deed = action === 'block' ? `an unblock of ${target}` : `deleting the never-block rule on ${target}`;
@@ -205,7 +199,7 @@ function unblockLines({ rules, verdict, unblock }: FeedJson, target: string, act
   return [printable(`${removes}${then}`)];
 }
 
-/** What cutting never-block rules out would change. */
+/** The effect of cutting out never-block rules. */
 function subtractionLines({ kind, name, subtract_allow: subtract }: FeedJson, workspace: string): string[] {
   if (subtract === null) return [];
   const then = subtract.verdict === 'out' ? 'takes it out of this feed' : 'takes a part of it out of this feed';
@@ -218,7 +212,7 @@ const PULLERS: Readonly<Record<Pulled['told'][number]['state'], string>> = {
   has: 'has it',
 };
 
-/** Who pulls it, and whether they have what it says now; those that need a look come first. */
+/** Clients and whether they are up to date, problems first. */
 function pulledLines({ pulled_by: pulled }: ShownFeed): string[] {
   if (pulled === undefined || pulled.total === 0) return [];
   const { total, has, behind, unknown, told } = pulled;
@@ -234,7 +228,6 @@ function pulledLines({ pulled_by: pulled }: ShownFeed): string[] {
   ];
 }
 
-/** What to do instead where sources keep what stays. */
 const keptNote = (rest: readonly RuleJson[]) =>
   rest.some(({ source, effect }) => source !== null && effect === 'in') ? ', which its source keeps: allow it in another list' : '';
 

@@ -1,43 +1,20 @@
-/** `weir worth`: what each list is good for (SPEC D30). */
-
-import { WeirError } from '../../errors.ts';
-import { detailOf } from '../../feed/whatif/overlap/detail.ts';
-import { overlapOf } from '../../feed/whatif/overlap/overlap.ts';
-import { findList } from '../../manage/find.ts';
-import { type ListOverlapJson, listOverlapJson, type OverlapCounter, type OverlapJson, overlapJson } from '../../manage/overlap.ts';
+/** `weir worth` (SPEC D30). */
+import type { ListOverlapJson, OverlapJson } from '../../manage/overlap.ts';
 import { countText } from '../../text/count.ts';
-import type { AddCommand } from '../command.ts';
-import { printable, readsIn, table } from '../context.ts';
-import { servedParts } from '../feed-parts.ts';
-import { inWorkspace } from '../usage.ts';
+import { printable, table } from '../context.ts';
+import { type AnyRow, row } from '../rows/row.ts';
 
-export function worthCommand(add: AddCommand): void {
-  add(
-    'worth [list]',
-    'what each list is good for: what only it has, what it shares with others, and what it had before it was detected; of one list also what it costs',
-    inWorkspace,
-    {
-      async run(context, [ref], options) {
-        const { store, workspace: id } = await readsIn(context, options.workspace);
-        const workspace = (await store.workspace(id))!;
-        const list = ref === undefined ? null : await findList(store, id, ref);
-        const { geo, guard, clock } = await servedParts(context);
-        const parts = { store, clock, geo };
-        const worth: OverlapCounter = {
-          lists: (_, shown) => overlapOf(id, shown, parts),
-          detail: (_, of) => detailOf(workspace, of, { ...parts, guard: guard(workspace) }),
-        };
-        if (list === null) return overlapJson(store, id, await worth.lists(id));
-        const found = await listOverlapJson(store, worth, id, list);
-        if (found === undefined) throw new WeirError('NOT_FOUND', `there is no list "${ref}"`);
-        return found;
-      },
-      show: (found) => ('lists' in found ? worthText(found) : listText(found)),
-    },
-  );
-}
+export const WORTH_ROWS: readonly AnyRow[] = [
+  row<OverlapJson | ListOverlapJson>({
+    words: 'worth [list]',
+    operation: 'listWorth',
+    summary: 'compare lists: unique entries, overlap, entries listed before they were detected; of one list also its cost',
+    run: ({ client, given }) => (given.list === undefined ? client.call('worth') : client.call('listWorth', given)),
+    show: (found) => ('lists' in found ? worthText(found) : listText(found)),
+  }),
+];
 
-/** Rows of overlaps that are shown. */
+/** Printed rows. */
 const SHOWN = 10;
 
 type List = OverlapJson['lists'][number];
@@ -75,7 +52,7 @@ const hitsText = ({ hits, last_hit: last }: List) => `${countText(hits)} in 30 d
 const detectedText = ({ count, days, first }: OverlapJson['detections']) =>
   `own detections of ${days} days that are known still: ${countText(count)}${first === null ? '' : `, the first of ${first}`}`;
 
-/** What was dropped; nothing where no bouncer counts. */
+/** Empty if no bouncer counts. */
 const droppedText = ({ days, hits, of_no_list: other }: OverlapJson['dropped']) =>
   hits === 0 ? [] : [`dropped in ${days} days, as bouncers told: ${countText(hits)}, of them ${countText(other)} of no list`];
 
@@ -87,7 +64,6 @@ const copyLines = ({ name, entries, copies }: List) =>
       `${printable(name)} copies ${printable(each.name)}: ${countText(each.entries)} of its ${countText(entries)} entries are there`,
   );
 
-/** So long as people say it, of seconds. */
 function durationText(seconds: number): string {
   const [unit, size] = UNITS.find(([, each]) => seconds >= 2 * each) ?? ['s', 1];
   return `${Math.round(seconds / size)} ${unit}`;

@@ -1,4 +1,4 @@
-/** `weir sample`: requests of good traffic that rules are tried on before they are taken. */
+/** `weir sample` (SPEC D21). */
 
 import { randomInt } from 'node:crypto';
 import { layoutOf } from '@weir/expression/evaluate/value.ts';
@@ -10,9 +10,9 @@ import { readRecord } from '../../recording/record.ts';
 import { readSchemes } from '../../runtime/schemes.ts';
 import { SampleTaker } from '../../sample/content.ts';
 import type { AddCommand } from '../command.ts';
-import { type Context, changesIn, readsIn } from '../context.ts';
+import { type Context, changesIn } from '../context.ts';
 import { openInput } from '../signals/input.ts';
-import { inWorkspace, oneOf, requireChange } from '../usage.ts';
+import { inWorkspace, oneOf } from '../usage.ts';
 
 export function sampleCommands(add: AddCommand): void {
   const limits = (c: Command) =>
@@ -43,31 +43,9 @@ export function sampleCommands(add: AddCommand): void {
         return { ...sampleJson(sample), seen: taker.seen, unreadable: taker.unreadable };
       },
       show: (sample) =>
-        `${text(sample)}; ${sample.seen} requests read${sample.unreadable > 0 ? `, ${sample.unreadable} lines could not be` : ''}`,
+        `${sampleText(sample)}; ${sample.seen} requests read${sample.unreadable > 0 ? `, ${sample.unreadable} lines could not be` : ''}`,
     });
   }
-  add('sample limit', 'change what share of the sample a rule may block', limits, {
-    async run(context, _, options) {
-      const { store, workspace } = await changesIn(context, options.workspace);
-      return sampleJson(await store.limitSample(workspace, requireChange(limitOf(options), 'sample limit'), { by: context.author }));
-    },
-    show: text,
-  });
-  add('sample show', 'tell what sample a workspace has', inWorkspace, {
-    async run(context, _, options) {
-      const { store, workspace } = await readsIn(context, options.workspace);
-      const sample = await store.sample(workspace);
-      return sample === undefined ? null : sampleJson(sample);
-    },
-    show: (sample) => (sample === null ? 'the workspace has no sample' : text(sample)),
-  });
-  add('sample delete', 'delete the sample of a workspace; no rule is tried any more', inWorkspace, {
-    async run(context, _, options) {
-      const { store, workspace } = await changesIn(context, options.workspace);
-      return { deleted: await store.deleteSample(workspace, context.author) };
-    },
-    show: ({ deleted }) => (deleted ? 'the sample is deleted' : 'the workspace has no sample'),
-  });
 }
 
 async function readRecording({ config }: Context, file: string): Promise<SampleTaker & { unreadable: number }> {
@@ -85,8 +63,8 @@ async function readRecording({ config }: Context, file: string): Promise<SampleT
   return taker;
 }
 
-/** A share as a percentage or a fraction; null for none. */
-function readShare(given: string): number | null {
+/** A percentage or a fraction; null: none. */
+export function readShare(given: string): number | null {
   if (given === 'none') return null;
   const share = /^\d+(\.\d+)?%?$/.test(given) ? Number.parseFloat(given) / (given.endsWith('%') ? 100 : 1) : Number.NaN;
   if (share >= 0 && share <= 1) return share;
@@ -97,7 +75,7 @@ function limitOf({ maxShare, rules }: { maxShare?: number | null; rules?: Sample
   return { ...(maxShare !== undefined && { maxShare }), ...(rules !== undefined && { rules }) };
 }
 
-function text({ requests, max_sample_share: share, sample_rules: rules }: ReturnType<typeof sampleJson>): string {
+export function sampleText({ requests, max_sample_share: share, sample_rules: rules }: ReturnType<typeof sampleJson>): string {
   const of = rules === 'all' ? 'a rule that blocks' : 'a generated rule';
   const limit =
     share === null ? 'what a rule would block is told in dry runs only' : `${of} may block ${Math.floor(share * requests)} of them`;

@@ -1,4 +1,4 @@
-/** `weir apply`: makes a workspace as a file says (SPEC D28). */
+/** `weir apply` (SPEC D28). */
 import type { Command } from 'commander';
 import { WeirError } from '../../errors.ts';
 import { sourceReach } from '../../fetch/reach.ts';
@@ -23,7 +23,7 @@ interface Options {
   readonly schema?: boolean;
 }
 
-/** Exit code of a dry run that has found a difference. */
+/** Exit code of a dry run with a difference. */
 const DIFFERS = 3;
 
 const applyOptions = (c: Command): Command =>
@@ -84,7 +84,6 @@ interface Schema {
   readonly schema: object;
 }
 
-/** What files are applied with by a command. */
 export const fileContext = (store: Store, workspace: string, { author, config }: Context): FileContext => ({
   store,
   workspaceId: workspace,
@@ -113,7 +112,7 @@ function fileFaultsOrThrow(value: unknown): asserts value is Record<string, unkn
   if (faults.length > 0) throw faultLines(faults);
 }
 
-/** The faults of a file a line each. */
+/** Prints each fault on a line. */
 async function told(applied: Promise<Applied>): Promise<Applied> {
   try {
     return await applied;
@@ -123,7 +122,6 @@ async function told(applied: Promise<Applied>): Promise<Applied> {
   }
 }
 
-/** The changes, a line each, with what goes below. */
 const linesOf = ({ changes }: Applied): string[] =>
   changes.flatMap(({ text, goes_text: goes }) => [text, ...(goes === null ? [] : [`    ${printable(goes)}`])]);
 

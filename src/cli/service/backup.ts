@@ -1,4 +1,4 @@
-/** `weir backup` and `weir restore`: the two files of the embedded engine (docs/deployment.md). */
+/** `weir backup` and `weir restore` (docs/deployment.md). */
 
 import type { Command } from 'commander';
 import { WeirError } from '../../errors.ts';
@@ -29,7 +29,7 @@ export function backupCommands(add: AddCommand): void {
 const told = ({ at, files, unlanded }: Backup) =>
   `${files.map(({ name, bytes }) => `${name} (${bytes} bytes)`).join(', ')} of ${at}${unlanded > 0 ? `; ${unlanded} messages land after a restore` : ''}`;
 
-/** What to do where the engines are others, whose own tools do it. */
+/** Advice for other engines. */
 const INSTEAD = {
   backup: {
     store: 'back up PostgreSQL with pg_dump, and have Kafka replicate',

@@ -1,4 +1,3 @@
-/** `weir stream`. */
 import { WeirError } from '../../errors.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Stream } from '../../ports/stream.ts';
@@ -16,13 +15,13 @@ export function streamCommands(add: AddCommand): void {
       const streamId = await stream.id();
       const ends = await endsOf(stream);
       if (ends.size > 0 && (await isBlank(store))) {
-        // Its messages are of workspaces that are gone: they could only become dead letters.
+        // The workspaces of its messages no longer exist: all would become dead letters.
         await confirm(context, `the store starts anew: what the stream ${streamId} holds never lands; ${RESTORE}`, yes);
         await store.adoptStream(streamId, ends, context.author);
         return { stream_id: streamId, adopted: true, anew: true };
       }
       if (await hasLanded(stream, store))
-        throw new WeirError('USAGE', `landing goes on with the stream ${streamId} as it is: there is nothing to adopt`);
+        throw new WeirError('USAGE', `landing continues with the stream ${streamId} as it is: there is nothing to adopt`);
       await confirm(
         context,
         `landing starts over with the stream ${streamId}: what another one held that had not landed is given up, and this one lands from its beginning; ${RESTORE}`,
@@ -38,7 +37,7 @@ export function streamCommands(add: AddCommand): void {
   });
 }
 
-/** Whether the store's positions are those of this stream, so that landing goes on from them. */
+/** Whether the store's positions belong to this stream. */
 async function hasLanded(stream: Stream, store: Store): Promise<boolean> {
   const streamId = await stream.id();
   if (!(await store.positionStreams()).includes(streamId)) return false;

@@ -1,4 +1,4 @@
-/** `weir workspace export --settings`: what is set in a workspace, as a file for `weir apply` (SPEC D28.1). */
+/** `weir workspace export --settings` (SPEC D28.1). */
 import { existsSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { WeirError } from '../../errors.ts';

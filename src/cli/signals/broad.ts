@@ -1,19 +1,20 @@
-/** Broad networks of a plain list are sent last, once the service has said what they would add to the list (SPEC D44.5). */
+/** Sends broad networks of a plain list last, after the service has judged them (SPEC D44.5). */
 
+import { before } from '../../clock.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { isBroad } from '../../source/addresses.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
 import type { LineFault } from '../../source/readers/items.ts';
 import { plural } from '../../text/count.ts';
 import { ask, SendFailure } from './post.ts';
-import { before, type Destination, LINGER, type Sender } from './sender.ts';
+import { type Destination, LINGER, type Sender } from './sender.ts';
 
 type Item = PlacedEntry | LineFault | PassedRow;
 
-/** Networks of one question. */
+/** Networks in a request. */
 const MOST = 10_000;
 
-/** The same items; broad networks that would be most of the list are faults in their place. They wait for the others: of a pipe for a second. */
+/** Replaces broad networks that would be most of the list by faults. They wait for the other items, in a pipe for a second. */
 export async function* withoutLargeNetworks(
   items: AsyncIterable<Item>,
   sender: Sender,
@@ -30,7 +31,7 @@ export async function* withoutLargeNetworks(
       if (found !== undefined) next = undefined;
       const isAside = item !== undefined && 'entry' in item && isBroad(item.entry);
       if (isAside) broad.push(item);
-      // What unblocks stays behind what is blocked before it.
+      // An unblock stays behind the blocks before it.
       const isDue = item === undefined || broad.length === MOST || ('entry' in item && item.entry.action === 'unblock');
       if (isDue && broad.length > 0) {
         yield* await judged(broad, sender, destination);

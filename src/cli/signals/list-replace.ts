@@ -1,4 +1,4 @@
-/** `weir send --replace`: the rules of a list become those of a file, over HTTP, whatever its size (SPEC D11.4). */
+/** `weir send --replace`, for lists of any size (SPEC D11.4). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WeirError } from '../../errors.ts';
 import { formatTarget } from '../../signal/target.ts';
@@ -12,24 +12,24 @@ import { plural } from '../../text/count.ts';
 import { ask, SendFailure } from './post.ts';
 import { type Destination, reportTrimmed, type Sender } from './sender.ts';
 
-/** Lines and bytes of one part. */
+/** Lines and bytes of a part. */
 const LINES = 10_000;
 const BYTES = 1024 * 1024;
-/** How often the service is asked how far it is, ms. */
+/** Polling interval, ms. */
 const LOOK = 250;
-/** Entries that cannot be accepted which are named before anybody is asked. */
+/** Named faults before the question. */
 const MOST_NAMED = 20;
 
 interface Replacing extends Destination {
-  /** The action of what the command line says of all entries. */
+  /** Of entries without their own. */
   readonly action: ListAction;
-  /** Whether much may go, or come. */
+  /** Large changes are confirmed. */
   readonly isSure: boolean;
-  /** What entries that guard rails refuse do. */
+  /** For entries that guard rails refuse. */
   readonly refused: 'keep' | 'skip';
 }
 
-/** What the service says of it (`Replacement` of the management API). */
+/** `Replacement` of the management API. */
 interface Told {
   readonly id: string;
   readonly list: string;
@@ -44,8 +44,8 @@ interface Plan extends Omit<SyncPlan, 'faults' | 'isLarge'> {
 }
 
 /**
- * Hands the content to the service in parts; it compares it with the list and sends what differs. Rejects with USAGE when much would be removed or
- * come and nobody is sure, or the service gave it up, with SendFailure when it takes no more.
+ * Uploads the content in parts; the service compares and changes the list. Rejects with USAGE for a large change without confirmation or a
+ * failed replacement, with SendFailure if the service does not answer.
  */
 export async function replaceList(
   sender: Sender,
@@ -56,8 +56,7 @@ export async function replaceList(
     const address = new URL(`${url.pathname.replace(/\/$/, '')}/v1/manage/replacements${path}`, url);
     return (await ask({ url: address, key, actor, keepTrying, onRetry: sender.say }, body)) as unknown as Told;
   };
-  if (action === 'unblock')
-    throw new WeirError('USAGE', 'a file that replaces a list holds the rules that it shall have, and unblock is none');
+  if (action === 'unblock') throw new WeirError('USAGE', 'a file that replaces a list contains its rules: unblock is not allowed');
   const { id } = await request('', bytesOf({ list, action, refused }));
   let [parts, lines] = [0, 0];
   for await (const part of partsOf(entries)) {
@@ -66,7 +65,7 @@ export async function replaceList(
     lines += part.lines;
     sender.handedOver(lines);
   }
-  // What was asked for again because its answer was lost has begun already.
+  // A retry after a lost answer finds a replacement that has started.
   const refusal = await request(`/${id}/start`, bytesOf({ parts, lines, confirmed: isSure })).then(
     () => undefined,
     (error: unknown) => error,
@@ -106,7 +105,7 @@ async function report(sender: Sender, { id, list, batches }: Told, plan: Plan, r
 
 const bytesOf = (value: object) => Buffer.from(JSON.stringify(value)) as Uint8Array<ArrayBuffer>;
 
-/** The content as lines of JSON, in parts as large as the service takes. */
+/** JSON lines, in parts of the largest size. */
 async function* partsOf(
   entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
 ): AsyncGenerator<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly lines: number }> {

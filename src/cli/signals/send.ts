@@ -1,5 +1,3 @@
-/** `weir send`: a file of signals, or a plain list of addresses, to the service. */
-
 import { WeirError } from '../../errors.ts';
 import type { JsonObject } from '../../rule.ts';
 import { withoutBroad } from '../../source/broad-targets.ts';
@@ -25,10 +23,10 @@ import { sumLines } from './dry-run.ts';
 import { openInput } from './input.ts';
 import { replaceList } from './list-replace.ts';
 import { jsonReport, reportTrimmed, type Sender, sending, textReport } from './sender.ts';
-import { readKey, readUrl } from './service.ts';
+import { readKey, readUrl, serviceUrl } from './service.ts';
 import { lifted } from './still-blocked.ts';
 
-/** Options that say something of the entries of a list; signals say it themselves. */
+/** Options for plain lists only; signals contain these values. */
 const OF_LISTS = {
   action: '--action',
   expiresIn: '--expires-in',
@@ -44,7 +42,7 @@ export function sendCommand(add: AddCommand): void {
     'send a file of signals (a JSON array, or one object a line) or a plain list of addresses; "-" reads standard input',
     (c) =>
       c
-        .requiredOption('--url <url>', 'address of the service, such as http://127.0.0.1:8080', readUrl)
+        .option('--url <url>', 'address of the service, such as http://127.0.0.1:8080; else WEIR_URL', readUrl)
         .option('--list <list>', 'UUID or name of the list that access rules go to; else the list of the key or the default one')
         .option('--key <key>', 'API key in place of the one in WEIR_API_KEY; every user of the machine sees it in the process list')
         .option('--format <format>', `${FORMS.join(', ')}; found out when absent`, oneOf('--format', FORMS))
@@ -69,6 +67,7 @@ export function sendCommand(add: AddCommand): void {
           'also whole countries and ASNs of a plain list, and networks that are more than half of the addresses of the list; with --replace: also when more than half of it would be removed or added',
         ),
     {
+      sends: true,
       async run(context, [file], options) {
         const key = readKey(options.key ?? context.environment.WEIR_API_KEY);
         if (options.dryRun && options.replace)
@@ -76,7 +75,7 @@ export function sendCommand(add: AddCommand): void {
         const input = await openInput(file);
         if (options.key !== undefined) context.stderr.write(`weir: ${KEY_WARNING}\n`);
         const destination = {
-          url: options.url,
+          url: serviceUrl(context, options.url),
           list: options.list,
           key,
           actor: options.actor,
@@ -119,7 +118,7 @@ export function sendCommand(add: AddCommand): void {
   );
 }
 
-/** What a file holds; says so where that is nothing. */
+/** Warns if the file is empty. */
 async function* told<T>(content: AsyncIterable<T>, sender: Sender): AsyncGenerator<T> {
   let isEmpty = true;
   for await (const each of content) {
@@ -129,10 +128,10 @@ async function* told<T>(content: AsyncIterable<T>, sender: Sender): AsyncGenerat
   if (isEmpty) sender.say(`the file has no entries: ${NO_ENTRIES}`);
 }
 
-/** Entries for countries and ASNs that are tried, to tell what they would do to feeds. */
+/** Countries and ASNs in the dry run. */
 const MOST_TRIED = 1000;
 
-/** Says what was not sent because nobody said that it is meant, and what it would do to feeds. */
+/** Lists unconfirmed entries and their effect on feeds. */
 async function sayHeld(sender: Sender, held: readonly PlacedEntry[]): Promise<void> {
   const kinds = Map.groupBy(held, ({ entry: { target } }) => target.kind);
   const names = [...kinds].map(([kind, { length }]) => (kind === 'asn' ? plural(length, 'ASN') : plural(length, 'country', 'countries')));

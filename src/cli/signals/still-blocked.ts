@@ -1,4 +1,4 @@
-/** What `weir send` tells of targets that it unblocks or puts on the never-block list: the block feeds that have them all the same (SPEC D10.18). */
+/** Reports block feeds that still contain unblocked or allowed targets (SPEC D10.18). */
 
 import type { PlacedEntry } from '../../source/readers/content.ts';
 import type { FileSignal } from '../../source/readers/items.ts';
@@ -6,12 +6,12 @@ import { distinctUnblocks, type Unblock, unblockOfEntry, unblockOfSignal } from 
 import { ask, SendFailure } from './post.ts';
 import type { Destination, Sender } from './sender.ts';
 
-/** Targets that are asked about at most. */
+/** Targets to check. */
 const MOST = 10;
 
 /**
- * The same entries or signals; notes those that take something out of block feeds, and says of the first of them which block feeds have them
- * still. Of unblocks it is told beforehand, in a dry run: afterwards nothing is to be asked of what is gone.
+ * Passes items through, and checks the first targets that leave block feeds: unblocks in a dry run only, since the rules are deleted
+ * afterwards.
  */
 export function lifted(dryRun: boolean) {
   const noted: Unblock[] = [];

@@ -1,140 +1,211 @@
-/** `weir source`: lists with an origin (SPEC D23). */
-
-import type { Command } from 'commander';
-import { sourceReach } from '../../fetch/reach.ts';
-import type { ChangeContext } from '../../manage/context.ts';
-import { deletionPreview } from '../../manage/deletion.ts';
-import { runJson } from '../../manage/sources/refreshes.ts';
-import { type SourceJson, sourceJson } from '../../manage/sources/source-json.ts';
-import { changeSource, createSource, deleteSource, findSource, pauseSource, type SourceChange } from '../../manage/sources/sources.ts';
-import { everyItem } from '../../ports/stored/paginate.ts';
-import { findCatalogue } from '../../source/catalogue.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AUTH_KINDS, SOURCE_GUARDS } from '../../account/source.ts';
+import { hasCode, WeirError } from '../../errors.ts';
+import type { Deletion } from '../../manage/deletion.ts';
+import type { catalogueJson } from '../../manage/operations/sources/catalogue.ts';
+import type { runJson } from '../../manage/sources/refreshes.ts';
+import type { SourceJson } from '../../manage/sources/source-json.ts';
+import { CATALOGUE, findCatalogue } from '../../source/catalogue.ts';
+import type { TryReport } from '../../source/try-source.ts';
+import { plural } from '../../text/count.ts';
 import { durationText } from '../../text/duration.ts';
-import { comesBack, previewLines } from '../account/deletions.ts';
-import type { AddCommand } from '../command.ts';
-import { confirm } from '../confirm.ts';
-import { type Context, changesIn, fieldTable, printable, readsIn, table } from '../context.ts';
-import { inWorkspace, readName, requireChange } from '../usage.ts';
-import { type SourceOptions, secretGiven, settingsGiven, sourceOptions } from './options.ts';
+import { deletionQuestion } from '../account/settings.ts';
+import type { Client, Fields } from '../client/client.ts';
+import { fieldTable, printable } from '../context.ts';
+import { type AnyRow, type Call, row } from '../rows/row.ts';
+import { trialText } from './trial-text.ts';
 
-/** What a command changes sources with. */
-const sourceChange = (change: ChangeContext, { config }: Context): SourceChange => ({
-  ...change,
-  secretKeys: config.secretsKey,
-  sourceReach: sourceReach(config.sourceNetworks, config.nat64Prefixes),
-});
+type Run = ReturnType<typeof runJson>;
+type Catalogued = ReturnType<typeof catalogueJson>;
 
-interface Row {
-  readonly workspace: string;
-}
+const OPTIONS = {
+  paths: { as: 'path', help: 'where in JSON the entries stand: prefixes[].ip_prefix; an empty one is none' },
+  copies: { help: 'a list that it copies in part; an empty one is none' },
+  auth: { help: `how its secret is sent: ${AUTH_KINDS.join(', ')}; none removes it`, unset: 'none' },
+  secret: {
+    as: 'secret-file',
+    help: 'file with the secret (basic: user:password), - for standard input; it is stored encrypted',
+    isFile: true,
+  },
+  ...Object.fromEntries(Object.values(SOURCE_GUARDS).map(({ field, help }) => [field, { help }])),
+} as const;
 
-export function sourceCommands(add: AddCommand): void {
-  add(
-    'source add <name> [url]',
-    'make a source and the list that it keeps; without an address one of the catalogue',
-    (c) => sourceOptions(c).option('--name <name>', 'another name, for one of the catalogue', readName),
-    {
-      async run(context, [name, url], options: SourceOptions & { readonly name?: string }) {
-        const { store, change } = await changesIn(context, options.workspace);
-        const origin = url === undefined ? { catalogue: name!, name: options.name } : { url, name: options.name ?? readName(name!) };
-        const wanted = { ...settingsGiven(options), ...(await secretGiven(options)), ...origin };
-        return sourceJson(await createSource(sourceChange(change, context), wanted), await store.ping());
-      },
-      show: ({ name, id, url, every, catalogue }) =>
-        [`source ${printable(name)} ${id}: ${url}, every ${durationText(every)}`, ...whatToKnow(catalogue)].join('\n'),
+const named = ({ name, id }: Pick<SourceJson, 'name' | 'id'>) => `source ${printable(name)} ${id}`;
+
+const originOf = ({ name: word, url, ...given }: Fields, name: unknown) =>
+  url === undefined ? { ...given, catalogue: word, name } : { ...given, name: name ?? word, url };
+
+export const SOURCE_ROWS: readonly AnyRow[] = [
+  row<SourceJson>({
+    words: 'source add <name> [url]',
+    operation: 'createSource',
+    summary: 'make a source and the list that it manages; without an address one of the catalogue',
+    options: OPTIONS,
+    omit: ['catalogue'],
+    flags: { '--name <name>': 'another name, for one of the catalogue' },
+    given: ({ given, options }) => originOf(given, options.name),
+    show: ({ name, id, url, every, catalogue }) =>
+      [`source ${printable(name)} ${id}: ${url}, every ${durationText(every)}`, ...termsOf(catalogue)].join('\n'),
+  }),
+  row<SourceJson[]>({
+    words: 'source ls',
+    operation: 'listSources',
+    summary: 'list the sources of a workspace and their state',
+    columns: {
+      NAME: 'name',
+      STATE: 'state',
+      ENTRIES: 'entries',
+      FOR: 'purpose',
+      EVERY: (each) => durationText(each.every),
+      CONFIRMED: 'confirmed_at',
+      NEXT: 'next_at',
+      'WAITS FOR': 'waits_for',
+      URL: 'url',
     },
-  );
-  add('source ls', 'list the sources of a workspace, and how they are', inWorkspace, {
-    async run(context, _args, options: Row) {
-      const { store, workspace } = await readsIn(context, options.workspace);
-      const now = await store.ping();
-      const found = await Array.fromAsync(everyItem((page) => store.sourcePage(workspace, page)));
-      return found.map((record) => sourceJson(record, now));
+  }),
+  row<Shown>({
+    words: 'source show <source>',
+    operation: 'getSource',
+    summary: 'show a source: its settings, its state, its last refreshes',
+    run: async ({ client, given }) => ({
+      ...(await client.call<SourceJson>('getSource', given)),
+      runs: await client.items<Run>('listSourceRuns', given),
+    }),
+    show: sourceText,
+  }),
+  row<SourceJson>({
+    words: 'source set <source>',
+    operation: 'changeSource',
+    summary: 'change the settings of a source; those that are not named stay',
+    options: { ...OPTIONS, url: { help: 'another address; another origin needs the secret again' } },
+    show: (source) => `${named(source)} is changed`,
+  }),
+  ...(
+    [
+      ['pause', 'stop refreshing a source; its list stays until its content is too old'],
+      ['resume', 'refresh a source again, at once, whatever stopped it'],
+    ] as const
+  ).map(([word, summary]) =>
+    row<SourceJson>({
+      words: `source ${word} <source>`,
+      operation: `${word}Source`,
+      summary,
+      show: (source) => `${named(source)} is ${word}d`,
+    }),
+  ),
+  row<Deletion & { readonly list_kept: boolean }>({
+    words: 'source delete <source>',
+    operation: 'deleteSource',
+    summary: 'delete a source with its list and rules; lists what goes with it, and asks',
+    options: {
+      keep_list: { help: 'its list stays with its rules, as an ordinary one' },
+      for_good: { help: 'it cannot be restored, and its rules no longer count' },
     },
-    show: (rows) =>
-      table(['NAME', 'STATE', 'ENTRIES', 'FOR', 'EVERY', 'CONFIRMED', 'NEXT', 'WAITS FOR', 'URL'], rows, (row) => [
-        row.name,
-        row.state,
-        row.entries,
-        row.purpose,
-        durationText(row.every),
-        row.confirmed_at,
-        row.next_at,
-        row.waits_for,
-        row.url,
-      ]),
-  });
-  add('source show <source>', 'tell how a source is: its settings, its state, its last refreshes', inWorkspace, {
-    async run(context, [name], options: Row) {
-      const { store, workspace } = await readsIn(context, options.workspace);
-      const found = await findSource(store, workspace, name!);
-      const runs = await store.sourceRuns(workspace, found.source.id);
-      return { ...sourceJson(found, await store.ping()), runs: runs.map(runJson) };
+    confirm: (preview, call) => deletionQuestion(preview, 'source', call),
+    show: ({ id, name, list_kept: isKept, restorable_until: until }) => {
+      const restore = `weir list restore ${JSON.stringify(name)} brings it back, paused, until ${until}`;
+      return `source ${printable(name)} ${id} is deleted${isKept ? '; its list stays, with its rules' : until === null ? ' for good' : `; ${restore}`}`;
     },
-    show: shownText,
-  });
-  add(
-    'source set <source>',
-    'change what is set of a source; what is not named stays',
-    (c) => sourceOptions(c).option('--url <url>', 'another address; another origin needs the secret again'),
-    {
-      async run(context, [name], options: SourceOptions) {
-        const patch = requireChange({ ...settingsGiven(options), ...(await secretGiven(options)) }, 'source set');
-        const { store, change } = await changesIn(context, options.workspace);
-        return sourceJson(await changeSource(sourceChange(change, context), name!, patch), await store.ping());
-      },
-      show: ({ name, id }) => `source ${printable(name)} ${id} is changed`,
+  }),
+  ...(
+    [
+      ['refresh', 'fetch a source now, or as soon as its host may be asked'],
+      ['accept', 'accept the content that is on hold'],
+      ['discard', 'discard the content that is on hold, and do not ask about it again'],
+    ] as const
+  ).map(([word, summary]) =>
+    row<SourceJson, Refreshed>({
+      words: `source ${word} <source>`,
+      operation: `${word}Source`,
+      summary,
+      omit: ['replacement'],
+      flags: { '--wait': 'wait until it is done; exit code 1 when it has failed' },
+      json: (asked, call) => (call.options.wait ? refreshed(asked, call) : { ...asked, run: null }),
+      show: ({ run, ...source }) =>
+        run === null
+          ? `${word} of ${printable(source.name)} is requested; weir source show reports the result`
+          : `${printable(source.name)}: ${run.outcome}, ${plural(source.entries, 'entry', 'entries')}, ${run.added} added, ${run.removed} removed${run.text === '' ? '' : `: ${printable(run.text)}`}`,
+    }),
+  ),
+  row<Catalogued[]>({
+    words: 'source catalogue [name]',
+    operation: 'listCatalogue',
+    summary: 'list the sources that can be added by name, or show one: address, terms, what to know before',
+    json(rows, { args: { name } }) {
+      const found = rows.filter((each) => name === undefined || each.name === name);
+      if (found.length === 0) throw new WeirError('USAGE', `there is no ${name} in the catalogue: weir source catalogue lists it`);
+      return found;
     },
-  );
-  for (const isPaused of [true, false]) {
-    const [word, summary] = isPaused
-      ? ['pause', 'refresh a source no more; its list stays until its content is too old']
-      : ['resume', 'refresh a source again, at once, whatever stopped it'];
-    add(`source ${word} <source>`, summary, inWorkspace, {
-      async run(context, [name], options: Row) {
-        const { store, change } = await changesIn(context, options.workspace);
-        return sourceJson(await pauseSource(change, name!, isPaused), await store.ping());
-      },
-      show: ({ name, id }) => `source ${printable(name)} ${id} is ${word}d`,
-    });
+    show: catalogueText,
+  }),
+  row<TryReport>({
+    words: 'source try <source>',
+    operation: 'trySource',
+    summary: 'show what an address, a row of the catalogue or a source contains and would do; nothing is stored',
+    options: OPTIONS,
+    omit: ['catalogue', 'url'],
+    given: async ({ client, given }) => ({ source: undefined, ...(await wordOf(client, String(given.source))) }),
+    json(report, { context }) {
+      if (report.fault !== null) context.exitCode = 1;
+      return report;
+    },
+    show: trialText,
+  }),
+];
+
+/** An address, a source of the workspace, or a row of the catalogue. */
+async function wordOf(client: Client, word: string): Promise<Fields> {
+  if (/^https?:/i.test(word)) return { url: word };
+  try {
+    await client.call('getSource', { source: word });
+    return { source: word };
+  } catch (error) {
+    if (!hasCode(error, 'NOT_FOUND')) throw error;
   }
-  add('source delete <source>', 'delete a source with its list and rules; tells what goes with it, and asks', deleteOptions, {
-    async run(context, [name], { workspace: given, yes, forGood, keepList }) {
-      const { store, workspace, change } = await changesIn(context, given);
-      const { source } = await findSource(store, workspace, name!);
-      const told = await deletionPreview(store, workspace, 'source', source.listId);
-      if (told.needs_confirmation && !keepList)
-        await confirm(context, [...previewLines(told, 'source'), ...comesBack(told, given, forGood)].join('\n'), yes);
-      return deleteSource(change, source.id, { confirmed: true, forGood, keepList });
-    },
-    show: ({ id, name, list_kept: isKept, restorable_until: until }) =>
-      `source ${printable(name)} ${id} is deleted${isKept ? '; its list stays, with its rules' : until === null ? ' for good' : `; weir list restore ${JSON.stringify(name)} brings it back, paused, until ${until}`}`,
-  });
+  if (findCatalogue(word) !== undefined) return { catalogue: word };
+  throw new WeirError('USAGE', `${word} is neither an address, nor a source of the workspace, nor in the catalogue`);
 }
 
-/** What the catalogue says of a source that was made of it. */
-function whatToKnow(catalogue: string | null): string[] {
-  const row = catalogue === null ? undefined : findCatalogue(catalogue);
-  return row === undefined ? [] : [`terms: ${row.terms}`, ...(row.note === undefined ? [] : [`to know: ${row.note}`])];
+/** Polling interval, and limit in addition to the fetch, ms. */
+const LOOK = 200;
+const PATIENCE = 60_000;
+
+/** `run`: the last refresh, with `--wait`. */
+type Refreshed = SourceJson & { readonly run: Run | null };
+
+/** Rejects with REFUSED after the limit. */
+async function refreshed(asked: SourceJson, { client, context }: Call): Promise<Refreshed> {
+  const given = { source: asked.id };
+  const end = Date.now() + context.config.sourceSeconds * 1000 + PATIENCE;
+  for (let source = asked; Date.now() < end; await sleep(LOOK)) {
+    source = await client.call<SourceJson>('getSource', given);
+    if (source.asked === null) {
+      const [run] = await client.items<Run>('listSourceRuns', given);
+      if (source.fault !== null || run?.outcome === 'held') context.exitCode = 1;
+      return { ...source, run: run ?? null };
+    }
+    if (source.waits_until !== null && Date.parse(source.waits_until) > end)
+      throw new WeirError('REFUSED', `it is requested, and waits for ${source.waits_for} until ${source.waits_until}`);
+  }
+  const why = 'its host may not be asked yet, or no server with the role sources runs';
+  throw new WeirError('REFUSED', `it is requested and not done yet: ${why}`);
 }
 
-const deleteOptions = (c: Command): Command =>
-  inWorkspace(c)
-    .option('--keep-list', 'its list stays with its rules, as an ordinary one')
-    .option('--for-good', 'it cannot be brought back, and its rules do not count any more')
-    .option('--yes', 'do it without asking');
+function termsOf(catalogue: string | null): string[] {
+  const found = catalogue === null ? undefined : findCatalogue(catalogue);
+  return found === undefined ? [] : [`terms: ${found.terms}`, ...(found.note === undefined ? [] : [`to know: ${found.note}`])];
+}
 
-type Shown = SourceJson & { readonly runs: readonly ReturnType<typeof runJson>[] };
+type Shown = SourceJson & { readonly runs: readonly Run[] };
 
-/** A line for each thing that is to be said of a source. */
-function shownText({ runs, held, ...source }: Shown): string {
+function sourceText({ runs, held, ...source }: Shown): string {
   const { stale_after: staleAfter } = source as Readonly<Record<string, unknown>>;
   const lines = Object.entries({ ...source, every: durationText(source.every), stale_after: durationText(Number(staleAfter)) })
     .filter(([, value]) => value !== null && (!Array.isArray(value) || value.length > 0))
     .map(
       ([name, value]) => `${name.replaceAll('_', ' ').padEnd(16)} ${printable(Array.isArray(value) ? value.join(', ') : String(value))}`,
     );
-  const waits = held === null ? [] : [`${'held'.padEnd(16)} since ${held.since}: ${printable(held.reason)}`];
+  const hold = held === null ? [] : [`${'held'.padEnd(16)} since ${held.since}: ${printable(held.reason)}`];
   const columns = {
     REFRESH: 'at',
     OUTCOME: 'outcome',
@@ -145,6 +216,28 @@ function shownText({ runs, held, ...source }: Shown): string {
     ID: 'replacement',
     '': 'text',
   } as const;
-  const refreshes = ['', fieldTable(runs, columns)];
-  return [...lines, ...waits, ...(runs.length === 0 ? [] : refreshes)].join('\n');
+  return [...lines, ...hold, ...(runs.length === 0 ? [] : ['', fieldTable(runs, columns)])].join('\n');
+}
+
+function catalogueText(rows: readonly Catalogued[]): string {
+  const [only, ...others] = rows;
+  if (only === undefined || others.length > 0 || CATALOGUE.length === 1)
+    return fieldTable(
+      rows.map((each) => ({ ...each, every: durationText(each.every) })),
+      { NAME: 'name', FOR: 'purpose', EVERY: 'every', WHAT: 'title' },
+    );
+  const condition = only.where === null ? [] : [`where ${only.where}`];
+  const lines: readonly (readonly [string, string | null])[] = [
+    [only.name, only.title],
+    ['address', only.url],
+    ['for', only.purpose],
+    ['entries at', only.paths.length === 0 ? null : [...only.paths, ...condition].join(', ')],
+    ['every', `${durationText(only.every)}, at most every ${durationText(only.least)}`],
+    ['terms', only.terms],
+    ['networks', `no wider than /${only.min_prefix_v4} (IPv4) and /${only.min_prefix_v6} (IPv6)`],
+    ['empty', only.may_be_empty ? 'it may be' : null],
+    ['note', only.note],
+  ];
+  const width = Math.max(...lines.map(([name]) => name.length));
+  return lines.flatMap(([name, text]) => (text === null ? [] : [`${name.padEnd(width)}  ${text}`])).join('\n');
 }

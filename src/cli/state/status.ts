@@ -1,4 +1,4 @@
-/** `weir status`: what runs and what needs a person, from the store, the stream and the servers on this DATA_DIR (SPEC D10.15 to D10.17). */
+/** `weir status` of the store, the stream and the servers on this DATA_DIR (SPEC D10.15 to D10.17). */
 
 import { existsSync } from 'node:fs';
 import { areOff } from '../../account/guard-rails.ts';
@@ -37,7 +37,7 @@ import { noOptions } from '../usage.ts';
 import { diskFault } from './disk.ts';
 import { statusText } from './status-text.ts';
 
-/** Dead letters that are counted at most. */
+/** Counted dead letters. */
 const MOST_LETTERS = 1000;
 
 export function statusCommand(add: AddCommand): void {
@@ -63,14 +63,14 @@ async function readParts(context: Context): Promise<StatusParts & Snoozed> {
   const now = Date.now();
   const processes = readStatusFiles(config.dataDir, now);
   const stored = await attempt(async () => readStored(context, await context.reads(), processes, now));
-  // The folder is where the embedded stream is, and where compiled geo data are kept: a command that reads does not make it.
+  // The folder of the embedded stream and the compiled geo data; reading does not create it.
   const cacheDir = existsSync(config.dataDir) ? config.dataDir : undefined;
   const streamed = await attempt(async () => {
     if (!isStreamThere(config)) throw new WeirError('USAGE', `there is no stream in DATA_DIR ${config.dataDir}`);
     await (await context.stream()).ping();
     return 'fault' in stored ? null : readLag(context);
   });
-  // A server cannot note in a full folder that it is full.
+  // A server cannot record that its own disk is full.
   const room = cacheDir === undefined ? undefined : diskFault(cacheDir);
   const geo = await attempt(() => loadGeo(servedSettings(config).geo, cacheDir));
   const ages = 'fault' in geo ? undefined : geoStatus(geo.value, now);
@@ -84,12 +84,11 @@ async function readParts(context: Context): Promise<StatusParts & Snoozed> {
   };
 }
 
-/** What was put off in each workspace that has put something off. */
+/** Snoozed alerts by workspace. */
 interface Snoozed {
   readonly snoozed: readonly { readonly workspace: string; readonly snoozes: readonly Snooze[]; readonly keys: Names['keys'] }[];
 }
 
-/** What of the items was put off in a workspace, with who, why and until when. */
 const snoozesOf = ({ workspace, snoozes, keys }: Snoozed['snoozed'][number], items: readonly Alert[]) =>
   itemsWith(items, snoozes, keys).flatMap(({ text, snooze }) => (snooze === null ? [] : [{ attention: text, workspace, ...snooze }]));
 
@@ -127,7 +126,7 @@ async function readStored({ config }: Context, store: StoreReads, processes: rea
     fullDevices: (await Promise.all(workspaces.map(({ id, name }) => fullDevices(store, { workspaceId: id, name, feeds, now })))).flat(),
     sources: await troubled(store, names, now),
     webhooks: (await store.failingWebhooks(null))
-      // Another process's settings may have named one that these do not.
+      // The settings of another process may have a webhook.
       .filter(({ workspaceId }) => workspaceId !== null || config.webhookUrl !== undefined)
       .map((each) => failingWebhookJson(each, names)),
     unguarded: workspaces.filter((workspace) => isOff && areOff(workspace)).map(({ name }) => name),
@@ -141,7 +140,6 @@ async function readSnoozed(store: StoreReads, { id, name }: Workspace, now: numb
   return snoozes.length === 0 ? [] : [{ workspace: name, snoozes, keys: await keyNames(store, id) }];
 }
 
-/** The sources of all workspaces that somebody has to look at. */
 async function troubled(store: StoreReads, names: ReadonlyMap<string, string>, now: number): Promise<SourceAlert[]> {
   const found: SourceAlert[] = [];
   for await (const record of everyItem((page) => store.allSources(page))) {
@@ -151,7 +149,7 @@ async function troubled(store: StoreReads, names: ReadonlyMap<string, string>, n
   return found;
 }
 
-/** Landing that is behind is given some seconds to get on. */
+/** Gives landing some seconds to catch up. */
 async function readLag(context: Context): Promise<StatusParts['lag']> {
   const [stream, store] = [await context.stream(), await context.reads()];
   const messages = await unlanded(stream, store);

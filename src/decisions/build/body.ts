@@ -1,4 +1,4 @@
-/** Builds large JSON bodies in chunks, so that the feed thread can serve other tenants in between. */
+/** Builds large JSON bodies in chunks, so the feed thread can serve other tenants in between. */
 
 /** Values per chunk. */
 const PIECE = 8_192;

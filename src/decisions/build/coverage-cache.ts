@@ -26,7 +26,7 @@ const NONE = -1;
 export class CoverageCache {
   #cached: Cached | undefined;
 
-  /** Returns the networks, which the active rules cover, with their coverage. */
+  /** Returns the networks with their coverage; active rules cover all of them. */
   of(
     parts: readonly ActivePart[],
     rules: readonly BlockingRules[],

@@ -29,7 +29,7 @@ export interface DecisionContent {
   /** Names of the lists by number, from 1. */
   readonly listNames: readonly string[];
   readonly leftOut: DecisionAnswer['leftOut'];
-  /** The next second at which a rule expires that the store was not asked about yet; Infinity: never. */
+  /** The next expiry beyond those already checked against the store, whole seconds; Infinity: never. */
   readonly nextExpiry: number;
   /** The result of trimming the feed to its cap; undefined if the feed must not be trimmed. */
   readonly trimmed?: TrimResult | undefined;

@@ -53,7 +53,7 @@ export class DecisionLog {
   /** Earlier lease ends that some bouncers have: the network is announced again then. */
   readonly #dues = new ReannounceQueue();
   #unwritten = new LogWriter();
-  /** Whether a write failed, so that the next record must be complete, and when to retry (whole seconds). */
+  /** Whether a write failed, so the next record must be complete, and when to retry (whole seconds). */
   #lacksRecord = false;
   #noteAgain = 0;
   #writtenBytes = 0;

@@ -3,7 +3,7 @@ import type { NetworkKey } from './network-key.ts';
 
 /** The longest lease, s: kernel timeouts end at 24.8 days. A network that expires sooner has a lease until its expiry. */
 export const LONGEST_LEASE = 14 * 86_400;
-/** Longer-lived networks get leases in steps of this period, each network at its own offset, so that few are announced at a time, s. */
+/** Longer-lived networks get leases in steps of this period, each network at its own offset, so few are announced at a time, s. */
 const PERIOD = LONGEST_LEASE / 2;
 const SLOT = 600;
 /**

@@ -8,7 +8,7 @@ const [LEAST_CHANGES, MOST_CHANGES] = [4096, 262_144];
 
 export class LogVersions {
   #version = 0;
-  /** The version before the oldest kept change, and the changes since. */
+  /** The version before the oldest stored change, and the changes since. */
   #known = 0;
   #changes: (readonly DecisionKey[])[] = [];
   #size = 0;
@@ -17,7 +17,7 @@ export class LogVersions {
     return this.#version;
   }
 
-  /** Number of kept changes. */
+  /** Number of stored changes. */
   get size(): number {
     return this.#size;
   }

@@ -45,12 +45,12 @@ test('D14.16 what had to go of the bouncers of a workspace is said once an hour,
   assert.equal(lines.length, 2);
   assert.match(
     lines[0]!,
-    /^warn bouncers of the workspace w pull more .* in memory: its own feed had to go, and its bouncers are told everything again/,
+    /^warn bouncers of the workspace w exceed the limit in memory: its own feed was evicted, and its bouncers get a full resync/,
   );
-  assert.match(lines[1]!, / in the store: its own feed had to go, and what its bouncers hold that is gone is not told as deleted/);
+  assert.match(lines[1]!, / in the store: its own feed was evicted, and its bouncers get no deletions of earlier networks/);
   now += 3_600_000;
   dropped({ workspaceId: 'w', feedId: 'f', where: 'memory' });
-  assert.match(lines[2]!, /: the list or feed f had to go/);
+  assert.match(lines[2]!, /: the list or feed f was evicted/);
 });
 
 test('D14.3 however often a bouncer pulls what has not changed, little is known of it, and where it is is not forgotten', () => {
@@ -101,7 +101,7 @@ test('D14.14 the log has twenty lines a minute about the bouncers of one workspa
   );
   for (let n = 0; n < 1000; n += 1) pull(bouncers, name('junk', `crowdsec-firewall-bouncer/${n}`));
   assert.equal(lines.length, 21);
-  assert.match(lines.at(-1)!, /no more is said of the bouncers of the workspace junk in this minute/);
+  assert.match(lines.at(-1)!, /no more bouncers of the workspace junk are logged in this minute/);
   pull(bouncers, name('mine', 'x/1'));
   assert.equal(lines.length, 22);
   now += 60_000;

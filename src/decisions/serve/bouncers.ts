@@ -8,7 +8,7 @@ import { FairMap } from './fair-map.ts';
 export type BouncerName = Pick<Bouncer, 'workspaceId' | 'feedId' | 'keyId' | 'userAgent' | 'address'>;
 
 /**
- * How far back a response reaches at least, ms: to the fetch before the last one, and further if fetches are frequent, so that several lost
+ * How far back a response reaches at least, ms: to the fetch before the last one, and further if fetches are frequent, so several lost
  * responses in a row do no damage.
  */
 const REACH = 60_000;
@@ -44,7 +44,7 @@ export class Bouncers {
     this.#watch = watch;
   }
 
-  /** The version since which a bouncer needs the changes; null: everything. */
+  /** The bouncer needs the changes since this version; null: everything. */
   since(name: BouncerName, filter: string): DecisionMark | null {
     const known = this.#known.get(name, keyOf(name));
     return known === undefined || known.filter !== filter || known.pulls.length < 2 ? null : known.pulls[0].mark;
@@ -136,7 +136,7 @@ const NEW = {
 
 const keyOf = ({ feedId, userAgent, address }: BouncerName) => JSON.stringify([feedId, userAgent, address]);
 
-/** The fetches without those that the next response need not reach back to, or whose version equals its neighbours'. */
+/** The fetches still needed for the next response, without repeated versions. */
 function reaching(pulls: readonly Pull[], now: number): readonly Pull[] {
   let from = 0;
   while (from < pulls.length - 2 && pulls[from + 1].at <= now - REACH) from += 1;

@@ -1,7 +1,7 @@
 /** Stores the drops that bouncers report. Waiting reports of one workspace share a transaction; workspaces take turns (SPEC D31.5). */
 import type { HistoryWrites, HitReport } from '../../ports/history.ts';
 
-/** Reports per transaction, so that landing waits for no more; also the limit of waiting reports per workspace. */
+/** Reports per transaction, so landing waits for no more; also the limit of waiting reports per workspace. */
 const AT_ONCE = 20;
 const WAITING = 100;
 

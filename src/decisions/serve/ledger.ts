@@ -11,10 +11,10 @@ import type { BouncerWatch } from './bouncers.ts';
 /** How long an absent bouncer is stored, ms. */
 const KEPT = 30 * DAY;
 
-/** Bouncers per write, so that landing waits for no more. */
+/** Bouncers per write, so landing waits for no more. */
 const SLICE = 200;
 
-/** Stores bouncers. Call once a minute and at the end with those seen since the last write, and at once with new ones. */
+/** Stores bouncers. Call once a minute and at the end with those seen since the last write, and immediately with new ones. */
 export const writeBouncers =
   (
     take: () => Iterable<Bouncer>,
@@ -46,11 +46,9 @@ export function droppedLog(log: Log, now: () => number): (dropped: DroppedDecisi
     const feed = feedId === null ? 'its own feed' : `the list or feed ${feedId}`;
     log(
       'warn',
-      `bouncers of the workspace ${workspaceId} pull more than is kept for them ${where === 'memory' ? 'in memory' : 'in the store'}: ${feed} had to go, ` +
-        (where === 'memory'
-          ? 'and its bouncers are told everything again'
-          : 'and what its bouncers hold that is gone is not told as deleted') +
-        ' (docs/bouncers.md, "What they are told"; no more is said of the workspace in this hour)',
+      `bouncers of the workspace ${workspaceId} exceed the limit ${where === 'memory' ? 'in memory' : 'in the store'}: ${feed} was evicted, ` +
+        (where === 'memory' ? 'and its bouncers get a full resync' : 'and its bouncers get no deletions of earlier networks') +
+        ' (docs/bouncers.md, "What bouncers receive"; not logged again for this workspace within the hour)',
     );
   };
 }
@@ -70,7 +68,7 @@ export function bouncerLog(log: Log, now: () => number): BouncerWatch {
     said.set(workspaceId, lines);
     if (lines <= LINES) log(level, text);
     if (lines === LINES)
-      log('warn', `no more is said of the bouncers of the workspace ${workspaceId} in this minute: \`weir bouncer ls\` has all`);
+      log('warn', `no more bouncers of the workspace ${workspaceId} are logged in this minute: \`weir bouncer ls\` lists all`);
   };
   return (bouncer, before) => {
     const called = `the bouncer "${bouncer.userAgent}" at ${bouncer.address} (key ${bouncer.keyId})`;

@@ -19,7 +19,7 @@ const MOST_KEPT = 64 << 20;
 /** Bytes of responses cached or being sent, per workspace and in total. A workspace without any always gets one. */
 const MOST_OF_WORKSPACE = 64 << 20;
 const MOST = 192 << 20;
-/** Responses of one workspace waiting to be rendered: they are rendered one after the other, so that other workspaces get their turn. */
+/** Responses of one workspace waiting to be rendered: they are rendered one after the other, so other workspaces get their turn. */
 const MOST_WAITING = 500;
 
 interface Kept {
@@ -37,7 +37,7 @@ interface Lane {
   last: Promise<unknown>;
 }
 
-/** Caches recent responses, so that a thousand bouncers cost little more than one. */
+/** Caches recent responses, so a thousand bouncers cost little more than one. */
 export class DecisionAnswers {
   readonly #make: (request: DecisionRequest) => Promise<DecisionAnswer | undefined>;
   readonly #monotonic: () => number;
@@ -104,7 +104,7 @@ export class DecisionAnswers {
     return answer && this.#counted(answer, request.workspaceId);
   }
 
-  /** The response, whose bytes count while somebody uses it. */
+  /** The response; its bytes count while it is in use. */
   #counted(made: DecisionAnswer, workspaceId: string): SharedAnswer {
     let zipped: Promise<Uint8Array> | undefined;
     let holds = 0;

@@ -8,7 +8,7 @@ import type { Variant } from '../variant.ts';
 const NAMED = 3;
 
 const RAISE: Readonly<Record<FeedKind, string>> = {
-  workspace: 'poll lists of their own, whose max_entries can be raised',
+  workspace: 'poll separate lists and raise their max_entries',
   list: "raise the list's max_entries",
   composed: "raise the feed's max_entries",
 };

@@ -100,7 +100,7 @@ export function shareCounter({ store, geo, clock }: CounterOptions): FeedCounter
 
 const NO_KEY = 'no key (people, commands and other producers)';
 const FORGOTTEN = 'sent more than a week ago';
-const DELETED = 'a key that is gone';
+const DELETED = 'a deleted key';
 
 class Tally {
   readonly #family: Family;

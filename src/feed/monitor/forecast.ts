@@ -56,7 +56,7 @@ export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: Fo
         running -= 1;
       });
     return within(work, PREVIEW_LIMIT, 'the count of entries', clock).catch((error: Error) => {
-      log('warn', `what a batch changes could not be counted: ${error.message}`);
+      log('warn', `the effect of a batch could not be counted: ${error.message}`);
       return { unknown: 'the entries could not be counted in time' };
     });
   }

@@ -133,7 +133,7 @@ export class ServedDocument {
       if (!isThere) return undefined;
       const { current } = served.state;
       if (current !== undefined && isComplete(current, this.#context.now().wall)) return current.outcome;
-      if (round === MAX_ROUNDS) throw new WeirError('FEED_UNAVAILABLE', 'what was built had expired each time');
+      if (round === MAX_ROUNDS) throw new WeirError('FEED_UNAVAILABLE', 'each build expired before it was finished');
     }
   }
 

@@ -2,6 +2,7 @@
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import { type Clock, instantOf, secondOf, turnOf } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
+import type { SnapshotHead } from '../../ports/snapshot.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { fairQueue } from '../../schedule/fair-queue.ts';
 import { addressRules, allRules, geoCosts } from '../build/cap-hint.ts';
@@ -54,6 +55,7 @@ export function feedMeasurer({ store, geo, guard, shares, clock }: MeasureOption
       rules: allRules(snapshot, variant, asOf),
       costs: geoCosts(snapshot, variant, asOf, geo()).slice(0, MOST_COSTS),
       shares: await shares({ workspaceId, feed, action, family }),
+      copies: copiesOf(snapshot.head),
     };
   }
 
@@ -61,3 +63,9 @@ export function feedMeasurer({ store, geo, guard, shares, clock }: MeasureOption
     measure: (request) => line(request.workspaceId, () => measure(request)),
   };
 }
+
+const copiesOf = ({ lists, quorum }: SnapshotHead): FeedMeasure['copies'] =>
+  lists.flatMap(({ id, name }, place) => {
+    const of = (quorum?.copies[place] ?? []).map((copied) => lists[copied]!.name);
+    return of.length === 0 ? [] : [{ id, name, of }];
+  });

@@ -67,7 +67,7 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
 
   async function touchedList(workspaceId: string, listId: string, changes: readonly AccessChange[]): Promise<Touched> {
     const [list] = (await store.findNamed(workspaceId, listId))?.lists ?? [];
-    if (list === undefined) throw new WeirError('NOT_FOUND', 'the list is gone');
+    if (list === undefined) throw new WeirError('NOT_FOUND', 'the list was deleted');
     const { refs, targets } = namesOf(changes);
     return { list, overlay: overlayOf(await store.namedRules(workspaceId, listId, refs, targets), changes) };
   }

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { within } from '../../clock.ts';
+import { before, within } from '../../clock.ts';
 import { shared } from '../../serial.ts';
 
 /** Lifetime of a revision, and limit of its read, ms. */
@@ -40,7 +39,7 @@ export function watchKeyRevision(read: () => Promise<number>, now: () => number)
       if (revision.isFresh(now())) return;
       const read = reading(() => {
         const done = readNow();
-        briefly = Promise.race([done, sleep(PATIENCE, undefined, { ref: false })]);
+        briefly = before(done, PATIENCE);
         return done;
       });
       if (revision.readable) await (now() - readAt < EFFECTIVE ? briefly : read);

@@ -94,13 +94,13 @@ function readBody(
       }
     }
     const end = () => settle(room.subarray(0, used));
-    const gone = () => settle(undefined);
+    const disconnected = () => settle(undefined);
     function settle(outcome: Buffer | HttpFault | undefined): void {
-      request.off('data', take).off('end', end).off('close', gone).off('error', gone).pause();
+      request.off('data', take).off('end', end).off('close', disconnected).off('error', disconnected).pause();
       if (!Buffer.isBuffer(outcome)) freeBytes(room);
       resolve(outcome);
     }
-    request.on('data', take).on('end', end).on('close', gone).on('error', gone);
+    request.on('data', take).on('end', end).on('close', disconnected).on('error', disconnected);
   });
 }
 

@@ -30,7 +30,7 @@ export interface BouncerAnswer {
 /** SPEC D14. */
 export interface BouncerEndpoints {
   stream(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
-  held(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
+  current(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
   usage(request: BouncerRequest, body: Buffer): Promise<Answer | HttpFault>;
   /** SPEC D45.3. */
   refused(request: Client & { readonly caller: Bound }, status: number): void;
@@ -112,7 +112,7 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
       const pull = { mark: found.mark, filter: filtered };
       return sent(found, acceptEncoding, () => bouncers.answered(name, found, pull, moment()));
     },
-    async held({ caller, query, acceptEncoding, ...client }) {
+    async current({ caller, query, acceptEncoding, ...client }) {
       const name = nameOf(caller, client);
       const asked = readCurrentQuery(query);
       if ('status' in asked) return asked;

@@ -113,7 +113,7 @@ const USAGE: About = {
     required: true,
     content: jsonOf(reference(UsageMetrics), 'usage', { remediation_components: [{ type: 'firewall', version: '1', metrics: [] }] }),
   },
-  answers: { 201: { description: 'Kept.', content: jsonOf(reference(Message), 'kept', { message: 'usage metrics are stored' }) } },
+  answers: { 201: { description: 'Stored.', content: jsonOf(reference(Message), 'stored', { message: 'usage metrics are stored' }) } },
   faults: {
     ...SHARED,
     400: { says: 'The body is not a JSON object.', examples: { malformed: NO_OBJECT } },

@@ -19,9 +19,9 @@ export function readBouncer<C>({ request, ip, query }: Call, caller: C): Omit<Bo
 
 export const readUsage = (call: Call, caller: Caller, body: Buffer) => ({ request: readBouncer(call, caller), body });
 
-export const pulled =
-  (pull: (request: BouncerRequest) => Promise<BouncerAnswer | HttpFault>) =>
+export const decisionsFrom =
+  (find: (request: BouncerRequest) => Promise<BouncerAnswer | HttpFault>) =>
   async (asked: BouncerRequest): Promise<Answer | HttpFault> => {
-    const found = await pull(asked);
+    const found = await find(asked);
     return 'status' in found ? found : { ...found.answer, onSent: found.onSent };
   };

@@ -3,10 +3,10 @@ import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FORMAT_NAMES } from '../../feed/formats/table.ts';
 import { type File, fileOf } from '../files.ts';
 import { pageAt, pageModules, withoutComments } from './modules.ts';
 import { packOf, packsOf } from './packs.ts';
+import { tableModules } from './tables.ts';
 
 /** The first paint: the frame of the pages, or the sign-in form. */
 export type Opening = 'shell' | 'sign-in';
@@ -59,7 +59,7 @@ export function readConsole(): ConsoleFiles {
     if (extname(path) === '.js') texts.set(path, withoutComments(read(path)));
     else if (extname(path) === '.svg') contents.set(path, readFileSync(new URL(path, FOLDER)));
   }
-  texts.set('formats.js', `export const FORMATS = ${JSON.stringify(FORMAT_NAMES)};\n`);
+  for (const [path, text] of tableModules()) texts.set(path, text);
   for (const [path, text] of packsOf(texts, ENTRY)) contents.set(path, Buffer.from(text));
   for (const { file, path, exports } of Object.values(LIBRARIES)) {
     const script = readFileSync(fileURLToPath(import.meta.resolve(file)));

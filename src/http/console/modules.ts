@@ -1,4 +1,6 @@
-const ROW = /\bpath: '([^']+)',[^{}]*\bload: \(\) => import\('\.\/([^']+)'\)/g;
+/** Reads the console's page table, and strips what browsers do not need. */
+
+const ROW = /^ *\['(\/[^']*)',[^\n]*\(\) => import\('\.\/([^']+)'\)\],?$/gm;
 
 /** Modules of pages by path below /console, from pages.js. */
 export const pageModules = (rows: string): ReadonlyMap<string, string> =>

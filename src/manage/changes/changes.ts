@@ -1,4 +1,4 @@
-/** `weir changes`, `GET /v1/manage/changes`: what both ask and answer (SPEC D32.1). */
+/** SPEC D32.1. */
 import { isoTime } from '../../clock.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Step } from '../../ports/stored/rule-store.ts';
@@ -11,7 +11,7 @@ export interface ChangesAsked {
   /** ms */
   readonly since: number;
   readonly until: number | undefined;
-  /** Names or UUIDs, one of both at most. */
+  /** Name or UUID; at most one of the two. */
   readonly feed?: string | undefined;
   readonly list?: string | undefined;
   readonly kind?: ChangeKind | undefined;
@@ -21,21 +21,19 @@ export interface ChangesAsked {
 
 interface Given {
   readonly now: number;
-  /** Whether who asks may see the audit log. */
+  /** Whether the caller may read the audit log. */
   readonly withAudit: boolean;
-  /** Bytes that the audit log of a workspace may take; 0 = no limit. */
+  /** Quota, bytes; 0 = no limit. */
   readonly room: number;
-  /** Does a piece of work when its turn comes. */
   readonly step: Step;
 }
 
-/** What is made of the audit log. */
 const OF_AUDIT: ReadonlySet<ChangeKind> = new Set(['settings', 'lists', 'keys']);
 
-/** The page that is asked for. Rejects with USAGE where the instants, or `after`, are none, and with NOT_FOUND for an unknown list or feed. */
+/** Rejects with USAGE and NOT_FOUND. */
 export async function changesJson(store: StoreReads, workspaceId: string, asked: ChangesAsked, { now, withAudit, room, step }: Given) {
   const { since, feed, list, kind, limit, after } = asked;
-  if (feed !== undefined && list !== undefined) throw fieldFault('list', 'is of no use beside feed: give one of them');
+  if (feed !== undefined && list !== undefined) throw fieldFault('list', 'cannot be combined with feed');
   const begun = after === undefined ? undefined : placeOf(after);
   const until = begun?.until ?? asked.until ?? now + 1;
   if (since >= until) throw fieldFault('since', 'must be before until');
@@ -54,7 +52,6 @@ export async function changesJson(store: StoreReads, workspaceId: string, asked:
 
 export type ChangesJson = Awaited<ReturnType<typeof changesJson>>;
 
-/** Where a page goes on, and until when the first one was asked. */
 function placeOf(text: string): { readonly until: number; readonly place: Place } {
   try {
     const [until, at, key] = JSON.parse(text) as unknown[];
@@ -62,5 +59,5 @@ function placeOf(text: string): { readonly until: number; readonly place: Place 
       return { until: until as number, place: { at: at as number, key } };
     }
   } catch {}
-  throw fieldFault('after', 'must be next of a page');
+  throw fieldFault('after', 'must be the value of next in a page');
 }

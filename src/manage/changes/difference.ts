@@ -1,4 +1,4 @@
-/** `weir feed diff`, `GET /v1/manage/difference`: what both ask and answer (SPEC D32.6). */
+/** SPEC D32.6. */
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { DifferenceAsked, FeedDiffer } from '../../feed/whatif/difference/difference.ts';
@@ -13,20 +13,19 @@ import { type Scope, scopeOf } from './scope.ts';
 
 type Asked = Omit<DifferenceAsked, 'feedId' | 'replaced'> & { readonly feed?: string | undefined };
 
-/** Changes of settings that are told. */
 const MOST_SETTINGS = 20;
 const SETTINGS = /^((list|feed|workspace) changed|(list|feed)s? (deleted|restored)|list created|source (changed|deleted))$/;
-/** Rows of the audit log that are read at once, and in all. */
+/** Audit rows per read, and in all. */
 const ROWS = 1000;
 const MOST_ROWS = 20 * ROWS;
 
-/** Rejects with NOT_FOUND for an unknown feed, and with REFUSED where what it had is not known any more. */
+/** Rejects with NOT_FOUND, and with REFUSED if the former content is unknown. */
 export async function differenceJson(store: StoreReads, differ: FeedDiffer, workspaceId: string, asked: Asked, now: number) {
   const { feed, since, until } = asked;
   if (since >= until) throw fieldFault('since', 'must be before until');
   const known = Math.max(now - RULES_KEPT, await store.rulesKnownSince(workspaceId));
   if (since < known)
-    throw new WeirError('REFUSED', `what the feed had then is not known any more: changes of rules are kept since ${isoTime(known)}`);
+    throw new WeirError('REFUSED', `the feed's content at that time is no longer known: rule changes are stored since ${isoTime(known)}`);
   const feedId = feed === undefined ? null : await anyFeedId(store, workspaceId, feed);
   const scope = await scopeOf(store, workspaceId, { feed });
   const rows = await settingRows(store, workspaceId, scope, since);
@@ -34,10 +33,10 @@ export async function differenceJson(store: StoreReads, differ: FeedDiffer, work
     ...{ feedId, since, until, limit: asked.limit, replaced: replacedBy(rows, feedId, workspaceId) },
     ...{ family: asked.family, action: asked.action },
   });
-  const told = (at: typeof before) => ({ entries: at.entries, over_cap: at.overCap });
+  const sizeJson = (at: typeof before) => ({ entries: at.entries, over_cap: at.overCap });
   return {
     ...{ since: isoTime(since), until: isoTime(until), family, action },
-    ...{ before: told(before), after: told(after) },
+    ...{ before: sizeJson(before), after: sizeJson(after) },
     ...{ added: added.count, removed: removed.count, added_networks: added.first, removed_networks: removed.first },
     settings_changed: await settingsChanged(
       store,
@@ -49,7 +48,7 @@ export async function differenceJson(store: StoreReads, differ: FeedDiffer, work
 
 export type DifferenceJson = Awaited<ReturnType<typeof differenceJson>>;
 
-/** The changes since then of what is set of the feed, its lists and the workspace, newest first. */
+/** Newest first. */
 async function settingRows(store: StoreReads, workspaceId: string, scope: Scope | null, since: number): Promise<AuditRow[]> {
   const found: AuditRow[] = [];
   let before = { at: Number.MAX_SAFE_INTEGER, id: 0 };
@@ -60,10 +59,10 @@ async function settingRows(store: StoreReads, workspaceId: string, scope: Scope 
     if (last === undefined || rows.length < ROWS) return found;
     before = last;
   }
-  throw new WeirError('REFUSED', `more than ${MOST_ROWS} changes in the audit log since then: ask from a later moment on`);
+  throw new WeirError('REFUSED', `more than ${MOST_ROWS} changes in the audit log since then: choose a later time`);
 }
 
-/** What those replaced of the settings that make the feed. Rejects with REFUSED for what cannot be taken back. */
+/** Rejects with REFUSED for a change that cannot be reversed. */
 function replacedBy(rows: readonly AuditRow[], feedId: string | null, workspaceId: string): Replaced[] {
   return rows.flatMap(({ at, event, object, change }): Replaced[] => {
     const isOfFeed = object === feedId;
@@ -75,13 +74,12 @@ function replacedBy(rows: readonly AuditRow[], feedId: string | null, workspaceI
     if (before === undefined || !/^(list|feed|workspace) changed$/.test(event))
       throw new WeirError(
         'REFUSED',
-        `what the feed had then cannot be made again, because what it is made of was another: ${event} at ${isoTime(at)}; ask from then on`,
+        `the feed's content at that time cannot be reconstructed, because the feed was changed: ${event} at ${isoTime(at)}; choose a time after that`,
       );
     return [{ at, of: object === workspaceId ? 'workspace' : 'feed', before }];
   });
 }
 
-/** How those are shown. */
 async function settingsChanged(store: StoreReads, workspaceId: string, rows: readonly AuditRow[]) {
   const names = await auditNames(store, workspaceId);
   return rows.map((row) => {

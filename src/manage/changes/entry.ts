@@ -1,20 +1,19 @@
-/** What has changed, as one entry of the timeline has it (SPEC D32.1). */
+/** SPEC D32.1. */
 import { isoTime } from '../../clock.ts';
 import type { AuditRow } from '../../ports/stored/account-store.ts';
 import type { NamedRun, RuleChangeSum } from '../../ports/stored/changes.ts';
 import { type AuditNames, auditJson } from '../audit-json.ts';
 
-/** The kinds of entries. */
 export const CHANGE_KINDS = ['rules', 'sources', 'settings', 'lists', 'keys'] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/** Where an entry stands: when (ms), and what tells it from others of that instant. */
+/** `key` is unique within the instant (ms). */
 export interface Place {
   readonly at: number;
   readonly key: string;
 }
 
-/** Above 0 where `a` is newer than `b`. */
+/** Above 0 if `a` is newer than `b`. */
 export const newer = (a: Place, b: Place): number => a.at - b.at || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 
 export interface Entry extends Place {
@@ -48,13 +47,12 @@ const NOTHING = {
 
 type Text = string | null;
 
-/** An entry as JSON: all fields, whatever its kind. */
+/** Every kind has all fields. */
 export interface EntryJson
   extends Record<
     Exclude<keyof typeof NOTHING, 'added' | 'renewed' | 'removed' | 'expired' | 'several_reasons' | 'before' | 'after' | 'names'>,
     Text
   > {
-  /** What tells it from all others. */
   readonly id: string;
   readonly at: string;
   readonly kind: ChangeKind;
@@ -71,13 +69,12 @@ export interface EntryJson
 
 const MINUTE = 60_000;
 
-/** Where what one sender did to the rules of a list stands. */
 export const rulePlace = ({ kind, list, by, last }: RuleChangeSum): Place => ({
   at: last * MINUTE,
   key: `r ${kind} ${list?.id ?? ''} ${JSON.stringify(by)}`,
 });
 
-/** What one sender did to the rules of a list. `at` and `from` are whole minutes, the last and the first. */
+/** `at` and `from` are whole minutes: the last and the first. */
 export function ruleEntry(sum: RuleChangeSum, names: AuditNames): Entry {
   const { kind, list, by, added, renewed, removed, expired, batchId, reason } = sum;
   const place = rulePlace(sum);
@@ -104,11 +101,11 @@ function eventOf({ by, added, removed, expired }: RuleChangeSum): string {
   return added > 0 ? 'added' : removed > 0 ? 'removed' : expired > 0 ? 'expired' : 'renewed';
 }
 
-/** Whether an entry tells of nothing but rules that somebody's program sent again. */
+/** A program only sent the same rules again. */
 export const isRenewal = ({ added, removed, expired, by }: RuleChangeSum): boolean =>
   added + removed + expired === 0 && (by?.actor ?? null) === null && by?.inPlace !== true;
 
-/** A refresh of a source that did not end as it should; what others did is told by the rules of its list. */
+/** Successful refreshes appear as rule changes instead. */
 export function runEntry({ sourceId, listId, name, n, run }: NamedRun): Entry {
   const { at, outcome, text } = run;
   const json: Entry['json'] = {
@@ -119,7 +116,7 @@ export function runEntry({ sourceId, listId, name, n, run }: NamedRun): Entry {
   return { at, key: `s ${sourceId} ${String(n).padStart(9, '0')}`, json };
 }
 
-/** Events of the audit log that are told otherwise: what they did to rules. */
+/** Events that appear as rule changes instead. */
 const RULE_EVENTS =
   /^(rules? (changed|deleted|imported)|batch(es)? undone|file (imported|sent)|list replacement started|(rule|batch)\b.*)$/;
 const KIND_OF: readonly (readonly [event: RegExp, kind: ChangeKind])[] = [
@@ -128,11 +125,11 @@ const KIND_OF: readonly (readonly [event: RegExp, kind: ChangeKind])[] = [
   [/^sources? /, 'sources'],
 ];
 
-/** The kind of an audit row; undefined: it is told otherwise. */
+/** undefined: appears as a rule change instead. */
 export const kindOfEvent = (event: string): ChangeKind | undefined =>
   RULE_EVENTS.test(event) ? undefined : (KIND_OF.find(([pattern]) => pattern.test(event))?.[1] ?? 'settings');
 
-/** The key of the audit row with an id, among entries of one instant. */
+/** Orders rows of the same instant. */
 export const auditKey = (id: number): string => `a ${String(id).padStart(15, '0')}`;
 
 export function auditEntry(row: AuditRow, kind: ChangeKind, names: AuditNames): Entry {

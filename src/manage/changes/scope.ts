@@ -1,4 +1,4 @@
-/** What of a workspace's changes concerns one list or feed (SPEC D32.1), and how far back they are known (D32.4). */
+/** SPEC D32.1, D32.4. */
 
 import { RUNS_KEPT } from '../../account/source-run.ts';
 import { isoTime } from '../../clock.ts';
@@ -15,7 +15,7 @@ export interface Scope {
 
 type ScopeStore = Pick<StoreReads, 'findNamed' | 'feedScope' | 'directory'>;
 
-/** The scope of a list or of a feed by name or UUID; null: the whole workspace. Rejects as `findList` and `anyFeedId` do. */
+/** null: the whole workspace. Rejects like `findList`. */
 export async function scopeOf(
   store: ScopeStore,
   workspaceId: string,
@@ -37,7 +37,7 @@ async function scope(store: ScopeStore, workspaceId: string, id: string): Promis
     hasRules: ({ list }) => list !== null && hasList(list.id),
     hasList,
     hasRow({ object, event, change }) {
-      // Its guard rails are those of every feed.
+      // The workspace's guard rails apply to every feed.
       if (event === 'workspace changed') return true;
       if (objects.has(object) || (lists === null && /^lists? /.test(event))) return true;
       const text = change === null ? '' : JSON.stringify(change);
@@ -46,30 +46,27 @@ async function scope(store: ScopeStore, workspaceId: string, id: string): Promis
   };
 }
 
-type KeptStore = Pick<StoreReads, 'changesKept' | 'workspace' | 'usedBytesOf' | 'allRuns'>;
+type HistoryStore = Pick<StoreReads, 'changesKept' | 'workspace' | 'usedBytesOf' | 'allRuns'>;
 
-/**
- * Since when all is known, by what it is told from; where nothing was lost since the workspace was made, `since` at the latest (all ms).
- * `room`: bytes that the audit log may take; 0 = no limit.
- */
+/** At most `since` if nothing was lost since the workspace was created (ms). `room`: quota, bytes; 0 = no limit. */
 export async function knownSince(
-  store: KeptStore,
+  store: HistoryStore,
   workspaceId: string,
   { now, since, room, withAudit }: { readonly now: number; readonly since: number; readonly room: number; readonly withAudit: boolean },
 ) {
-  const [kept, workspace, taken, runs] = await Promise.all([
+  const [oldest, workspace, used, runs] = await Promise.all([
     store.changesKept(workspaceId),
     store.workspace(workspaceId),
     store.usedBytesOf(workspaceId),
     store.allRuns(workspaceId),
   ]);
   const known = (from: number) => isoTime(from <= (workspace?.createdAt ?? 0) ? Math.min(from, since) : from)!;
-  // From half of its room on the log keeps seven days; what that left behind is as large still for a good while.
-  const isShortened = room > 0 && taken.audit > room / 4;
+  // Above half of its quota the log keeps only seven days, and stays large for a while.
+  const isShortened = room > 0 && used.audit > room / 4;
   const full = [...Map.groupBy(runs, ({ sourceId }) => sourceId).values()].filter((own) => own.length >= RUNS_KEPT);
   return {
-    rules: known(Math.max(now - RULES_KEPT, kept.rules)),
-    settings: withAudit ? known(Math.max(now - AUDIT_KEPT, isShortened ? (kept.oldestAudit ?? 0) : 0)) : null,
+    rules: known(Math.max(now - RULES_KEPT, oldest.rules)),
+    settings: withAudit ? known(Math.max(now - AUDIT_KEPT, isShortened ? (oldest.oldestAudit ?? 0) : 0)) : null,
     refreshes: known(Math.max(0, ...full.map((own) => Math.min(...own.map(({ run: { at } }) => at))))),
   };
 }

@@ -1,4 +1,4 @@
-/** One timeline of what has changed in a workspace, newest first, made of what the store keeps of it, in slices (SPEC D32.1, D32.3). */
+/** Merges slices of several tables (SPEC D32.1, D32.3). */
 import type { StoreReads } from '../../ports/store.ts';
 import type { NamedRun } from '../../ports/stored/changes.ts';
 import type { Step } from '../../ports/stored/rule-store.ts';
@@ -21,10 +21,10 @@ import type { Scope } from './scope.ts';
 export type ChangesStore = Pick<StoreReads, 'ruleChanges' | 'auditBetween' | 'allRuns' | 'names' | 'workspace'>;
 
 export interface Asked {
-  /** ms; what happened at `until` or later is not told. */
+  /** ms; `until` is exclusive. */
   readonly since: number;
   readonly until: number;
-  /** Tells what is older than this. */
+  /** Only entries older than this. */
   readonly before: Place;
   readonly limit: number;
   readonly kinds: ReadonlySet<ChangeKind>;
@@ -32,7 +32,7 @@ export interface Asked {
   readonly scope: Scope | null;
 }
 
-/** Some entries, newest first; `next`: older ones than this place may follow. */
+/** Newest first; `next`: older entries may follow. */
 export interface ChangesPage {
   readonly entries: readonly Entry[];
   readonly next: Place | null;
@@ -40,16 +40,15 @@ export interface ChangesPage {
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** What one sender did to a list is one entry for each so many minutes, by the length of what is asked for (ms). */
+/** Minutes per entry, by the length of the range (ms). */
 const SPANS: readonly (readonly [upTo: number, minutes: number])[] = [
   [3 * HOUR, 10],
   [Number.POSITIVE_INFINITY, 60],
 ];
-/** Reads of one kind for a page, and rows of the audit log that one has. */
+/** Reads per page, and audit rows per read. */
 const READS = 48;
 const ROWS = 200;
 
-/** Reads a page; `step` does each of its reads. */
 export async function changesPage(store: ChangesStore, workspaceId: string, asked: Asked, step: Step): Promise<ChangesPage> {
   const names = await auditNames(store, workspaceId);
   const has = (...kinds: ChangeKind[]) => kinds.some((kind) => asked.kinds.has(kind));
@@ -58,7 +57,7 @@ export async function changesPage(store: ChangesStore, workspaceId: string, aske
     ...(has('settings', 'lists', 'keys') ? [await auditBefore(store, workspaceId, asked, names, step)] : []),
     ...(has('sources') ? [runsBefore(await store.allRuns(workspaceId), asked)] : []),
   ];
-  // What is older than where one of them has stopped may not be all.
+  // Older entries may be incomplete.
   const floor = slices
     .flatMap(({ reached }) => reached ?? [])
     .toSorted(newer)
@@ -73,7 +72,7 @@ export async function changesPage(store: ChangesStore, workspaceId: string, aske
 
 const placeOf = ({ at, key }: Place): Place => ({ at, key });
 
-/** Entries of one sort that are older than asked; all that are newer than `reached` are among them. null: there are no more. */
+/** Complete down to `reached`; null: no more follow. */
 interface Slice {
   readonly entries: Entry[];
   readonly reached: Place | null;
@@ -118,7 +117,7 @@ async function auditBefore(
   step: Step,
 ): Promise<Slice> {
   const entries: Entry[] = [];
-  // Of one instant, rows of the audit log come before other entries, in the order of their keys.
+  // Audit rows sort before other entries of the same instant.
   let place = {
     at: before.at,
     id: before.key.startsWith('a ') ? Number(before.key.slice(2)) : before.key > 'a' ? Number.MAX_SAFE_INTEGER : 0,

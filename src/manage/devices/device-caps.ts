@@ -1,7 +1,4 @@
-/**
- * Devices whose feeds together come near what they take (SPEC D29.8). A device is a row of `weir device ls`: a key, an address and a name of
- * the client; what it has pulled within a day counts, each feed in each format and family by itself.
- */
+/** SPEC D29.8. Fetches of the last day count, one per feed, format and family. */
 import { documentKey } from '../../account/device.ts';
 import { TARGETS } from '../../account/target.ts';
 import { DAY } from '../../clock.ts';
@@ -10,53 +7,52 @@ import type { WatchedFeed } from '../../feed/monitor/feed-watch.ts';
 import type { Device } from '../../ports/devices.ts';
 import type { StoreReads } from '../../ports/store.ts';
 
-/** A device that has 90% or more of the entries that it takes for all its feeds. */
+/** At 90% or more of its overall limit. */
 export interface FullDevice {
   readonly id: string;
   readonly user_agent: string;
   readonly address: string;
   readonly key_id: string;
   readonly workspace: string;
-  /** The kind of device that its feeds are made for. */
   readonly target: string;
-  /** Of its feeds together, as they were built last. */
+  /** In all feeds as last built. */
   readonly entries: number;
   readonly limit: number;
   readonly feeds: readonly string[];
 }
 
 const NEAR = 0.9;
-/** Devices that are read at once, and that are told. */
+/** Per read, and in all. */
 const PAGE = 500;
-const MOST_TOLD = 100;
+const MOST_RETURNED = 100;
 
-/** What a device of this kind takes for all its feeds; undefined where it takes a number for each, or its maker tells none. */
+/** undefined if the limit is per feed or unknown. */
 function deviceLimit(target: string | null | undefined): number | undefined {
   const row = target == null ? undefined : TARGETS[target];
   return row?.counts === 'device' ? (row.maxEntries ?? undefined) : undefined;
 }
 
-/** The devices of a workspace that are nearly full, by its feeds as they were built last; `now` in ms. */
+/** `now` in ms. */
 export async function fullDevices(
   store: Pick<StoreReads, 'devices'>,
   { workspaceId, name, feeds, now }: { workspaceId: string; name: string; feeds: readonly WatchedFeed[]; now: number },
 ): Promise<FullDevice[]> {
   const own = feeds.filter((feed) => feed.workspaceId === workspaceId);
-  // Most workspaces have no such feed: nothing is read for them.
+  // Most workspaces have no such feed: read nothing.
   if (!own.some(({ target }) => deviceLimit(target) !== undefined)) return [];
   const found: FullDevice[] = [];
-  for (let after: string | undefined = ''; after !== undefined && found.length < MOST_TOLD; ) {
+  for (let after: string | undefined = ''; after !== undefined && found.length < MOST_RETURNED; ) {
     const page: Device[] = await store.devices(workspaceId, { since: now - DAY, limit: PAGE, after });
     found.push(...page.flatMap((device) => fullDevice(device, own, name, now) ?? []));
     after = page.length === PAGE ? page.at(-1)!.id : undefined;
   }
-  return found.slice(0, MOST_TOLD);
+  return found.slice(0, MOST_RETURNED);
 }
 
-/** One device, if it has more than one feed, one of them made for devices that take a number for all, and little room for them. */
+/** Only if it has several feeds, one of them with an overall limit. */
 export function fullDevice(device: Device, feeds: readonly WatchedFeed[], workspace: string, now: number): FullDevice | undefined {
   const pulled = new Map(device.documents.filter(({ at }) => at > now - DAY).map((document) => [documentKey(document), document]));
-  const held = [...pulled.values()].flatMap(({ feedId, format, family, action }) => {
+  const current = [...pulled.values()].flatMap(({ feedId, format, family, action }) => {
     const of = formatOf(format);
     const built = feeds.filter(
       (feed) =>
@@ -65,11 +61,11 @@ export function fullDevice(device: Device, feeds: readonly WatchedFeed[], worksp
     const [newest] = built.toSorted((a, b) => b.builtAt - a.builtAt);
     return newest ?? [];
   });
-  const limits = held.flatMap(({ target }) => deviceLimit(target) ?? []);
+  const limits = current.flatMap(({ target }) => deviceLimit(target) ?? []);
   const limit = Math.min(...limits);
-  const entries = held.reduce((sum, feed) => sum + feed.facts.entryCount, 0);
-  if (held.length < 2 || limits.length === 0 || entries < limit * NEAR) return undefined;
+  const entries = current.reduce((sum, feed) => sum + feed.facts.entryCount, 0);
+  if (current.length < 2 || limits.length === 0 || entries < limit * NEAR) return undefined;
   const { id, userAgent: user_agent, address, keyId: key_id } = device;
-  const target = held.find((feed) => deviceLimit(feed.target) === limit)!.target!;
-  return { id, user_agent, address, key_id, workspace, target, entries, limit, feeds: [...new Set(held.map(({ name }) => name))] };
+  const target = current.find((feed) => deviceLimit(feed.target) === limit)!.target!;
+  return { id, user_agent, address, key_id, workspace, target, entries, limit, feeds: [...new Set(current.map(({ name }) => name))] };
 }

@@ -1,16 +1,13 @@
-/** Devices as JSON has them. */
 import { type DeviceRefusal, endsRefusal } from '../../account/device.ts';
 import { isoTime } from '../../clock.ts';
 import type { Device } from '../../ports/devices.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { type FeedNames, feedNamesIn, keyNames } from '../rules/rule-json.ts';
 
-/** Names of what a device has to do with: of keys and feeds by their id, and the ids of feeds by their name. */
 export interface DeviceNames extends Pick<FeedNames, 'keys' | 'feeds'> {
   readonly feedIds: ReadonlyMap<string, string>;
 }
 
-/** The names of keys, and those of feeds where one of the devices is refused any. */
 export async function deviceNames(store: Pick<StoreReads, 'names'>, workspaceId: string, devices: readonly Device[]): Promise<DeviceNames> {
   if (devices.every(({ refusals }) => refusals.length === 0))
     return { keys: await keyNames(store, workspaceId), feeds: new Map(), feedIds: new Map() };
@@ -18,13 +15,13 @@ export async function deviceNames(store: Pick<StoreReads, 'names'>, workspaceId:
   return { keys, feeds, feedIds: new Map([...feeds].map(([id, name]) => [name, id])) };
 }
 
-/** A refusal with its feed; `feedId` null with a name: no feed has it. */
+/** `feedId` null with a name: no feed has that name. */
 export interface NamedRefusal extends DeviceRefusal {
-  /** null: the workspace's. */
+  /** null: the workspace's feed. */
   readonly feedName: string | null;
 }
 
-/** What a device is refused: each document that it has not got since (SPEC D45.3). */
+/** Without documents fetched since (SPEC D45.3). */
 export function refusalsOf(
   { refusals, documents }: Pick<Device, 'refusals' | 'documents'>,
   { feeds, feedIds }: DeviceNames,
@@ -41,7 +38,6 @@ export function refusalsOf(
   );
 }
 
-/** A device. */
 export const deviceJson = (device: Device, names: DeviceNames) => ({
   id: device.id,
   key_id: device.keyId,

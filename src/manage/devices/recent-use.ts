@@ -1,4 +1,4 @@
-/** Who has used a key, or pulled a feed, in the last ten minutes: devices, agents and bouncers, as far as they are written (SPEC D16.12). */
+/** Clients of the last ten minutes, as far as stored (SPEC D16.12). */
 
 import { isoTime } from '../../clock.ts';
 import { type Fields, listOf, nullable, Type } from '../../json/schema.ts';
@@ -8,16 +8,15 @@ import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
 import { everyItem } from '../../ports/stored/paginate.ts';
 import { inWords } from '../../text/duration.ts';
 
-/** Who has pulled within this time uses what he pulls, ms. */
+/** ms */
 export const LATELY = 600_000;
 export const LATELY_WORDS = `in the last ${inWords(LATELY)}`;
-/** Devices or bouncers that one read asks for, and those that are told. */
+/** Clients per read, and in all. */
 const PAGE = 1000;
-const TOLD = 20;
+const MOST_RETURNED = 20;
 
-/** One that has pulled. */
 export interface RecentUse {
-  /** `device`: a feed, rules, or the configuration of agents; `bouncer`: decisions. */
+  /** `device`: feeds, rules or agent configuration; `bouncer`: decisions. */
   readonly kind: 'device' | 'bouncer';
   readonly key_id: string;
   readonly key_name: string | null;
@@ -28,11 +27,9 @@ export interface RecentUse {
 
 export interface RecentUses {
   readonly pulled: readonly RecentUse[];
-  /** How many more there are. */
   readonly pulled_left_out: number;
 }
 
-/** `RecentUses` in API documents. */
 export const RECENT_USES = {
   pulled: listOf(
     {
@@ -43,21 +40,18 @@ export const RECENT_USES = {
       address: '198.51.100.8',
       last_pull: ['2026-11-22T09:59:01.000Z', nullable(Type.String())],
     },
-    { description: `Who has pulled with it ${LATELY_WORDS}, as far as that is written: once a minute, newcomers within seconds.` },
+    { description: `Clients that fetched with it ${LATELY_WORDS}. Fetches are stored once a minute, those of new clients within seconds.` },
   ),
   pulled_left_out: 0,
 } as const satisfies Fields;
 
 type Reads = Pick<StoreReads, 'devices' | 'bouncerPage' | 'ping'>;
 
-/** Which pulls are meant: those with one of these keys, and those of this feed's documents. */
 export interface Used {
   readonly keyIds: ReadonlySet<string>;
-  /** The UUID of a list or a composed feed. */
   readonly feedId?: string;
 }
 
-/** Who has pulled lately; `names` are those of keys by their id. */
 export async function recentUses(
   store: Reads,
   workspaceId: string,
@@ -74,7 +68,7 @@ export async function recentUses(
   for await (const device of devicesSince(store, workspaceId, since)) if (isDevice(device)) found.push({ ...device, kind: 'device' });
   for await (const bouncer of allBouncers(store, workspaceId)) if (isBouncer(bouncer)) found.push({ ...bouncer, kind: 'bouncer' });
   found.sort((a, b) => b.lastPull - a.lastPull);
-  const pulled = found.slice(0, TOLD).map(({ kind, keyId, userAgent, address, lastPull }) => ({
+  const pulled = found.slice(0, MOST_RETURNED).map(({ kind, keyId, userAgent, address, lastPull }) => ({
     kind,
     key_id: keyId,
     key_name: names.get(keyId) ?? null,
@@ -94,6 +88,5 @@ async function* devicesSince(store: Pick<StoreReads, 'devices'>, workspaceId: st
   }
 }
 
-/** The bouncers of a workspace. */
-export const allBouncers = (store: Pick<StoreReads, 'bouncerPage'>, workspaceId: string): AsyncGenerator<Bouncer> =>
+const allBouncers = (store: Pick<StoreReads, 'bouncerPage'>, workspaceId: string): AsyncGenerator<Bouncer> =>
   everyItem((page) => store.bouncerPage(workspaceId, page));

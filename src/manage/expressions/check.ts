@@ -1,4 +1,4 @@
-/** Judging filter expressions before they are sent, as the signal endpoint does (spec 2.4). */
+/** Same checks as the signal endpoint (spec 2.4). */
 import { locate, type ParseError } from '@weir/expression/fault.ts';
 import { hintsOf } from '@weir/expression/hints/hints.ts';
 import { parseExpression } from '@weir/expression/parser.ts';
@@ -6,18 +6,17 @@ import type { Scheme } from '@weir/expression/scheme.ts';
 import { RULE_KINDS } from '../../rule.ts';
 import { LIMITS } from '../../signal/limits.ts';
 
-/** What is wrong with an expression and where, or what it uses; `phase` is null for kinds without one. */
+/** `phase` is null for kinds without phases. */
 export type Verdict =
   | { readonly fault: ParseError }
   | {
       readonly fault: null;
       readonly phase: string | null;
       readonly fields: readonly string[];
-      /** What the author may not have meant (SPEC D19.11). */
+      /** Likely mistakes (SPEC D19.11). */
       readonly hints: readonly string[];
     };
 
-/** The engine's verdict, and what weir refuses besides (limits of a signal). */
 export function judgeExpression(expression: string, scheme: Scheme): Verdict {
   const characters = Array.from(expression);
   if (characters.length > LIMITS.expression) {

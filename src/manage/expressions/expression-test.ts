@@ -1,4 +1,4 @@
-/** What an expression is for one request, and why (SPEC D19.10). */
+/** SPEC D19.10. */
 import { agentNote } from '@weir/expression/agent.ts';
 import type { ByteString } from '@weir/expression/bytes.ts';
 import { decodeText } from '@weir/expression/bytes.ts';
@@ -16,7 +16,6 @@ import { readRecord } from '../../recording/record.ts';
 import { lackingOf, requestOfRecorded } from '../../recording/view.ts';
 import type { ExpressionKind } from '../../rule.ts';
 
-/** The result for a request; `error` says why there is none. */
 interface Outcome {
   readonly result: boolean | null;
   readonly error: string | null;
@@ -24,24 +23,23 @@ interface Outcome {
 
 export interface Tested extends Outcome {
   readonly why: Part;
-  /** What the expression reads and the request does not carry. */
+  /** Fields missing in the request. */
   readonly lacking: readonly string[];
-  /** What the agent would find, where it sees something else; null for smart firewall rules. */
+  /** Set if the agent sees other data; null for smart firewall rules. */
   readonly agent: Outcome | null;
   readonly hints: readonly string[];
 }
 
-/** What is tested: `request` is text of one character a byte. */
+/** `request` has one character per byte. */
 export interface TestInput {
   readonly kind: ExpressionKind;
   readonly expression: string;
   readonly request: ByteString;
 }
 
-/** Tests a valid expression; a text says why the request cannot be read. Rejects with REFUSED where that takes too much. */
+/** Returns a text if the request is unreadable. Rejects with REFUSED if it is too expensive. */
 export type ExpressionTester = (input: TestInput) => Promise<Tested | string>;
 
-/** Tests a valid expression; a text says why the request cannot be read. `request` is text of one character a byte. */
 export function testExpression(expression: string, scheme: Scheme, request: ByteString): Tested | string {
   const parsed = parseExpression(expression, scheme);
   if (!parsed.ok) return parsed.fault.text;
@@ -76,7 +74,6 @@ function evaluate(run: (request: Request) => boolean, request: Request): Outcome
   }
 }
 
-/** Reads a request in any of its forms. */
 function readOne(text: ByteString, layout: Layout): Recorded | string {
   const trimmed = text.trim();
   if (trimmed === '') return 'there is no request';
@@ -84,21 +81,21 @@ function readOne(text: ByteString, layout: Layout): Recorded | string {
     const exchange = readCurl(decodeText(trimmed) ?? trimmed);
     return typeof exchange === 'string' ? exchange : recordedOf(exchange);
   }
-  // JSON may stand on several lines; of a log the first line counts.
+  // JSON may span several lines; of a log only the first line counts.
   const whole = trimmed.startsWith('{') && parseLine(trimmed) !== null;
   const piece = whole ? (harEntry(trimmed) ?? trimmed) : trimmed.split('\n', 1)[0];
   return readRecord(piece, layout) ?? 'there is no request';
 }
 
-/** The first entry where the text is a whole HAR. */
+/** Null unless the text is a complete HAR. */
 function harEntry(text: ByteString): ByteString | null {
   const { log } = parseLine(text) as { log?: { entries?: unknown[] } | null };
   if (!Array.isArray(log?.entries) || log.entries.length === 0) return null;
   try {
-    // The texts in it are bytes already, and stay so.
+    // Its texts are bytes already.
     return JSON.stringify(log.entries[0]);
   } catch {
-    // It is nested deeper than can be written.
+    // Nested too deeply to serialize.
     return null;
   }
 }

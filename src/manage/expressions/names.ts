@@ -1,18 +1,16 @@
-/** The names that expressions of a kind may use, for who writes one (SPEC D18.76). */
+/** SPEC D18.76. */
 import type { Scheme } from '@weir/expression/scheme.ts';
 import type { FunctionSignature } from '@weir/expression/signature.ts';
 
-/** A field, or a function with what it takes, as text. */
 export interface ExpressionName {
   readonly name: string;
   readonly kind: 'field' | 'function';
-  /** Of a field its own; of a function what it returns. */
+  /** Of a function: the return type. */
   readonly type: string;
-  /** What a function takes, such as `field Bytes, Bytes`; null for a field. */
+  /** Such as `field Bytes, Bytes`; null for a field. */
   readonly takes: string | null;
 }
 
-/** What the grammar has built in. */
 const QUANTIFIERS: readonly ExpressionName[] = ['any', 'all'].map((name) => ({
   name,
   kind: 'function',
@@ -20,7 +18,7 @@ const QUANTIFIERS: readonly ExpressionName[] = ['any', 'all'].map((name) => ({
   takes: 'Array(Bool)',
 }));
 
-/** The names of a scheme, fields first, each sort in alphabetical order. */
+/** Sorted: fields first. */
 export function expressionNames({ names }: Scheme): ExpressionName[] {
   const all = [...names.values()].map(
     (each): ExpressionName =>

@@ -1,4 +1,4 @@
-/** Makes a workspace as a file says, in one transaction, or tells what that would change (SPEC D28.2 to D28.7). */
+/** SPEC D28.2 to D28.7. */
 import { randomUUID } from 'node:crypto';
 import type { Author } from '../../account/caller.ts';
 import { hasCode, WeirError } from '../../errors.ts';
@@ -12,76 +12,70 @@ import type { About, Doing, FileKind } from './kind.ts';
 import { type FieldChange, type PlannedChange, planFile } from './plan.ts';
 import type { WorkspaceFile } from './schema.ts';
 
-/** What a file is applied with. */
 export interface FileContext extends Omit<About, 'prune' | 'now'> {
   readonly store: StoreReads & StoreWrites;
   readonly workspaceId: string;
   readonly by: Author;
   readonly most: Most;
-  /** Things that may be named or changed at once; 0: any number. */
+  /** Per request; 0 = no limit. */
   readonly mostThings: number;
-  /** Lets others get on. */
   pause(): Promise<void>;
 }
 
 export interface ApplyRequest {
-  /** Nothing is done. */
+  /** Preview only. */
   readonly dryRun?: boolean | undefined;
-  /** Of the kinds that the file has, what it does not name goes. */
+  /** Deletes what the sections of the file do not name. */
   readonly prune?: boolean | undefined;
-  /** What goes was seen, and is meant. */
   readonly confirmed?: boolean | undefined;
-  /** The state that somebody has seen: another one is not changed. */
+  /** The only state that may be changed. */
   readonly tag?: string | undefined;
-  /** Takes the texts of keys before they are made. */
+  /** Called before the keys are created. */
   readonly onKeys?: (keys: readonly KeyText[]) => Promise<void>;
 }
 
-/** A key that is made, with its text, which is shown once. */
+/** Returned once. */
 export interface KeyText {
   readonly name: string;
   readonly id: string;
   readonly key: string;
 }
 
-/** A change as it is told. */
-export interface ToldChange {
+export interface ReportedChange {
   readonly kind: string;
   readonly name: string;
   readonly what: PlannedChange['what'];
   readonly text: string;
-  /** Whether something goes that the file does not name. */
+  /** Deletes something that the file does not name. */
   readonly takes: boolean;
   readonly fields: readonly FieldChange[];
-  /** What goes with what is taken away; null: nothing, or it was not found out. */
   readonly goes: Loss | null;
   readonly goes_text: string | null;
 }
 
 export interface Applied {
-  /** Whether it differs, or did. */
+  /** Differs, or did before. */
   readonly changed: boolean;
   readonly applied: boolean;
-  /** What groups the rows of the audit log; null: nothing was done. */
+  /** Groups audit rows; null: nothing changed. */
   readonly act: string | null;
-  readonly changes: readonly ToldChange[];
+  readonly changes: readonly ReportedChange[];
   readonly keys: readonly KeyText[];
-  /** Names the state that it was compared with. */
+  /** Identifies the compared state. */
   readonly tag: string;
 }
 
-/** How often a state that somebody else changes meanwhile is read again. */
+/** Attempts under concurrent changes. */
 const TRIES = 3;
 
-/** Applies a file. Rejects with USAGE for what is wrong with it, with REFUSED where something goes and nobody has confirmed that. */
+/** Rejects with USAGE, and with REFUSED for unconfirmed deletions. */
 export async function applyFile(context: FileContext, file: WorkspaceFile, request: ApplyRequest): Promise<Applied> {
   for (let left = TRIES; ; left -= 1) {
     try {
       return await applyOnce(context, file, request);
     } catch (error) {
       if (!hasCode(error, 'CHANGED') || request.tag !== undefined) throw error;
-      if (left === 1)
-        throw new WeirError('REFUSED', 'others change what is set of the workspace all the time: nothing has been done, try again');
+      if (left === 1) throw new WeirError('REFUSED', 'the workspace settings keep changing concurrently: nothing was changed, try again');
     }
   }
 }
@@ -95,9 +89,9 @@ async function applyOnce(context: FileContext, file: WorkspaceFile, request: App
   );
   const state = await store.workspaceState(workspaceId);
   await context.pause();
-  if (state === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
+  if (state === undefined) throw new WeirError('NOT_FOUND', 'the workspace was deleted');
   if (request.tag !== undefined && request.tag !== state.tag)
-    throw new WeirError('CHANGED', 'the workspace was changed since you were asked: nothing has been done, run it again');
+    throw new WeirError('CHANGED', 'the workspace changed after you were asked: nothing was applied, run it again');
   const about: About = { ...context, prune, now: await store.ping() };
   const { changes, faults } = planFile(state, file, about);
   const [fault, ...others] = faults;
@@ -107,11 +101,11 @@ async function applyOnce(context: FileContext, file: WorkspaceFile, request: App
   if (first !== undefined && !confirmed && !dryRun)
     throw new WeirError(
       'REFUSED',
-      `the file does not name what would go: ${changeText(first)}${more.length === 0 ? '' : ` and ${more.length} more`}; with dry_run it is told in full, with confirmed it is done`,
+      `the file would delete or unset: ${changeText(first)}${more.length === 0 ? '' : ` and ${more.length} more`}; see all with dry_run, apply with confirmed`,
     );
   const lost = await losses(store, workspaceId, changes, context.pause);
-  const told = changes.map((change) => toldChange(change, lost.get(change)));
-  const nothing = { changed: changes.length > 0, changes: told, keys: [], tag: state.tag };
+  const reported = changes.map((change) => changeJson(change, lost.get(change)));
+  const nothing = { changed: changes.length > 0, changes: reported, keys: [], tag: state.tag };
   if (dryRun || changes.length === 0) return { ...nothing, applied: !dryRun, act: null };
   const { calls, keys, act } = callsOf(context, about, state, changes);
   await onKeys?.(keys);
@@ -119,13 +113,13 @@ async function applyOnce(context: FileContext, file: WorkspaceFile, request: App
   return { ...nothing, applied: true, act, keys };
 }
 
-/** One tenant must not hold up the others. */
+/** One tenant must not delay the others. */
 function refuseMany({ mostThings }: FileContext, things: number): void {
   if (mostThings > 0 && things > mostThings)
-    throw new WeirError('REFUSED', `${things} things are more than the ${mostThings} that one request may name or change: weir apply does`);
+    throw new WeirError('REFUSED', `${things} entries exceed the limit of ${mostThings} per request: use weir apply`);
 }
 
-const toldChange = (change: PlannedChange, loss: Loss | undefined): ToldChange => ({
+const changeJson = (change: PlannedChange, loss: Loss | undefined): ReportedChange => ({
   kind: change.kind.word,
   name: change.name,
   what: change.what,
@@ -136,7 +130,6 @@ const toldChange = (change: PlannedChange, loss: Loss | undefined): ToldChange =
   goes_text: (loss && lossText(loss)) ?? null,
 });
 
-/** The calls of the store that make the changes, and the keys that they make. */
 function callsOf({ workspaceId, by, most }: FileContext, about: About, state: WorkspaceState, changes: readonly PlannedChange[]) {
   const act = randomUUID();
   const keys: KeyText[] = [];
@@ -146,7 +139,7 @@ function callsOf({ workspaceId, by, most }: FileContext, about: About, state: Wo
     list: new Map(state.lists.filter(stays).map(({ name, id }) => [name, id])),
     feed: new Map(state.feeds.filter(stays).map(({ name, id }) => [name, id])),
   };
-  // What a feed or key names may be made behind it in no order: all ids are known first.
+  // A feed or key may name an object created later.
   const placed = changes.map((change) => {
     const id = change.thing?.id ?? randomUUID();
     if (change.what === 'add' && change.kind.names !== undefined) ids[change.kind.names].set(change.name, id);
@@ -161,7 +154,7 @@ function callsOf({ workspaceId, by, most }: FileContext, about: About, state: Wo
     feedId: (name) => ids.feed.get(name)!,
     onKey: (name, id, key) => void keys.push({ name, id, key }),
   };
-  // How many lists, sources and feeds there are is counted once, with the last; keys that have ended make room one by one.
+  // Checks limits once, with the last object; expired keys free quota one by one.
   const last = new Map(placed.flatMap(({ change: { kind, what } }, i) => (what === 'add' ? [[kind, i] as const] : [])));
   const room = (kind: FileKind, i: number): Doing =>
     kind.names === undefined || last.get(kind) === i ? doing : { ...doing, most: NO_LIMIT };

@@ -1,12 +1,11 @@
-/** What changes, as people read it (SPEC D28.5, D28.6). */
+/** SPEC D28.5, D28.6. */
 import type { StoreReads } from '../../ports/store.ts';
 import { type DeletionPreview, deletionPreview, deletionSentence } from '../deletion.ts';
 import { LATELY_WORDS, type RecentUses, recentUses } from '../devices/recent-use.ts';
 import type { FieldChange, PlannedChange } from './plan.ts';
 
-/** Things that go whose loss is found out in full; of more it is told that they go. */
+/** Deletions with a preview; others are only listed. */
 const MOST_PREVIEWS = 100;
-/** Characters of a value that are shown. */
 const SHOWN = 120;
 
 const SIGNS = { add: '+', change: '~', remove: '-' } as const;
@@ -26,7 +25,7 @@ function valueText(value: unknown): string {
 const fieldText = ({ field, before, after }: FieldChange) =>
   field === 'secret' ? 'another secret' : `${field} ${valueText(before)} → ${valueText(after)}`;
 
-/** A change in a line, such as `~ feed fw-berlin: max_entries 10000 → 20000`. */
+/** Such as `~ feed fw-berlin: max_entries 10000 → 20000`. */
 export function changeText({ kind, what, name, fields }: PlannedChange): string {
   const title = [SIGNS[what], kind.word, name]
     .filter(Boolean)
@@ -35,10 +34,9 @@ export function changeText({ kind, what, name, fields }: PlannedChange): string 
   return what === 'change' ? `${title}: ${fields.map(fieldText).join(', ')}` : title;
 }
 
-/** What goes with something that is taken away: of a key who has used it lately. */
+/** For a key, its recent users. */
 export type Loss = DeletionPreview | RecentUses;
 
-/** The loss of each change that takes away; `pause` lets others get on. */
 export async function losses(
   store: StoreReads,
   workspaceId: string,
@@ -59,17 +57,17 @@ export async function losses(
   return found;
 }
 
-/** What goes, in a sentence; undefined where nothing does. */
+/** undefined: no loss. */
 export function lossText(loss: Loss): string | undefined {
   if ('rules' in loss) return loss.needs_confirmation ? deletionSentence(loss) : undefined;
   const { pulled, pulled_left_out: more } = loss;
   const [first] = pulled;
   if (first === undefined) return undefined;
   const others = pulled.length - 1 + more;
-  return `pulled with ${LATELY_WORDS} by ${first.address} (${first.user_agent})${others === 0 ? '' : ` and ${others} others`}`;
+  return `used ${LATELY_WORDS} by ${first.address} (${first.user_agent})${others === 0 ? '' : ` and ${others} others`}`;
 }
 
-/** The store, asked once for what every preview asks. */
+/** Caches reads shared by all previews. */
 function asOf(store: StoreReads): StoreReads {
   const known = new Map<string, Promise<unknown>>();
   const once =

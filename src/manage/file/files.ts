@@ -1,4 +1,4 @@
-/** The files of workspaces over HTTP: read and applied as JSON, wherever that is done (SPEC D28.9). */
+/** SPEC D28.9. */
 import { WeirError } from '../../errors.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import { MOST_DETAILS } from '../../signal/faults.ts';
@@ -10,7 +10,7 @@ import type { WorkspaceFiles } from './file-port.ts';
 import type { About } from './kind.ts';
 import { fileAsMeant, fileFaults } from './schema.ts';
 
-/** Things that one request may name, and change: a second of the store's time, at most. */
+/** At most a second of the store's time. */
 const MOST_THINGS = 2500;
 
 type Parts = Pick<About, 'secretKeys' | 'sourceReach' | 'webhookReach'> & {
@@ -18,12 +18,12 @@ type Parts = Pick<About, 'secretKeys' | 'sourceReach' | 'webhookReach'> & {
   readonly now: () => number;
 };
 
-/** Reads and applies files in the thread that calls. */
+/** Works in the calling thread. */
 export function workspaceFiles({ now, ...parts }: Parts): WorkspaceFiles {
   return {
     async exported(about) {
       const state = await parts.store.workspaceState(about.workspaceId);
-      if (state === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
+      if (state === undefined) throw new WeirError('NOT_FOUND', 'the workspace was deleted');
       return JSON.stringify(exportFile(state, { ...parts, ...about, prune: true, now: now() }).file);
     },
     async applied(about, { bytes, request }) {

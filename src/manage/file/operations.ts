@@ -1,4 +1,4 @@
-/** The workspace as a file: what is set in it, and making it so (SPEC D28). */
+/** SPEC D28. */
 import { answerOf, type Fields, flagField, listOf, nullable, Type } from '../../json/schema.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import type { ManageContext } from '../context.ts';
@@ -14,13 +14,13 @@ const EXAMPLE = {
   keys: [{ name: 'berlin firewall', permissions: ['feed:read'], feed: 'fw-berlin' }],
 };
 
-const value = { description: 'As the file has it; null: none.' };
+const value = { description: 'As in the file; null: not set.' };
 const CHANGE = {
-  kind: ['feed', 'What it is: workspace, list, source, feed, key, webhook.'],
+  kind: ['feed', 'One of workspace, list, source, feed, key, webhook.'],
   name: 'fw-berlin',
   what: ['change', Type.Enum(['add', 'change', 'remove'])],
   text: '~ feed fw-berlin: max_entries 10000 → 20000',
-  takes: [false, 'Whether something goes that the file does not name: with prune, and then it has to be confirmed.'],
+  takes: [false, 'Whether it deletes something that the file does not name: only with prune, and only if confirmed.'],
   fields: listOf({
     field: 'max_entries',
     before: [10_000, Type.Unknown(value)],
@@ -29,29 +29,27 @@ const CHANGE = {
   goes: [
     null,
     nullable(Type.Object({}, { additionalProperties: true }), {
-      description:
-        'Of what is taken away: what goes with it, as a preview of deleting it tells, or who has used the key lately. Of 100 at most.',
+      description: 'The loss caused by a deletion: the preview of the deletion, or the recent users of a key. For the first 100 deletions.',
     }),
   ],
   goes_text: [null, nullable(Type.String())],
 } as const satisfies Fields;
 
 const AppliedAnswer = answerOf('Applied', {
-  changed: [true, 'Whether the workspace differs from the file; of what was applied: differed.'],
-  applied: [true, 'Whether it is as the file says now.'],
+  changed: [true, 'Whether the workspace differs from the file, or did before it was applied.'],
+  applied: [true, 'Whether the workspace now matches the file.'],
   act: [
     '0195a3c0-0000-7000-8000-00000000000a',
-    nullable(Type.String(), { description: 'Groups the rows of the audit log; null: nothing was done.' }),
+    nullable(Type.String(), { description: 'Groups the rows of the audit log; null: nothing was changed.' }),
   ],
-  changes: listOf(CHANGE, { description: 'In the order in which they are made.' }),
+  changes: listOf(CHANGE, { description: 'In the order in which they are applied.' }),
   keys: listOf(
     { name: 'berlin firewall', id: '0195a3c0-0000-7000-8000-000000000002', key: 'weir_Ab3dEfGh1jKlMnOpQrStUvWxYz0123456789abcdefg' },
-    { description: 'The keys that were made, with their texts, which are shown this once.' },
+    { description: 'The created keys. Their texts are returned only once.' },
   ),
-  tag: ['"Ju3VgNEgCQ0bPzPQ3aGpYA"', 'Names the state that it was compared with.'],
+  tag: ['"Ju3VgNEgCQ0bPzPQ3aGpYA"', 'Identifies the state that was compared.'],
 });
 
-/** Whose file it is, and who asks. */
 const aboutFile = ({
   workspaceId,
   by,
@@ -71,37 +69,37 @@ const aboutFile = ({
   most: { maxLists, maxFeeds, maxKeys, maxSources },
 });
 
-/** Of a workspace one file is worked on at a time, and none for who has gone meanwhile. */
+/** One file at a time per workspace. */
 const inTurn = <T>(context: ManageContext, work: () => Promise<T>): Promise<T> =>
   context.inTurn(() => context.pause().then(work), `file ${context.workspaceId}`);
 
-/** What is JSON already is sent as it is. */
-const shown = (json: string): Outcome => ({ body: {}, json });
+/** The body is already JSON. */
+const respond = (json: string): Outcome => ({ body: {}, json });
 
-const DESCRIPTION = `What the file does not name stays: kinds, things, fields; null unsets. With \`prune\`, of the kinds that it has, what it does not name goes, and that has to
-be \`confirmed\`. All changes are one transaction, and have one \`act\` in the audit log. Applied again, nothing changes.`;
+const DESCRIPTION = `Sections, entries and fields that the file does not contain stay; null unsets a field. With \`prune\`, everything that the file does not name in its sections is deleted, which has to be
+\`confirmed\`. All changes are one transaction and share one \`act\` in the audit log. Applying the file again changes nothing.`;
 
 export const FILE_OPERATIONS: readonly Operation[] = [
   operation('getWorkspaceFile', 'GET /workspace/file', 'manage', {
-    summary: 'What is set in the workspace, as a file: without rules, secrets and ids',
+    summary: 'Export the workspace as a file, without rules, secrets and ids',
     role: 'admin',
     answer: Type.Object(FILE_FIELDS, { title: 'WorkspaceFile', examples: [{ version: 1, ...EXAMPLE }] }),
     run: (context) => inTurn(context, () => context.files.exported(aboutFile(context))),
-    show: shown,
+    show: respond,
   }),
   operation('getFileSchema', 'GET /workspace/schema', null, {
-    summary: 'The JSON Schema of that file',
+    summary: 'Get the JSON Schema of the workspace file',
     answer: Type.Object({}, { title: 'FileSchema', additionalProperties: true, examples: [{ type: 'object', properties: {} }] }),
     run: async () => fileSchema(),
   }),
   operation('applyWorkspaceFile', 'POST /workspace/apply', 'manage', {
-    summary: 'Make the workspace as a file says',
+    summary: 'Apply a workspace file',
     description: DESCRIPTION,
     role: 'admin',
     query: Type.Object({
-      dry_run: flagField('true: tells what would change, and changes nothing.'),
-      prune: flagField('true: what the file does not name goes, of the kinds that it has.'),
-      confirmed: flagField('true: what goes was seen, and is meant.'),
+      dry_run: flagField('true: preview only.'),
+      prune: flagField('true: delete what the file does not name, in the sections that it has.'),
+      confirmed: flagField('true: confirms the deletions.'),
     }),
     body: Type.Object(FILE_FIELDS),
     isReadWhereItRuns: true,
@@ -109,7 +107,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
     answer: AppliedAnswer,
     audit: 'settings applied',
     refusals: {
-      409: 'the file does not name what would go: - key old and 2 more; with dry_run it is told in full, with confirmed it is done',
+      409: 'the file would delete or unset: - key old and 2 more; see all with dry_run, apply with confirmed',
     },
     examples: [EXAMPLE],
     async run(context, { query: { dry_run: dryRun, prune, confirmed }, bytes }) {
@@ -118,13 +116,12 @@ export const FILE_OPERATIONS: readonly Operation[] = [
       if ('json' in done) return done.json;
       throw fieldFaults(done.faults as [FieldFault, ...FieldFault[]]);
     },
-    show: shown,
+    show: respond,
   }),
 ];
 
-/** The schema of a file, for editors and others. */
 export const fileSchema = () => ({
   $schema: 'https://json-schema.org/draft/2020-12/schema',
-  title: 'What is set in a workspace of weir',
+  title: 'Settings of a weir workspace',
   ...FILE_SCHEMA,
 });

@@ -1,4 +1,4 @@
-/** What has to change so that a workspace is as a file says: a pure function of both (SPEC D28.2, D28.3, D28.6). */
+/** Pure (SPEC D28.2, D28.3, D28.6). */
 
 import { NAME_RULE, nameFault } from '../../account/name.ts';
 import { hasCode } from '../../errors.ts';
@@ -8,36 +8,31 @@ import { type About, ANOTHER, type Entry, type FileKind, flat, isSame, type Thin
 import type { WorkspaceFile } from './schema.ts';
 import { FILE_KINDS } from './table.ts';
 
-/** A field that changes; of what is made, null is what it was before. */
 export interface FieldChange {
   readonly field: string;
   readonly before: unknown;
   readonly after: unknown;
 }
 
-/** Something that changes. */
 export interface PlannedChange {
   readonly kind: FileKind;
   readonly what: 'add' | 'change' | 'remove';
-  /** Its name, or how it is called without one. */
+  /** Or a label. */
   readonly name: string;
   readonly fields: readonly FieldChange[];
-  /** Whether something goes that the file does not name: the thing, or what is set of it. */
+  /** Deletes something that the file does not name: the object or a setting. */
   readonly takes: boolean;
-  /** What it is now; absent of what is made. */
   readonly thing?: Thing;
-  /** What it is to be; absent of what goes. */
   readonly wanted?: Wanted;
 }
 
 export interface Plan {
-  /** In the order in which they are made. */
+  /** In the order of execution. */
   readonly changes: readonly PlannedChange[];
-  /** What is wrong with the file, by paths in it; then nothing may be done. */
+  /** By path. If there are any, nothing is applied. */
   readonly faults: readonly FieldFault[];
 }
 
-/** An entry of the file, where it stands, and what has its name now. */
 interface Entered {
   readonly kind: FileKind;
   readonly path: string;
@@ -52,10 +47,9 @@ interface Named {
   readonly name: string | null;
 }
 
-/** How many have a name, of those that feeds and keys can mean. */
+/** Number of objects per name. */
 type Names = Readonly<Record<'list' | 'feed', ReadonlyMap<string, number>>>;
 
-/** What the file asks for; its form was judged before (`fileFaults`). */
 export function planFile(state: WorkspaceState, file: WorkspaceFile, about: About): Plan {
   const all = FILE_KINDS.map((kind) => ({ kind, things: kind.things(state, about), value: file[kind.section] }));
   const entered = all.flatMap(({ kind, things, value }) => (value === undefined ? [] : entriesOf(kind, value, things)));
@@ -68,16 +62,16 @@ export function planFile(state: WorkspaceState, file: WorkspaceFile, about: Abou
         .map((thing) => removal(kind, thing))
         .sort(lastNameFirst),
     );
-  const goes = new Set(removed.map(({ thing }) => thing));
-  const kept = all.flatMap(({ kind, things }) =>
-    things.filter((thing) => !goes.has(thing) && !isEntered.has(thing)).map(({ name }) => ({ kind, name })),
+  const isRemoved = new Set(removed.map(({ thing }) => thing));
+  const remaining = all.flatMap(({ kind, things }) =>
+    things.filter((thing) => !isRemoved.has(thing) && !isEntered.has(thing)).map(({ name }) => ({ kind, name })),
   );
-  const names = namesOf([...kept, ...entered]);
+  const names = namesOf([...remaining, ...entered]);
   const judged = entered.map((each) => judge(each, names, about));
   const changes = judged.flatMap(({ change }) => (change === undefined ? [] : [change]));
   return {
-    faults: [...nameFaults(entered, kept), ...judged.flatMap(({ faults }) => faults)],
-    // What goes makes room and frees names; what names others goes first, and comes last.
+    faults: [...nameFaults(entered, remaining), ...judged.flatMap(({ faults }) => faults)],
+    // Deletions first: they free quota and names. Referring objects are deleted first and added last.
     changes: [...removed.reverse(), ...changes.filter(({ what, fields }) => what === 'add' || fields.length > 0)],
   };
 }
@@ -100,7 +94,7 @@ const removal = (kind: FileKind, thing: Thing): PlannedChange => ({
   thing,
 });
 
-/** The last names first: what goes is told in the opposite order. */
+/** Reversed later. */
 const lastNameFirst = (a: PlannedChange, b: PlannedChange) => (a.name < b.name ? 1 : -1);
 
 function namesOf(those: readonly Named[]): Names {
@@ -110,25 +104,25 @@ function namesOf(those: readonly Named[]): Names {
   return names;
 }
 
-/** Kinds whose things share their names. */
+/** Kinds with a common namespace. */
 const groupOf = ({ names, section }: FileKind) => (names === undefined ? section : 'named');
 const SHARED = 'lists, sources and feeds share their names';
 
-/** What is wrong with the names of entries: that of an earlier one, of several things, or of something else that stays. */
-function nameFaults(entered: readonly Entered[], kept: readonly Named[]): FieldFault[] {
+/** Used twice in the file, by several objects, or outside of the file. */
+function nameFaults(entered: readonly Entered[], remaining: readonly Named[]): FieldFault[] {
   const seen = new Map<string, string>();
-  const others = new Map(kept.map(({ kind, name }) => [`${groupOf(kind)} ${name}`, kind.word]));
+  const others = new Map(remaining.map(({ kind, name }) => [`${groupOf(kind)} ${name}`, kind.word]));
   return entered.flatMap(({ kind, path, name, here }) => {
     const own = `${groupOf(kind)} ${name}`;
     const [first, other] = [seen.get(own), others.get(own)];
     seen.set(own, first ?? path);
     const message =
       first !== undefined
-        ? `is that of ${first}, too${kind.names === undefined ? '' : `: ${SHARED}`}`
+        ? `is also the name of ${first}${kind.names === undefined ? '' : `: ${SHARED}`}`
         : here.length > 1
-          ? `is that of ${here.length} ${kind.word}s, which the file cannot tell apart`
+          ? `is the name of ${here.length} ${kind.word}s, which the file cannot distinguish`
           : other !== undefined
-            ? `is that of a ${other} that is there: ${SHARED}`
+            ? `is the name of an existing ${other}: ${SHARED}`
             : here.length === 0 && nameFault(name) !== null
               ? `must have ${NAME_RULE}`
               : undefined;
@@ -141,7 +135,6 @@ interface Judged {
   readonly change?: PlannedChange;
 }
 
-/** What an entry changes, or what is wrong with it. */
 function judge(each: Entered, names: Names, about: About): Judged {
   const { kind, given, name, path, here } = each;
   const [thing] = here;
@@ -157,33 +150,31 @@ function judge(each: Entered, names: Names, about: About): Judged {
   return { faults, change };
 }
 
-/** An entry in full, or what is wrong with it by paths in the file. */
 function wantedOf({ kind, given, path }: Entered, thing: Thing | undefined, about: About): Entry | Judged {
   try {
     return kind.wanted(given, thing, about);
   } catch (error) {
     if (!hasCode(error, 'USAGE') && !hasCode(error, 'REFUSED')) throw error;
-    const said = [(error.cause as FieldFault | readonly FieldFault[] | undefined) ?? { field: '', message: error.message }].flat();
-    return { faults: said.map(({ field, message }) => ({ field: [path, field].filter(Boolean).join('.'), message })) };
+    const found = [(error.cause as FieldFault | readonly FieldFault[] | undefined) ?? { field: '', message: error.message }].flat();
+    return { faults: found.map(({ field, message }) => ({ field: [path, field].filter(Boolean).join('.'), message })) };
   }
 }
 
-/** What an entry names that will not be there. */
 const referenceFaults = ({ refers = {} }: FileKind, path: string, entry: Entry, names: Names): FieldFault[] =>
   Object.entries(refers).flatMap(([field, sort]) =>
     ([entry[field] ?? []].flat() as string[]).flatMap((name) => {
       const count = names[sort].get(name) ?? 0;
       if (count === 1) return [];
       const message =
-        count === 0 ? `names "${name}", and there is no ${sort} of that name` : `names "${name}", and ${count} ${sort}s have that name`;
+        count === 0 ? `names "${name}", but there is no such ${sort}` : `names "${name}", but ${count} ${sort}s have that name`;
       return [{ field: `${path}.${field}`, message }];
     }),
   );
 
-function fieldChanges({ shown = (_, value) => value }: FileKind, before: Entry = {}, after: Entry): FieldChange[] {
-  // That there is a secret, or none any more, another field tells.
+function fieldChanges({ mask = (_, value) => value }: FileKind, before: Entry = {}, after: Entry): FieldChange[] {
+  // Another field reports the presence of a secret.
   const differs = (field: string) => !isSame(before[field], after[field]) && (field !== 'secret' || after.secret === ANOTHER);
   return Object.keys(after)
     .filter(differs)
-    .map((field) => ({ field, before: shown(field, before[field]) ?? null, after: shown(field, after[field]) ?? null }));
+    .map((field) => ({ field, before: mask(field, before[field]) ?? null, after: mask(field, after[field]) ?? null }));
 }

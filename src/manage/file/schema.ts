@@ -1,4 +1,4 @@
-/** What the file of a workspace may be, from the table of its kinds, and what is wrong with one (SPEC D28.3, D28.10). */
+/** SPEC D28.3, D28.10. */
 import type { TSchema } from 'typebox';
 import { Type } from '../../json/schema.ts';
 import { compile, type FieldFault } from '../../signal/validate.ts';
@@ -8,17 +8,16 @@ import { Name } from '../operations/settings.ts';
 import type { FileKind } from './kind.ts';
 import { FILE_KINDS } from './table.ts';
 
-/** The version of the file that this weir writes and reads. */
 export const FILE_VERSION = 1;
-/** The largest file, bytes. */
+/** Bytes. */
 export const MOST_BYTES = 1024 * 1024;
 const MOST_ENTRIES = 10_000;
 
-/** A file as it was read; what is wrong with it is told by `fileFaults`. */
+/** Not validated. */
 export type WorkspaceFile = Readonly<Record<string, unknown>>;
 
-/** Fields as a file may write them: a duration may be a text. */
-const written = (fields: FileKind['fields']): FileKind['fields'] =>
+/** Durations may be texts. */
+const withDurationTexts = (fields: FileKind['fields']): FileKind['fields'] =>
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [
       name,
@@ -28,7 +27,7 @@ const written = (fields: FileKind['fields']): FileKind['fields'] =>
 
 function sectionOf({ isOne, fields: all, about }: FileKind): TSchema {
   const closed = { additionalProperties: false };
-  const fields = written(all);
+  const fields = withDurationTexts(all);
   if (isOne) return Type.Object(fields, { ...closed, description: about });
   return Type.Array(Type.Object({ name: Type.String({ ...Name, format: 'text' }), ...fields }, closed), {
     maxItems: MOST_ENTRIES,
@@ -38,35 +37,33 @@ function sectionOf({ isOne, fields: all, about }: FileKind): TSchema {
 
 export const FILE_FIELDS: Readonly<Record<string, TSchema>> = Object.fromEntries(
   Object.entries({
-    $schema: Type.String({ maxLength: 2048, description: 'Where this schema is, for editors.' }),
-    version: Type.Literal(FILE_VERSION, { description: 'Of the form of this file.' }),
+    $schema: Type.String({ maxLength: 2048, description: 'The location of this schema, for editors.' }),
+    version: Type.Literal(FILE_VERSION, { description: 'The version of the file format.' }),
     ...Object.fromEntries(FILE_KINDS.map((kind) => [kind.section, sectionOf(kind)])),
   }).map(([name, schema]) => [name, Type.Optional(schema)]),
 );
 
 export const FILE_SCHEMA = Type.Object(FILE_FIELDS, { additionalProperties: false });
 
-/** A path such as `feeds[3].max_entries`. */
+/** Such as `feeds[3].max_entries`. */
 const bracketed = (path: string): string =>
   path
     .replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]')
     .slice(1)
     .replaceAll('/', '.');
 
-/** What is wrong with the form of a file, one a field. */
 export const fileFaults: (file: unknown) => readonly FieldFault[] = compile(FILE_SCHEMA, bracketed);
 
-/** A file whose entries have what they mean: `asMeant` of each. */
 export function fileAsMeant(file: WorkspaceFile): WorkspaceFile {
   const kinds = new Map(FILE_KINDS.map(({ section, fields }) => [section, fields]));
   return Object.fromEntries(
     Object.entries(file).map(([section, value]) => {
       const fields = kinds.get(section);
-      const meant = (entry: unknown): unknown =>
+      const normalized = (entry: unknown): unknown =>
         typeof entry !== 'object' || entry === null || Array.isArray(entry) || fields === undefined
           ? entry
           : asMeant(entry as Record<string, unknown>, fields);
-      return [section, Array.isArray(value) ? value.map(meant) : meant(value)];
+      return [section, Array.isArray(value) ? value.map(normalized) : normalized(value)];
     }),
   );
 }

@@ -1,4 +1,4 @@
-/** The kinds of things in the file of a workspace, in the order in which they are made: what names others stands behind them. */
+/** In order of creation: referring kinds last. */
 import type { FileKind } from './kind.ts';
 import { FEED_KIND } from './kinds/feeds.ts';
 import { KEY_KIND } from './kinds/keys.ts';

@@ -1,27 +1,26 @@
-/** What broad networks would add to the addresses of a list: somebody has to be sure of more than half (SPEC D44.4). */
+/** Adding more than half of a list's addresses needs confirmation (SPEC D44.4). */
 import type { Caller } from '../../account/caller.ts';
 import { type AddressChange, AddressTally, addressFaults, isBroad, SURE_PERCENT } from '../../source/addresses.ts';
 import { comparedPages } from '../../source/current-rules.ts';
 import { hasExpired, type ListEntry } from '../../source/readers/entry.ts';
 import type { ReplacementPorts } from './replacements.ts';
 
-/** What is added to which list. */
 export interface AddingTask {
   readonly caller: Caller;
   readonly listId: string;
-  /** Rules that this batch or later ones made do not count as being in the list; undefined: all do. */
+  /** Ignores rules of this batch and later ones. */
   readonly batch?: string | undefined;
 }
 
 export interface AddedAddresses {
   readonly addresses: readonly AddressChange[];
-  /** Why somebody has to be sure, a sentence each. */
+  /** Reasons for a confirmation. */
   readonly faults: readonly string[];
 }
 
 type Added = Pick<ListEntry, 'target' | 'action' | 'expiry'>;
 
-/** Undefined where nothing of it is broad: the list is not read then. */
+/** undefined if no entry is broad. */
 export async function addedAddresses(
   { store, geo, now, pause, blockFaults, untilLanded }: ReplacementPorts,
   { caller, listId, batch }: AddingTask,

@@ -1,4 +1,4 @@
-/** Reads the file of an import, in pieces that give other work its turn, and no further than an import goes. */
+/** Reads in chunks, within the limits of an import. */
 import type { Caller } from '../../account/caller.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import {
@@ -14,48 +14,41 @@ import type { ListDefaults, ListEntry } from '../../source/readers/entry.ts';
 import { type FileSignal, type LineFault, takenSignals } from '../../source/readers/items.ts';
 import { fieldFault } from '../operation.ts';
 
-/** Entries of one import at most. */
 export const MOST_IMPORTED = 10_000;
-/** Lines of a file at most, and bytes of it once it is unpacked. */
+/** Lines, and unpacked bytes. */
 const MOST_LINES = 100_000;
 const MOST_UNPACKED = 16 * 1024 * 1024;
-/** Bytes that are read before other work gets its turn. */
+/** Bytes between yields. */
 const PIECE = 4 * 1024;
 
-/** What is imported, and how. */
 export interface ImportRequest {
   readonly caller: Caller;
   readonly bytes: Uint8Array;
-  /** How the file is read. */
   readonly reading: Reading;
   /** UUID or name; undefined: the default list. */
   readonly list: string | undefined;
-  /** What is said of all entries. */
   readonly defaults: ListDefaults;
-  /** Whether nothing is published. */
   readonly preview: boolean;
-  /** Whether the rules of the list go that the file does not have. */
+  /** Removes other rules of the list. */
   readonly replace: boolean;
-  /** With `replace`: whether entries that guard rails hold back every removal, or count as absent. */
+  /** Refused entries prevent all removals (`keep`) or count as absent (`skip`). */
   readonly refused: 'keep' | 'skip';
-  /** Whether those may be more than half of its rules, and whole countries and ASNs may be meant. */
+  /** Confirms large removals, countries and ASNs. */
   readonly isSure: boolean;
 }
 
-/** What a file holds, with what is wrong where; one of the two is undefined. */
+/** Either `entries` or `signals` is undefined. */
 export interface ImportContent {
   readonly found: readonly (PlacedEntry | LineFault | PassedRow)[];
-  /** The entries of `found`. */
   readonly entries: readonly ListEntry[] | undefined;
   readonly signals: readonly (FileSignal | LineFault)[] | undefined;
-  /** What was cut or left out of what entries say of their targets. */
+  /** About descriptive data. */
   readonly warnings: readonly string[];
 }
 
-/** What takes a file that is too large for an import. */
-const WAY = 'weir send takes a file of any size, and weir send --replace (POST /v1/manage/replacements) makes a list equal to one';
+const WAY = 'weir send accepts a file of any size, and weir send --replace (POST /v1/manage/replacements) makes a list match a file';
 
-/** Reads a file. Rejects with TOO_LARGE, and with USAGE where it has no entries (but to replace), or cannot be read to its end: then nothing of it is taken. */
+/** Rejects with TOO_LARGE, and with USAGE if it is empty (unless it replaces a list) or unreadable. */
 export async function readImport(
   { bytes, reading, defaults, replace: isReplacing }: Pick<ImportRequest, 'bytes' | 'reading' | 'defaults' | 'replace'>,
   pause: () => Promise<void>,
@@ -76,7 +69,7 @@ export async function readImport(
     if (count === 0 && found.length === 0 && !isReplacing) throw fieldFault('file', `has no entries: ${NO_ENTRIES}`);
     if ('signals' in content) return { found: [], entries: undefined, signals, warnings: [] };
   } catch (error) {
-    if (hasCode(error, 'TOO_LARGE')) throw new WeirError('TOO_LARGE', `${error.message}, more than an import takes: ${WAY}`);
+    if (hasCode(error, 'TOO_LARGE')) throw new WeirError('TOO_LARGE', `${error.message}, which exceeds the limit of an import: ${WAY}`);
     throw hasCode(error, 'USAGE') && error.cause === undefined ? fieldFault('file', `cannot be read: ${error.message}`) : error;
   }
   const entries = found.flatMap((each) => ('entry' in each ? [each.entry] : []));

@@ -1,4 +1,4 @@
-/** An import that makes a list equal to its file (SPEC D11.4, D15.41). */
+/** SPEC D11.4, D15.41. */
 
 import { requireOwnList } from '../../account/managed-list.ts';
 import { WeirError } from '../../errors.ts';
@@ -15,28 +15,26 @@ import type { RuleManagement } from '../rules/rule-ports.ts';
 import type { ImportContent, ImportRequest } from './import-content.ts';
 import { giveUp, openReplacement, planReplacement, type ReplacementPorts, runReplacement, syncPorts } from './replacements.ts';
 
-/** What it works with. */
 export interface ImportReplacePorts extends ReplacementPorts, Pick<RuleManagement, 'forecast'> {
   readonly store: ReplacementPorts['store'] & Pick<StoreReads, 'findNamed' | 'defaultList'>;
 }
 
-/** What it did, or would do. */
 export interface ReplacedBy {
   readonly plan: SyncPlan;
   readonly batches: readonly string[];
-  /** What all of it is undone by; undefined in a preview. */
+  /** For undo; undefined in a preview. */
   readonly id?: string;
   readonly feeds?: ForecastFields;
 }
 
-/** Makes the list equal to what was read. Rejects with USAGE for signals, with REFUSED where nobody is sure. */
+/** Rejects with USAGE for signals, with REFUSED if a large change is not confirmed. */
 export async function replaceByImport(
   ports: ImportReplacePorts,
   { caller, list: ref, defaults: { action }, refused, preview, isSure }: ImportRequest,
   content: ImportContent,
 ): Promise<ReplacedBy> {
   const { store } = ports;
-  if (content.entries === undefined) throw new WeirError('USAGE', 'replace is for plain lists, and this file holds signals');
+  if (content.entries === undefined) throw new WeirError('USAGE', 'replace needs a plain list, but this file contains signals');
   const list = await findList(store, caller.workspaceId, ref ?? (await store.defaultList(caller.workspaceId))!);
   requireOwnList(list, caller.sourceId);
   if (preview) return { ...(await previewSync(ports, { caller, listId: list.id, action, refused }, all(content))), batches: [] };
@@ -44,7 +42,7 @@ export async function replaceByImport(
   const before = { list: list.name, action, refused, steps: 0, batches: [] };
   const head = await planReplacement(ports, syncPorts(ports, caller), { id, caller, listId: list.id, isSure }, before, all(content));
   if (head.plan!.isLarge && !isSure) {
-    const why = new WeirError('REFUSED', `${largeText(list.name, head.plan!)}: when that is meant, say so with confirmed`);
+    const why = new WeirError('REFUSED', `${largeText(list.name, head.plan!)}: to do this anyway, send confirmed`);
     await giveUp(ports, id, 'planned', head, why);
     throw why;
   }
@@ -52,10 +50,9 @@ export async function replaceByImport(
   return { plan: head.plan!, batches: head.batches, id };
 }
 
-/** Changes of rules that a preview counts in feeds; those that would go have to be looked up for that. */
+/** Changes that a preview counts; removals have to be read for that. */
 const MOST_CHANGES = 50_000;
 
-/** What making a list equal to these entries would do to it, and to feeds; nothing is changed. */
 export async function previewSync(
   ports: ImportReplacePorts,
   task: SyncTask,
@@ -83,7 +80,7 @@ export async function previewSync(
       }
     }
   });
-  if (isTooMuch) return { plan, feeds: { feeds: 'unknown', feeds_reason: 'too much would change to count it' } };
+  if (isTooMuch) return { plan, feeds: { feeds: 'unknown', feeds_reason: 'too many changes to count' } };
   if (messages.length === 0) return { plan, feeds: { feeds: [] } };
   return { plan, feeds: await forecastFields(forecast, { workspaceId, listId: task.listId, messages }, false) };
 }

@@ -21,22 +21,20 @@ import { addedAddresses } from './added-addresses.ts';
 import { type ImportContent, type ImportRequest, readImport } from './import-content.ts';
 import { type ImportReplacePorts, replaceByImport } from './import-replace.ts';
 
-/** What an import works with. */
 export interface ImportPorts extends ImportReplacePorts, Pick<RuleManagement, 'explainer'> {
   readonly store: ImportReplacePorts['store'] & Pick<StoreReads, 'workspace' | 'directory'>;
   readonly isGone: () => boolean;
   readonly geo: () => GeoDatabase;
 }
 
-/** What an import that replaces does to the rules that the file does not have. */
 export interface Replaced extends Pick<SyncPlan, 'removed' | 'added' | 'changed' | 'unchanged' | 'kept' | 'refused'> {
-  /** Undoes all of it in place of its batches; null in a preview. */
+  /** For undo; null in a preview. */
   readonly id: string | null;
-  /** Whether more than half of the list would be removed, or added, which has to be confirmed. */
+  /** More than half of the list would change. */
   readonly needs_confirmation: boolean;
 }
 
-/** What is wrong with an entry, and where it stands, such as `line 7`. */
+/** `place`: such as `line 7`. */
 export interface ImportFault {
   readonly place: string;
   readonly message: string;
@@ -46,26 +44,20 @@ export interface Imported extends ForecastFields, StillBlockedOfFields {
   readonly refused?: undefined;
   readonly accepted: number;
   readonly failed: number;
-  /** Entries that have expired, which are left out. */
   readonly expired: number;
-  /** Rows that were passed over, by the reason. */
   readonly passed: readonly { readonly reason: string; readonly rows: number }[];
-  /** Countries and ASNs among the entries, which has to be confirmed; absent without any. */
+  /** Need confirmation. */
   readonly wide?: BroadTargets;
-  /** What becomes of the addresses of the list, where that has to be confirmed. */
+  /** Set if it needs confirmation. */
   readonly addresses?: readonly AddressChange[];
   readonly errors: readonly ImportFault[];
   readonly errors_left_out: number;
-  /** What was cut or left out of what entries say of their targets, and in previews what agents would silently ignore. */
   readonly warnings: readonly string[];
   readonly batches: readonly string[];
   readonly replaced?: Replaced;
 }
 
-/**
- * Reads a file and sends its entries in batches; those that are good are taken whatever is wrong with others. Where it replaces a list, only
- * what differs is sent. Rejects with REFUSED when nobody is sure of what much depends on.
- */
+/** Sends valid entries, or the differences if it replaces a list. Rejects with REFUSED if a large change is not confirmed. */
 export async function importFile(ports: ImportPorts, request: ImportRequest): Promise<Imported | Refused> {
   const { pause } = ports;
   await pause();
@@ -73,17 +65,15 @@ export async function importFile(ports: ImportPorts, request: ImportRequest): Pr
   const wide = await broadOf(content.entries ?? [], ports.geo(), pause);
   const mustAsk = !request.isSure && !request.preview;
   if (wide !== undefined && mustAsk)
-    throw new WeirError('REFUSED', `the file is about ${broadText(wide)}: when that is meant, say so with confirmed`);
+    throw new WeirError('REFUSED', `the file contains ${broadText(wide)}: to do this anyway, send confirmed`);
   const added = await largelyAdded(ports, request, content);
-  if (added !== undefined && mustAsk)
-    throw new WeirError('REFUSED', `${added.faults.join('; ')}: when that is meant, say so with confirmed`);
+  if (added !== undefined && mustAsk) throw new WeirError('REFUSED', `${added.faults.join('; ')}: to do this anyway, send confirmed`);
   const done = await (request.replace ? replaced(ports, request, content) : sent(ports, request, content));
   if (done.refused !== undefined) return done;
-  const kept = await stillBlockedOf({ ...ports, workspaceId: request.caller.workspaceId }, liftsOf(content, request), request.list);
+  const kept = await stillBlockedOf({ ...ports, workspaceId: request.caller.workspaceId }, unblocksOf(content, request), request.list);
   return { ...done, ...(wide !== undefined && { wide }), ...(added !== undefined && { addresses: added.addresses }), ...kept };
 }
 
-/** What an import that only adds would do to the addresses of the list where somebody has to be sure of that. */
 async function largelyAdded(ports: ImportPorts, { caller, list: ref, replace }: ImportRequest, { entries = [] }: ImportContent) {
   if (replace || !entries.some(isBroad)) return undefined;
   const list = await findList(ports.store, caller.workspaceId, ref ?? (await ports.store.defaultList(caller.workspaceId))!);
@@ -91,13 +81,12 @@ async function largelyAdded(ports: ImportPorts, { caller, list: ref, replace }: 
   return added?.faults.length ? added : undefined;
 }
 
-/** The targets that the file puts on the never-block list or, in a preview, unblocks. */
-function liftsOf({ entries = [], signals = [] }: ImportContent, { preview }: ImportRequest): Unblock[] {
-  const lifts = [...entries.map(unblockOfEntry), ...signals.map((each) => ('fault' in each ? undefined : unblockOfSignal(each)))];
-  return distinctUnblocks(lifts.filter((lift) => lift !== undefined && (preview || lift.how === 'allow')) as Unblock[]);
+/** Allowed or, in a preview, unblocked targets. */
+function unblocksOf({ entries = [], signals = [] }: ImportContent, { preview }: ImportRequest): Unblock[] {
+  const unblocks = [...entries.map(unblockOfEntry), ...signals.map((each) => ('fault' in each ? undefined : unblockOfSignal(each)))];
+  return distinctUnblocks(unblocks.filter((unblock) => unblock !== undefined && (preview || unblock.how === 'allow')) as Unblock[]);
 }
 
-/** Makes the list equal to the file. */
 async function replaced(ports: ImportPorts, request: ImportRequest, content: ImportContent): Promise<Imported> {
   const { plan, batches, id, feeds } = await replaceByImport(ports, request, content);
   const { added, changed, unchanged, removed, kept, refused, failed, expired, passed, faults, isLarge, addresses } = plan;
@@ -117,7 +106,6 @@ async function replaced(ports: ImportPorts, request: ImportRequest, content: Imp
   };
 }
 
-/** Sends what the file holds. */
 async function sent(ports: ImportPorts, request: ImportRequest, content: ImportContent): Promise<Imported | Refused> {
   const { accept, pause, isGone } = ports;
   const { batches, faults, left } = await inBatches(content, pause);
@@ -125,7 +113,7 @@ async function sent(ports: ImportPorts, request: ImportRequest, content: ImportC
   const done: Sent = request.preview ? await previewBatches(ports, entries) : { results: await submitAll(accept, entries, isGone) };
   const { results } = done;
   const [first] = results;
-  // The list, the key or the limits are at fault: nothing was taken.
+  // A fault of list, key or limits: nothing was accepted.
   if (first?.refused !== undefined && isOfAll(first.refused)) return first;
   const failed = results.reduce((sum, result, i) => sum + failedOf(result, batches[i]!.length), faults.length);
   const errors = [...faults, ...results.flatMap((result, i) => faultsOf(result, batches[i]!))];
@@ -146,7 +134,6 @@ async function sent(ports: ImportPorts, request: ImportRequest, content: ImportC
   };
 }
 
-/** What became of batches that were sent or tried. */
 interface Sent {
   readonly results: readonly BatchResult[];
   readonly feeds?: ForecastFields;
@@ -154,7 +141,6 @@ interface Sent {
 
 type WrittenBatch = Omit<Batch, 'dryRun'>;
 
-/** The batches as they are sent. */
 async function written(
   batches: readonly (readonly FileSignal[])[],
   { caller, list }: ImportRequest,
@@ -168,12 +154,12 @@ async function written(
   return sent;
 }
 
-/** One batch after the other; none behind one that is not taken because of the service, or once the client has gone. */
+/** Stops at a refusal that concerns all batches, or when the client disconnects. */
 async function submitAll(accept: Accept, batches: readonly WrittenBatch[], isGone: () => boolean): Promise<BatchResult[]> {
   const results: BatchResult[] = [];
   let over: Refusal | undefined;
   for (const batch of batches) {
-    if (isGone()) over ??= { code: 'REFUSED', message: 'the client has gone' };
+    if (isGone()) over ??= { code: 'REFUSED', message: 'the client disconnected' };
     if (over !== undefined) results.push({ refused: { ...over, message: `not sent: ${over.message}` } });
     else {
       const result = await accept({ ...batch, dryRun: false });
@@ -184,19 +170,17 @@ async function submitAll(accept: Accept, batches: readonly WrittenBatch[], isGon
   return results;
 }
 
-/** Whether a refusal is for what no other batch of the file could do better. */
 const isOfAll = ({ code }: Refusal) => code !== 'USAGE';
 
 const failedOf = (result: BatchResult, entries: number) => result.failed ?? entries;
 
-/** What is wrong with the entries of a batch, by their places. */
 function faultsOf({ refused, faults = [] }: BatchResult, signals: readonly FileSignal[]): ImportFault[] {
   if (refused === undefined) return entryErrors(faults).map(({ entry, message }) => ({ place: signals[entry]!.place!, message }));
   const [first, last] = [signals[0]!.place!, signals.at(-1)!.place!];
   return [{ place: first === last ? first : `${first} to ${last}`, message: refused.message }];
 }
 
-/** What of a file can be sent, in batches of one version, and what cannot. */
+/** Batches have one version. */
 async function inBatches(
   { found, signals }: ImportContent,
   pause: () => Promise<void>,
@@ -205,7 +189,7 @@ async function inBatches(
   const faults: ImportFault[] = [];
   let left: Trimmed = { expired: 0, passed: new Map() };
   let count = 0;
-  for await (const each of signals === undefined ? entrySignals(streamed(found), (told) => (left = told)) : streamed(signals)) {
+  for await (const each of signals === undefined ? entrySignals(streamed(found), (counts) => (left = counts)) : streamed(signals)) {
     count += 1;
     if (count % LIMITS.batchEntries === 0) await pause();
     if ('fault' in each) faults.push({ place: each.place, message: each.fault });

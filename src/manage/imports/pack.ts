@@ -1,4 +1,4 @@
-/** Compresses what is kept for a while, beside the thread that asks. */
+/** Runs outside of the calling thread. */
 import { gunzip, gzip } from 'node:zlib';
 
 export const pack = (bytes: Uint8Array | string): Promise<Buffer> =>

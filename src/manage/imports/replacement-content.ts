@@ -1,4 +1,4 @@
-/** The content of a replacement as it is sent: one JSON object a line, each an entry, what is wrong at its place, or why a row asks for nothing. */
+/** NDJSON: entries, faults, or reasons for skipped rows. */
 
 import { WeirError } from '../../errors.ts';
 import { parsedJson } from '../../json/json.ts';
@@ -12,11 +12,11 @@ import { isBlank, readUtf8 } from '../../source/readers/lines.ts';
 import { rowOf } from '../../source/readers/row.ts';
 import { pack, unpack } from './pack.ts';
 
-/** Lines of one part at most, and parts of a content. */
+/** Lines per part, and parts. */
 export const MOST_LINES = 10_000;
 export const MOST_PARTS = 400;
 
-/** Keeps a part of one whose content comes in. Rejects with USAGE for a part that is none, with REFUSED where it is too late. Returns its lines. */
+/** Returns its number of lines. Rejects with USAGE, and with REFUSED if it is too late. */
 export async function keepPart(
   store: Pick<StoreWrites, 'keepReplacementPiece'>,
   { id }: Pick<Replacement, 'id'>,
@@ -26,15 +26,15 @@ export async function keepPart(
 ): Promise<number> {
   let lines = 0;
   for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) lines += 1;
-  if (bytes.at(-1) !== LF) throw new WeirError('USAGE', 'the part does not end with a line feed: it is cut');
-  if (lines > MOST_LINES) throw new WeirError('USAGE', `a part has ${MOST_LINES} lines at most`);
+  if (bytes.at(-1) !== LF) throw new WeirError('USAGE', 'the part does not end with a line feed: it is truncated');
+  if (lines > MOST_LINES) throw new WeirError('USAGE', `a part can have at most ${MOST_LINES} lines`);
   if (!(await store.keepReplacementPiece(id, 'part', n, await pack(bytes), now)))
-    throw new WeirError('REFUSED', 'the content is whole already, or was given up');
+    throw new WeirError('REFUSED', 'the content is already complete, or the replacement was cancelled');
   return lines;
 }
 const LF = 0x0a;
 
-/** Whether all parts are there, and as many lines as were counted. Rejects with REFUSED where not. */
+/** Rejects with REFUSED if it is incomplete. */
 export async function* partsOf(
   store: Pick<StoreReads, 'replacementPiece'>,
   { id }: Pick<Replacement, 'id'>,
@@ -50,10 +50,10 @@ export async function* partsOf(
       for (const each of readPartLine(bytes, lines, defaults)) yield each;
     }
   }
-  if (lines !== counted.lines) throw new WeirError('REFUSED', `the content has ${lines} lines, and was said to have ${counted.lines}`);
+  if (lines !== counted.lines) throw new WeirError('REFUSED', `the content has ${lines} lines, but ${counted.lines} were declared`);
 }
 
-/** The lines of a part that say something; each ends with a line feed. */
+/** Not blank, without the line feed. */
 function* linesOf(bytes: Buffer): Generator<Buffer> {
   for (let from = 0, at = bytes.indexOf(LF); at >= 0; from = at + 1, at = bytes.indexOf(LF, from)) {
     const line = bytes.subarray(from, at);
@@ -64,7 +64,7 @@ function* linesOf(bytes: Buffer): Generator<Buffer> {
 function readPartLine(bytes: Buffer, number: number, defaults: ListDefaults): readonly (PlacedEntry | LineFault | PassedRow)[] {
   const value = parsedJson(readUtf8(bytes));
   const place = isObject(value) && typeof value.place === 'string' ? value.place.slice(0, 200) : `line ${number}`;
-  if (!isObject(value)) return [{ fault: 'this is no JSON object', place }];
+  if (!isObject(value)) return [{ fault: 'this is not a JSON object', place }];
   if (typeof value.fault === 'string') return [{ fault: value.fault.slice(0, 1000), place }];
   if (typeof value.passed === 'string') return [{ passed: value.passed.slice(0, 200), place }];
   return placed(rowOf(value), defaults, place);

@@ -1,6 +1,6 @@
 /**
- * Making a list equal to a content, kept durably before any of it goes onto the stream (SPEC D11.4): what a process that ends leaves behind,
- * another goes on with, so that the list has the old content or the new.
+ * Stores all messages before the first is published (SPEC D11.4): after a crash another process continues, so that the list has either the
+ * old content or the new.
  */
 import { v7 } from 'uuid';
 import type { Caller } from '../../account/caller.ts';
@@ -18,34 +18,32 @@ import { allLanded } from '../operate.ts';
 import type { RuleManagement } from '../rules/rule-ports.ts';
 import { pack, unpack } from './pack.ts';
 
-/** How long a process may be silent before another takes its work, ms. */
+/** Silence before another process takes over, ms. */
 const HOLD = 10_000;
-/** The slots of a workspace. Sources need no limit: one list of all of them is compared at a time. */
+/** Slots per workspace. Only one source per service is compared at a time. */
 const MOST: Readonly<Record<ReplacementSlot, number>> = { parts: 4, import: 4, source: 0 };
-/** An idle replacement gives its slot up after this time, ms, when another needs it. */
+/** Idle time before another may take the slot, ms. */
 const IDLE = 600_000;
 
-/** What replacing works with. */
 export interface ReplacementPorts extends Pick<RuleManagement, 'accept' | 'blockFaults' | 'geo' | 'publish' | 'untilLanded'> {
-  /** Lets others get on. */
+  /** Yields to other work. */
   pause(): Promise<void>;
   readonly store: Pick<StoreReads, 'comparedRules' | 'rulesById' | 'batch' | 'replacement' | 'replacementPiece' | 'abandonedReplacements'> &
     Pick<StoreWrites, 'openReplacement' | 'keepReplacementPiece' | 'moveReplacement'>;
   readonly now: () => number;
 }
 
-/** What is kept of a replacement as JSON. */
 export interface ReplacementHead {
   readonly list: string;
   readonly action: SyncTask['action'];
   readonly refused: SyncTask['refused'];
   readonly plan?: SyncPlan;
-  /** Steps that go onto the stream, and the batches that they are. */
+  /** To publish. */
   readonly steps: number;
   readonly batches: readonly string[];
-  /** Why it failed. */
+  /** Of a failure. */
   readonly reason?: string;
-  /** Why it is held. */
+  /** Reason for the hold. */
   readonly held?: string;
 }
 
@@ -53,7 +51,7 @@ export const headOf = ({ head }: Pick<Replacement, 'head'>): ReplacementHead => 
 
 type Asked = Pick<ReplacementHead, 'action' | 'refused'>;
 
-/** Begins one: its content comes in pieces (`open`), or is compared at once (`planning`). Returns its id. Rejects with REFUSED where a source keeps the list. */
+/** `open`: content is uploaded in parts. Rejects with REFUSED if a source manages the list. */
 export async function openReplacement(
   { store, now }: ReplacementPorts,
   { workspaceId, sourceId }: Caller,
@@ -72,7 +70,6 @@ export async function openReplacement(
   return id;
 }
 
-/** What the comparing of a caller's content works with. */
 export const syncPorts = (ports: ReplacementPorts, caller: Caller, wait?: SyncPorts['wait']): SyncPorts => ({
   reads: ports.store,
   accept: ports.accept,
@@ -83,20 +80,16 @@ export const syncPorts = (ports: ReplacementPorts, caller: Caller, wait?: SyncPo
   ...(wait !== undefined && { wait }),
 });
 
-/** One that is compared. */
 export interface PlanTask {
   readonly id: string;
   readonly caller: Caller;
   readonly listId: string;
   readonly isSure: boolean;
-  /** Says why it is held back, when it is known what it would do, and keeps what it needs for that; undefined: it is not. */
+  /** Returns a reason for a hold; stores what it needs. */
   readonly judge?: (plan: SyncPlan) => Promise<string | undefined>;
 }
 
-/**
- * Compares one that is `planning` and keeps its steps. It is `running` afterwards, `planned` where somebody has to be sure who is not, or `held`;
- * `failed` where it could not be compared, which is what this rejects with.
- */
+/** Stores the steps. The next state is `running`, `planned` (needs confirmation) or `held`; `failed` if this rejects. */
 export async function planReplacement(
   ports: ReplacementPorts,
   equal: SyncPorts,
@@ -115,11 +108,11 @@ export async function planReplacement(
       await equal.pause();
       if (now() - held < HOLD / 4) return;
       held = now();
-      if (!(await store.moveReplacement(id, { from: 'planning', to: 'planning', now: held, heldUntil: held + HOLD }))) throw takenAway();
+      if (!(await store.moveReplacement(id, { from: 'planning', to: 'planning', now: held, heldUntil: held + HOLD }))) throw lostLease();
     };
     const plan = await planSync({ ...equal, pause: hold }, { caller, listId, action, refused }, entries, async (messages) => {
       const body = await pack(JSON.stringify(messages));
-      if (!(await store.keepReplacementPiece(id, 'step', steps, body, now()))) throw takenAway();
+      if (!(await store.keepReplacementPiece(id, 'step', steps, body, now()))) throw lostLease();
       steps += 1;
       const batch = batchOf(messages[0]?.headers.signal_id);
       if (batch !== null && !batches.includes(batch, -1)) batches.push(batch);
@@ -128,7 +121,7 @@ export async function planReplacement(
     const head: ReplacementHead = { ...before, plan, steps, batches, ...(why !== undefined && { held: why }) };
     const to = why !== undefined ? 'held' : needsConfirmation(plan) && !isSure ? 'planned' : 'running';
     const heldUntil = to === 'running' ? now() + HOLD : 0;
-    if (!(await store.moveReplacement(id, { from: 'planning', to, head: JSON.stringify(head), now: now(), heldUntil }))) throw takenAway();
+    if (!(await store.moveReplacement(id, { from: 'planning', to, head: JSON.stringify(head), now: now(), heldUntil }))) throw lostLease();
     return head;
   } catch (error) {
     await giveUp(ports, id, 'planning', before, error).catch(() => undefined);
@@ -136,9 +129,9 @@ export async function planReplacement(
   }
 }
 
-const takenAway = () => new WeirError('REFUSED', 'this took too long, and was given up: try again');
+const lostLease = () => new WeirError('REFUSED', 'this took too long and was cancelled: try again');
 
-/** Ends one that changes nothing. */
+/** Without changes. */
 export async function giveUp(
   { store, now }: ReplacementPorts,
   id: string,
@@ -146,11 +139,11 @@ export async function giveUp(
   head: ReplacementHead,
   error: unknown,
 ): Promise<void> {
-  const reason = error instanceof WeirError ? error.message : 'the service could not compare it';
+  const reason = error instanceof WeirError ? error.message : 'the service could not compare the content';
   await store.moveReplacement(id, { from, to: 'failed', head: JSON.stringify({ ...head, reason }), now: now(), heldUntil: 0 });
 }
 
-/** Puts the steps of one that is `running` onto the stream, from the first that is not. Does nothing that another process does. */
+/** Only one process continues it. */
 export async function runReplacement(ports: ReplacementPorts, workspaceId: string, id: string): Promise<void> {
   const { store, now, publish } = ports;
   const found = await store.replacement(workspaceId, id);
@@ -172,11 +165,11 @@ export async function runReplacement(ports: ReplacementPorts, workspaceId: strin
     return isOurs;
   };
   if (!(await move('running', published))) return;
-  // Whoever ended may have put the next step onto the stream and not have said so.
+  // The crashed process may have published a step without recording it.
   if (published > 0 || found.touchedAt < now() - HOLD) await allLanded(ports);
   for (let isFirst = true; published < steps; isFirst = false) {
     const body = await store.replacementPiece(id, 'step', published);
-    if (body === undefined) throw new Error(`step ${published} of the replacement ${id} is gone`);
+    if (body === undefined) throw new Error(`step ${published} of the replacement ${id} is missing`);
     const messages = JSON.parse((await unpack(body)).toString()) as Message[];
     const batch = batchReader()(messages[0]?.headers.signal_id);
     const isThere = isFirst && batch !== null && (await store.batch(workspaceId, batch)) !== undefined;
@@ -186,7 +179,7 @@ export async function runReplacement(ports: ReplacementPorts, workspaceId: strin
   await move('done', published);
 }
 
-/** Goes on with what processes have left behind that ended: what was being compared has failed, what was running runs on. */
+/** Comparisons fail, running replacements continue. */
 export async function resumeReplacements(ports: ReplacementPorts): Promise<void> {
   for (const each of await ports.store.abandonedReplacements(ports.now(), 10)) {
     if (each.state === 'running') await runReplacement(ports, each.workspaceId, each.id);
@@ -196,7 +189,7 @@ export async function resumeReplacements(ports: ReplacementPorts): Promise<void>
         each.id,
         'planning',
         headOf(each),
-        new WeirError('REFUSED', 'the service ended while it was compared; nothing was changed'),
+        new WeirError('REFUSED', 'the service stopped during the comparison; nothing was changed'),
       );
   }
 }

@@ -1,4 +1,4 @@
-/** Which devices and bouncers do what a feed says of a target now, from the ledger of what each has got (SPEC D10.25). Pure. */
+/** From what each client has fetched (SPEC D10.25). Pure. */
 
 import type { DeviceRefusal } from '../../account/device.ts';
 import { gapOf } from '../../decisions/enforcement-gap.ts';
@@ -11,13 +11,9 @@ import type { AccessAction, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { NamedRefusal } from '../devices/device-json.ts';
 
-/**
- * `has`: what it got last says of the target what the feed says now. `behind`: it is not seen to, for its content appeared before something changed
- * that concerns the target, or it was refused the feed ever since. `unknown`: what it has cannot be told from here.
- */
+/** `behind`: its content is older than the last relevant change, or it has been refused since. */
 export type Enforcing = 'has' | 'behind' | 'unknown';
 
-/** One that pulls a feed. */
 export interface Puller {
   readonly kind: 'device' | 'bouncer';
   readonly device: Device | undefined;
@@ -25,36 +21,36 @@ export interface Puller {
   readonly userAgent: string;
   readonly address: string;
   readonly state: Enforcing;
-  /** When the content that it has appeared; of a bouncer, when it pulled it; ms. */
+  /** When its content appeared; for a bouncer, its fetch; ms. */
   readonly contentAt: number | null;
   readonly lastPull: number;
-  /** ms; null: it pulls. */
+  /** ms; null: it still fetches. */
   readonly stoppedAt: number | null;
-  /** The status with which it is refused the feed; null: it is not. */
+  /** Current refusal; null: none. */
   readonly refused: number | null;
 }
 
 const SECOND = 1000;
-/** Changes of second and content that one instant may stand for, ms: a second begins, and a second change shows in the next one (D5.15). */
+/** Tolerance, ms: seconds are truncated, and a second change within one appears in the next (D5.15). */
 const WITHIN = 2 * SECOND;
-/** How long after a change has landed a read of the rules has it for certain, whatever the clocks of those who land and read, ms. */
+/** A read this long after a landing certainly includes it, ms. */
 const READ = 10 * SECOND;
-/** How long a renewed rule may have taken to land when it was new, ms. */
+/** Assumed longest landing delay, ms. */
 const LANDING = 60 * SECOND;
-/** How old what bouncers are told may be, ms: feeds are read every 30 seconds, answers are shared for 5. */
-const TOLD = 35 * SECOND;
+/** Maximum age of data for bouncers, ms: feeds are read every 30 seconds, responses shared for 5. */
+const BOUNCER_LAG = 35 * SECOND;
 
-/** When a rule that was written last by this change began to count, ms. One that was only renewed has counted since it was made. */
+/** ms. A renewal does not change it. */
 function begunAt(
   { createdAt, updatedAt, ruleRef }: { createdAt: number; updatedAt: number; ruleRef: string | null },
   origin: ChangeOrigin | undefined,
 ): number {
   const landed = origin?.landedAt ?? updatedAt + LANDING;
-  // With a rule_ref it may have been on another target before.
+  // A rule with a rule_ref may have had another target before.
   return ruleRef === null && createdAt !== updatedAt ? Math.min(landed, createdAt + LANDING) : landed;
 }
 
-/** Since when a feed says of the target what it says now, ms; 0: nothing has changed that is known of; null: too many rules say it. */
+/** ms; 0: no known change; null: too many rules. */
 export function settledAt(
   { source, explanation, expired, leftOut }: Explained,
   versions: readonly RuleVersion[],
@@ -82,36 +78,30 @@ export function settledAt(
       .map(({ ended, stored }) => ended!.by?.landedAt ?? stored.updatedAt + LANDING);
   const putIn = begun('in');
   const whole = putIn.filter(({ isComplete }) => isComplete).map(({ at }) => at);
-  // One of several that put all of it in is enough; what kept it out must be gone for as long.
-  // Where lists have to agree no rule is enough by itself.
+  // One rule for all of the target is enough, unless there is a quorum; every exclusion must have ended.
   const isEnough = verdict === 'in' && whole.length > 0 && source.agreeing === undefined;
   if (leftOut > 0 && !isEnough) return null;
   const entered = isEnough ? [Math.min(...whole)] : putIn.map(({ at }) => at);
-  const gone = [
+  const ended = [
     ...(verdict === 'out' ? [] : [expired?.out ?? 0, ...removed(true)]),
     ...(verdict === 'in' ? [] : [expired?.in ?? 0, ...removed(false)]),
   ];
-  const keptOut = verdict === 'in' ? [] : begun('out').map(({ at }) => at);
-  return Math.max(0, ...entered, ...gone, ...keptOut);
+  const excluded = verdict === 'in' ? [] : begun('out').map(({ at }) => at);
+  return Math.max(0, ...entered, ...ended, ...excluded);
 }
 
-/** What devices and bouncers are compared with. */
 export interface Compared {
   readonly target: Target;
   readonly action: AccessAction;
   readonly feedId: string | null;
-  /** null: not known. */
   readonly settledAt: number | null;
-  /** Whether the feed has any of the target. */
   readonly isIn: boolean;
 }
 
-/** A device with what it is refused now. */
 export interface RefusedDevice extends Device {
   readonly refusals: readonly NamedRefusal[];
 }
 
-/** The devices that pull a feed in a family of the target, or are refused it, each with what it does. */
 export function devicesOf(devices: readonly RefusedDevice[], { target, action, feedId, settledAt: settled, isIn }: Compared): Puller[] {
   const family = target.kind !== 'ip' ? 'both' : target.network.family === 4 ? 'v4' : 'v6';
   const isOf = (each: Pick<DeviceRefusal, 'feedId' | 'format' | 'family' | 'action'>) =>
@@ -123,9 +113,9 @@ export function devicesOf(devices: readonly RefusedDevice[], { target, action, f
     const refused = device.refusals.find((each) => isOf(each) && (each.feedId ?? each.feedName) === feedId)?.status ?? null;
     const { keyId, userAgent, address, lastPull, stoppedAt } = device;
     const puller = { kind: 'device', device, keyId, userAgent, address, lastPull, stoppedAt, refused } as const;
-    // Without any content of the feed it blocks nothing for it.
+    // It has no content of the feed.
     if (documents.length === 0) return refused === null ? [] : [{ ...puller, state: isIn ? 'behind' : 'has', contentAt: null }];
-    // Older content that is the newest there is has what has landed since: it was read again, and is the same.
+    // Older content is current if it is the newest and was confirmed after the landing.
     const isCurrent = (since: number) =>
       documents.every(
         ({ lastModified, newestModified, confirmedAt }) =>
@@ -138,7 +128,7 @@ export function devicesOf(devices: readonly RefusedDevice[], { target, action, f
   });
 }
 
-/** The same of bouncers; one that looks addresses up is told what holds when it asks. */
+/** Look-ups of single addresses are always current. */
 export function bouncersOf(bouncers: readonly Bouncer[], { target, feedId, settledAt: settled, isIn }: Compared): Puller[] {
   return bouncers
     .filter((each) => each.feedId === feedId)
@@ -147,10 +137,10 @@ export function bouncersOf(bouncers: readonly Bouncer[], { target, feedId, settl
       const refused = bouncer.refusal?.status ?? null;
       const lacks = gapOf(bouncer)?.isCertain === true && !isOneAddress(target);
       const at = lastStream ?? lastPull;
-      // Who got nothing yet, or looks addresses up, blocks nothing while it is refused.
+      // Without data, a refused bouncer enforces nothing.
       const nothing: Enforcing = isIn ? 'behind' : 'has';
       const since = settled ?? Number.POSITIVE_INFINITY;
-      const pulled: Enforcing = at >= since + TOLD ? 'has' : at >= since || settled === null ? 'unknown' : 'behind';
+      const pulled: Enforcing = at >= since + BOUNCER_LAG ? 'has' : at >= since || settled === null ? 'unknown' : 'behind';
       const state = lacks ? 'unknown' : lastStream !== null ? pulled : refused === null ? 'has' : nothing;
       const of = { keyId, userAgent, address, lastPull, stoppedAt: null, refused };
       return { kind: 'bouncer', device: undefined, ...of, state, contentAt: lastStream };

@@ -1,4 +1,4 @@
-/** Why a target is in feeds, in the words of programs (SPEC D10). */
+/** SPEC D10. */
 
 import type { Explained, ExplainedTarget } from '../../feed/whatif/explain/explain.ts';
 import type {
@@ -17,7 +17,6 @@ import { type Names, originJson, type RuleSource, ruleSource } from '../rules/ru
 
 export interface RuleJson extends Record<string, unknown> {
   readonly effect: ExplainedRule['effect'];
-  /** Why it has no effect; null where it has one. */
   readonly idle: Idle | null;
   readonly relation: Relation;
   readonly id: number;
@@ -33,7 +32,7 @@ export interface RuleJson extends Record<string, unknown> {
   readonly key_name: string | null;
   readonly actor?: string;
   readonly person?: string;
-  /** Where a rule of a source's list comes from; null: no source keeps it. */
+  /** null: no source manages the list. */
   readonly source: RuleSource | null;
 }
 
@@ -49,14 +48,13 @@ export interface FeedJson {
   readonly over_cap: boolean | null;
   readonly rules: readonly RuleJson[];
   readonly protected_by: readonly string[];
-  /** How many lists have it where lists have to agree (SPEC D29); null: they do not have to, or none has it. */
+  /** null: no quorum, or no list has it (SPEC D29). */
   readonly agreement: { readonly min_sources: number; readonly found: number; readonly lists: FoundQuorum['lists'] } | null;
   readonly unblock: { readonly removes: readonly number[]; readonly verdict: Verdict };
-  /** What cutting never-block rules out would do; null: no such rule concerns what the feed has of it. */
+  /** null: no such rule concerns the target. */
   readonly subtract_allow: Subtraction | null;
 }
 
-/** Each feed that was explained. */
 export const explanationJson = ({ feeds, origins }: ExplainedTarget, names: Names): FeedJson[] =>
   feeds.map((each) => feedJson(each, names, origins));
 

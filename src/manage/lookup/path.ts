@@ -1,4 +1,4 @@
-/** The way of a target from who blocked it to the boxes that enforce that, for one picture (SPEC D10.24 to D10.27). */
+/** From rule to device (SPEC D10.24 to D10.27). */
 import { networksAround } from '@weir/network/sets/nesting.ts';
 import { isoTime } from '../../clock.ts';
 import type { Explained, ExplainedTarget } from '../../feed/whatif/explain/explain.ts';
@@ -16,24 +16,22 @@ import type { Names } from '../rules/rule-json.ts';
 import { bouncersOf, type Compared, devicesOf, type Puller, type RefusedDevice, settledAt } from './enforcement.ts';
 import { targetHistory } from './target-history.ts';
 
-/** Feeds of which devices are told, devices that are told of each, and events of the history, at most. */
+/** Limits: feeds, devices per feed, events. */
 const FEEDS = 50;
 const TOLD = 20;
 const EVENTS = 50;
-/** Devices and bouncers of one read, which no poll should notice. */
+/** Small, so as not to delay polls. */
 const PAGE = 250;
 
-/** What the path adds to what a look-up tells: of each feed by its place, and of the whole. */
 export interface Path {
   readonly feeds: ReadonlyMap<number, ReturnType<typeof feedJson>>;
-  /** The places of feeds that somebody is refused because they are over their cap. */
+  /** Feeds refused for their size, by index. */
   readonly overCap: ReadonlySet<number>;
   readonly whole: object;
 }
 
 type Reads = Pick<ManageContext, 'workspaceId' | 'locate' | 'now' | 'step'> & { readonly store: StoreReads };
 
-/** Makes the path of what was explained, in steps: the ledger of a workspace may have thousands of devices. */
 export async function pathOf(
   { store, workspaceId, locate, now, step }: Reads,
   { target, action }: { readonly target: Target; readonly action: AccessAction },
@@ -74,14 +72,13 @@ export async function pathOf(
   };
 }
 
-/** Where a target is, as it is told. */
 export const whereJson = (where: Locate | null) =>
   where && { country: where.country, asn: where.asn, asn_name: where.asnName, attribution: where.attribution };
 
-/** Lists of a workspace in which what was on the networks around a target is looked for, too: each is looked up for each of them. */
+/** Above this, the history omits networks around the target: each list costs a look-up per network. */
 const LISTS = 200;
 
-/** The targets whose rules concern all of a target: its own, the networks around it, its country and ASN. */
+/** Itself, the networks around it, its country and ASN. */
 function targetsAround(target: Target, where: Locate | null): string[] {
   if (target.kind !== 'ip') return [formatTarget(target)];
   const networks = networksAround(target.network).map((network) => formatTarget({ kind: 'ip', network }));
@@ -90,7 +87,6 @@ function targetsAround(target: Target, where: Locate | null): string[] {
 
 const RANK = { in: 0, partly: 1, out: 2 } as const;
 
-/** Whether a rule, or one that was there lately, concerns it in a feed. */
 const isConcerned = ({ source, explanation, expired }: Explained, versions: readonly RuleVersion[]): boolean =>
   explanation.rules.length > 0 ||
   (expired !== undefined && (expired.in !== null || expired.out !== null)) ||
@@ -98,7 +94,6 @@ const isConcerned = ({ source, explanation, expired }: Explained, versions: read
 
 const idOf = ({ kind, keyId, userAgent, address }: Puller): string => [kind, keyId, address, userAgent].join(' ');
 
-/** The clients of a feed. */
 export type Pulled = ReturnType<typeof feedJson>['pulled_by'];
 
 function feedJson({ never }: Explained, pullers: readonly Puller[], settled: number | null, names: Names) {
@@ -120,7 +115,7 @@ function feedJson({ never }: Explained, pullers: readonly Puller[], settled: num
   };
 }
 
-/** Those that need a look come first. */
+/** Problems first. */
 const ORDER = { behind: 0, unknown: 1, has: 2 } as const;
 
 const pullerJson = (
@@ -140,7 +135,7 @@ const pullerJson = (
   refused,
 });
 
-/** All that pull something of a workspace: as many as are kept of one (SPEC D16.9, D14.14). */
+/** Their number is limited (SPEC D16.9, D14.14). */
 async function readPullers(
   store: Reads['store'],
   workspaceId: string,
@@ -166,17 +161,15 @@ async function readPullers(
 const free = Type.Unsafe<unknown>({ type: 'object', additionalProperties: true });
 const VERDICT = Type.Enum(['in', 'partly', 'out']);
 
-/** The fields of a feed that `path` adds. */
 export const FEED_PATH = {
   settled_at: Type.Optional(
     nullable(Type.String(), {
-      description: 'With path: since when the feed says this of the target; null: nothing is known to have changed.',
+      description: 'With path: since when the feed has had this verdict; null: no known change.',
     }),
   ),
   never_block: Type.Optional(
     nullable(Type.Object({ verdict: VERDICT, subtract: nullable(free) }), {
-      description:
-        'With path: what a never-block rule on the target, in the default list, would do, and which subtract_allow takes it out then.',
+      description: 'With path: the verdict if the target were allowed in the default list, and the subtract_allow that would be needed.',
     }),
   ),
   pulled_by: Type.Optional(
@@ -187,7 +180,7 @@ export const FEED_PATH = {
       },
       {
         description:
-          'With path: the devices and bouncers that pull the feed in a family of the target. has: what it got says of the target what the feed says now; behind: it is not seen to have got that yet; unknown. refused: those of them that are refused the feed now (4xx), with whichever content they still have. 20 are told, those that are behind first.',
+          'With path: devices and bouncers that fetch the feed in a family of the target. has: already has the current verdict; behind: update not confirmed yet; unknown. refused: those that are currently refused the feed (4xx); they keep their previous content. At most 20 are listed, those behind first.',
       },
     ),
   ),
@@ -200,26 +193,25 @@ const WHERE = {
   attribution: nullable(Type.String()),
 };
 
-/** The fields of the whole that `path` adds. */
 export const WHOLE_PATH = {
   where: Type.Optional(
     nullable(Type.Object(WHERE), {
       description:
-        'With path: the country and the ASN of an address, or of all addresses of a network, and what the ASN is called, by the geo data in use; null: of a country. attribution: whom the licence of these data asks to name where they are shown.',
+        'With path: country and ASN of an address, or of all addresses of a network, from the current geo data; null for a country. attribution: the credit that the licence of the data requires wherever it is displayed.',
     }),
   ),
   enforced: Type.Optional(
     Type.Object(
       { by: Type.Integer(), of: Type.Integer() },
-      { description: 'With path: how many of the devices and bouncers that pull feeds which have the target have it.' },
+      { description: 'With path: how many of the devices and bouncers whose feeds contain the target already have it.' },
     ),
   ),
   devices_left_out_feeds: Type.Optional(
-    Type.Integer({ description: `With path: feeds that are concerned beyond the first ${FEEDS}, of which devices are not told.` }),
+    Type.Integer({ description: `With path: number of further feeds, beyond the first ${FEEDS}, for which devices are not listed.` }),
   ),
   history: Type.Optional(
     Type.Array(free, {
-      description: `With path: what happened to rules on this target and (of a workspace with 200 lists at most) on networks around it, newest first, ${EVENTS} at most.`,
+      description: `With path: changes of rules on this target and (in a workspace with at most 200 lists) on networks around it, newest first, at most ${EVENTS}.`,
     }),
   ),
 };

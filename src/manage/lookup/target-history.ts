@@ -1,11 +1,11 @@
-/** What happened to a target, from the rules that were on it (SPEC D10.26). Pure. */
+/** SPEC D10.26. Pure. */
 import { isoTime } from '../../clock.ts';
 import type { ChangeOrigin, RuleVersion } from '../../ports/stored/rule-store.ts';
 import type { AccessRule } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { type Names, originJson } from '../rules/rule-json.ts';
 
-/** `renewed`: a rule that was there was sent again or changed; `restored`: an undo has put it back. */
+/** `renewed`: sent again or changed; `restored`: by an undo. */
 export type TargetEvent = 'added' | 'renewed' | 'restored' | 'expired' | 'removed' | 'undone';
 
 interface Happened {
@@ -15,7 +15,7 @@ interface Happened {
   readonly by: ChangeOrigin | null;
 }
 
-/** Events of the rules that were on a target, newest first. `now` in ms. */
+/** Newest first. `now` in ms. */
 export function targetHistory(versions: readonly RuleVersion[], names: Names, now: number): object[] {
   const written = new Set(versions.map(({ stored }) => `${stored.listId} ${stored.seq}`));
   const happened = versions.flatMap((version): Happened[] => {
@@ -32,7 +32,7 @@ export function targetHistory(versions: readonly RuleVersion[], names: Names, no
     }
     return events;
   });
-  // A rule that was put back is there once more as it was written before: each event counts once.
+  // A restored rule repeats its earlier events.
   const once = new Map(happened.map((each) => [`${each.event} ${each.at} ${each.version.stored.listId} ${each.version.stored.id}`, each]));
   return [...once.values()]
     .toSorted((a, b) => b.at - a.at || b.version.stored.seq - a.version.stored.seq)

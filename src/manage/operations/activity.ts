@@ -1,6 +1,5 @@
-/** What happened: minute by minute in the last day, day by day before, and who pulls feeds. */
-
 import { dayOf, isoTime } from '../../clock.ts';
+import { hasCode } from '../../errors.ts';
 import { answerOf, durationOf, type Fields, listOf, nullable, Type, textField } from '../../json/schema.ts';
 import {
   ACTIVITY_FIELDS,
@@ -15,7 +14,7 @@ import { KEPT_DAYS } from '../../ports/history.ts';
 import type { Page } from '../../ports/stored/account-store.ts';
 import type { ManageContext } from '../context.ts';
 import { deviceJson, deviceNames } from '../devices/device-json.ts';
-import { anyFeedId } from '../find.ts';
+import { anyFeedId, findKeyNamed } from '../find.ts';
 import { dayJson } from '../history.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
@@ -25,17 +24,17 @@ const instant = Type.String({ format: 'date-time' });
 const DEVICE = {
   id: 'b6Xk0y3JrG1Qd2Wv',
   key_id: ['0195a3c0-0000-7000-8000-000000000002', Type.String()],
-  key_name: ['edge firewall', nullable(Type.String({ description: 'null: a key that is forgotten.' }))],
+  key_name: ['edge firewall', nullable(Type.String({ description: 'null: a deleted key.' }))],
   user_agent: 'FortiGate/7.4',
   address: '192.0.2.10',
   first_pull: '2026-11-01T10:00:00.000Z',
   last_pull: '2026-11-20T10:00:00.000Z',
   last_status: 304,
   pulls: 5000,
-  interval_seconds: [300, nullable(Type.Integer({ description: 'How often it usually pulls; null: not known yet.' }))],
+  interval_seconds: [300, nullable(Type.Integer({ description: 'Its usual interval between fetches; null: not known yet.' }))],
   answers: { '200': 120, '304': 4880, '4xx': 0, '5xx': 0 },
-  sends_validators: [true, 'Whether it has ever asked conditionally.'],
-  stopped_at: [null, nullable(Type.String({ description: 'Since when it is known to have stopped pulling.' }))],
+  sends_validators: [true, 'Whether it has ever sent a conditional request.'],
+  stopped_at: [null, nullable(Type.String({ description: 'Since when it has stopped fetching.' }))],
   documents: [
     [],
     Type.Array(
@@ -47,18 +46,18 @@ const DEVICE = {
         etag: Type.String(),
         last_modified: instant,
         at: instant,
-        behind_seconds: nullable(Type.Integer({ description: 'By how much newer the newest content is; null: not known.' })),
+        behind_seconds: nullable(Type.Integer({ description: 'By how much the latest content is newer; null: unknown.' })),
       }),
-      { description: 'What it got last of each document, newest first.' },
+      { description: 'Its last version of each document, newest first.' },
     ),
   ],
   refusals: [
     [],
     Type.Array(
       Type.Object({
-        feed_id: nullable(Type.String({ description: "null: the workspace's, or no feed has this name." })),
-        feed_name: nullable(Type.String({ description: "null: the workspace's." })),
-        format: nullable(Type.String({ description: 'null: it was refused before the document was found.' })),
+        feed_id: nullable(Type.String({ description: "null: the workspace's feed, or no feed has this name." })),
+        feed_name: nullable(Type.String({ description: "null: the workspace's feed." })),
+        format: nullable(Type.String({ description: 'null: it was refused before the document was determined.' })),
         family: nullable(Type.String()),
         action: nullable(Type.String()),
         status: Type.Integer(),
@@ -66,7 +65,7 @@ const DEVICE = {
         at: instant,
         count: count,
       }),
-      { description: 'Documents that it is refused (4xx) and has not got since: with which status, since when, how often.' },
+      { description: 'Documents that it has been refused (4xx) since its last successful fetch, with status, start and count.' },
     ),
   ],
 } as const satisfies Fields;
@@ -81,7 +80,7 @@ const Activity = answerOf('Activity', {
   landed: [[1200, 900], counts],
   pulls: [[600, 600], counts],
   not_modified: [[580, 590], counts],
-  refused: [[0, 2], Type.Array(count, { description: 'Polls that were answered with 4xx.' })],
+  refused: [[0, 2], Type.Array(count, { description: 'Polls with a 4xx response.' })],
 });
 
 const sizes = nullable(Type.Object({ last: count, max: count }));
@@ -91,15 +90,15 @@ const DAY = {
   expired: 300,
   removed: 4,
   undone: 0,
-  hits: [18211, 'Packets and requests that bouncers told to have dropped.'],
+  hits: [18211, 'Packets and requests dropped, as reported by bouncers.'],
   hit_bytes: 1102933,
   v4: [{ last: 1180, max: 1200 }, sizes],
   v6: [null, sizes],
 } as const satisfies Fields;
 
-/** The counts of each `step` minutes up to now; the last one is that of the minutes that run. */
+/** Per `step` minutes up to now. */
 async function countsOf({ store, activity, workspaceId, now }: ManageContext, minutes: number, step: number): Promise<ActivityCounts[]> {
-  // What is told by the hour is kept for longer.
+  // Hourly counts are stored for longer.
   const [length] = ACTIVITY_STEPS.findLast(([each]) => step % each === 0 && (each === 1 || minutes > ACTIVITY_MINUTES))!;
   const last = Math.floor(now() / 60_000 / length);
   const slots = Math.ceil(minutes / length);
@@ -116,12 +115,12 @@ async function countsOf({ store, activity, workspaceId, now }: ManageContext, mi
 
 export const ACTIVITY_OPERATIONS: readonly Operation[] = [
   operation('getActivity', 'GET /activity', 'rules:read', {
-    summary: 'Entries accepted, failed and landed, and polls, of up to 30 days',
+    summary: 'Count accepted, failed and landed entries and polls, up to 30 days',
     description:
-      'Of all processes, as they have written it, once a minute; of the process that answers also what it has not written yet. Kept by the minute for a day, by the hour for 30 days: more than 1,440 minutes are told in steps of whole hours.',
+      'Covers all processes, which write their counts once a minute; the process that responds adds its latest ones. Counts per minute are stored for a day, per hour for 30 days: more than 1,440 minutes need steps of whole hours.',
     query: Type.Object({
-      minutes: Type.Optional(durationOf('m', 'How far back, 60 when absent', { minimum: 1, maximum: MOST_ACTIVITY })),
-      step: Type.Optional(durationOf('m', 'Minutes that are summed, 1 when absent', { minimum: 1, maximum: 1440 })),
+      minutes: Type.Optional(durationOf('m', 'Length of the period; default 60', { minimum: 1, maximum: MOST_ACTIVITY })),
+      step: Type.Optional(durationOf('m', 'Minutes per count; default 1', { minimum: 1, maximum: 1440 })),
     }),
     answer: Activity,
     async run(context, { query: { minutes = 60, step = 1 } }) {
@@ -143,10 +142,10 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
     },
   }),
   operation('getHistory', 'GET /history', 'rules:read', {
-    summary: 'What was added, expired, removed and undone day by day, and how large the block feed was',
+    summary: 'Get changes of rules and the size of the block feed per day',
     query: Type.Object({
-      feed: textField(200, "UUID or name of a list or feed; the workspace's when absent."),
-      days: Type.Optional(durationOf('d', 'How many, today included, 30 when absent', { minimum: 1, maximum: KEPT_DAYS })),
+      feed: textField(200, "UUID or name of a list or feed; default: the workspace's feed."),
+      days: Type.Optional(durationOf('d', 'Number of days, including today; default 30', { minimum: 1, maximum: KEPT_DAYS })),
     }),
     answer: answerOf('History', { days: listOf(DAY) }),
     refusals: { 404: 'there is no list or feed "edge"' },
@@ -157,15 +156,26 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
     },
   }),
   operation('listDevices', 'GET /devices', 'rules:read', {
-    summary: 'What pulls feeds: address, answers, and how far behind its content is',
+    summary: 'List the devices that fetch feeds, with address, responses and delay',
     query: Type.Object({
       ...PAGE_QUERY,
-      key: textField(36, 'Only those with the key of this id.'),
+      key: textField(200, 'Only devices with this key (id or unique name).'),
     }),
     answer: pageSchema('Devices', 'devices', DEVICE),
     async run({ store, workspaceId }, { query: { key, ...query } }) {
       const { after, limit } = pageRequest(query, BY_ID);
-      const which = { limit: limit + 1, ...(after !== null && { after }), ...(key !== undefined && { keyId: key }) };
+      // An unknown key has no devices.
+      const keyId =
+        key === undefined
+          ? undefined
+          : await findKeyNamed(store, workspaceId, key).then(
+              ({ id }) => id,
+              (error) => {
+                if (!hasCode(error, 'NOT_FOUND')) throw error;
+                return key;
+              },
+            );
+      const which = { limit: limit + 1, ...(after !== null && { after }), ...(keyId !== undefined && { keyId }) };
       const found = await store.devices(workspaceId, which);
       const items = found.slice(0, limit);
       const page: Page<Device> = { items, next: found.length > limit ? items.at(-1)!.id : null };
@@ -175,5 +185,4 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
   }),
 ];
 
-/** The place at which pages of devices go on. */
 const BY_ID = /^[\w-]{1,43}$/;

@@ -1,5 +1,3 @@
-/** What needs attention is put off, and told again. */
-
 import { LONGEST_REASON, LONGEST_SNOOZE, SHORTEST_SNOOZE, snoozeJson } from '../../account/snooze.ts';
 import { answerOf, durationOf, type Fields, nullable, Type } from '../../json/schema.ts';
 import { inWords } from '../../text/duration.ts';
@@ -9,7 +7,6 @@ import { snooze } from '../snoozes.ts';
 
 const optional = nullable(Type.String());
 
-/** A snooze in an answer. */
 export const SNOOZE = {
   id: '4f1d7c57-60a1-4b7c-9d0a-8e6a0c2d6b11',
   reason: 'the firewall is being replaced, ticket 4711',
@@ -25,20 +22,20 @@ const NONE = 'there is no snooze "4f1d7c57-60a1-4b7c-9d0a-8e6a0c2d6b11"';
 
 export const ATTENTION_OPERATIONS: readonly Operation[] = [
   operation('snoozeAttention', 'POST /attention/snoozes', 'rules:write', {
-    summary: 'Put off what needs attention, for a while and for a reason',
+    summary: 'Snooze an alert for a while, with a reason',
     description:
-      'It is one of the `items` of `GET /status`, and is told again when its state is another one, and when the time is over. Programs are told it all the same: `attention`, `weir status`, webhooks.',
+      'The alert is one of the `items` of `GET /status`. It reappears when its state changes or the time is over. `attention`, `weir status` and webhooks still report it.',
     body: Type.Object({
-      key: Type.String({ maxLength: 500, description: 'Of an item that needs attention now.' }),
+      key: Type.String({ maxLength: 500, description: 'The key of a current alert.' }),
       reason: Type.String({ format: 'text', minLength: 1, maxLength: LONGEST_REASON }),
-      expires_in: durationOf('s', `Seconds, ${inWords(LONGEST_SNOOZE * 1000)} at most`, {
+      expires_in: durationOf('s', `Seconds, at most ${inWords(LONGEST_SNOOZE * 1000)}`, {
         minimum: SHORTEST_SNOOZE,
         maximum: LONGEST_SNOOZE,
       }),
     }),
     answer: answerOf('Snooze', SNOOZE),
     audit: 'attention snoozed',
-    refusals: { 404: 'nothing needs attention with the key "geo/country"', 409: 'the workspace has 200 snoozed alerts, its limit' },
+    refusals: { 404: 'there is no alert with the key "geo/country"', 409: 'the workspace has 200 snoozed alerts, its limit' },
     examples: [{ key: 'guard_rails', reason: 'ticket 4711', expires_in: 86_400 }],
     async run(context, { body: { key, reason, expires_in: seconds } }) {
       const { store, workspaceId } = context;
@@ -47,7 +44,7 @@ export const ATTENTION_OPERATIONS: readonly Operation[] = [
     },
   }),
   operation('endSnooze', 'DELETE /attention/snoozes/{snooze}', 'rules:write', {
-    summary: 'Tell again what was put off',
+    summary: 'End a snooze',
     answer: answerOf('SnoozeEnd', { id: SNOOZE.id, ended: true }),
     audit: 'attention snooze ended',
     refusals: { 404: NONE },

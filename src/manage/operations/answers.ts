@@ -1,4 +1,4 @@
-/** Answers that took longer than a client waits (SPEC D15.55). */
+/** SPEC D15.55. */
 
 import { WeirError } from '../../errors.ts';
 import { answerOf } from '../../json/schema.ts';
@@ -8,19 +8,18 @@ import { type Operation, operation } from '../operation.ts';
 
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7002';
 
-/** What is answered while an answer is late. */
 export const LATE = answerOf('LateAnswer', {
-  answer: [ID, 'What the answer is asked for by.'],
-  landed: [false, 'Always false: nobody knows yet what of it is done.'],
+  answer: [ID, 'The id of the operation.'],
+  landed: [false, 'Always false: it is not known yet what has been applied.'],
 });
 
 const none = (id: string) =>
-  `this process knows no late answer "${id}" of this key: it was asked of another process, is older than ${inWords(LATE_KEPT)}, or was forgotten at a restart. What was sent stands in GET /v1/manage/batches`;
+  `this process has no result "${id}" for this key: another process ran the operation, it is older than ${inWords(LATE_KEPT)}, or the process was restarted. GET /v1/manage/batches shows what was sent`;
 
 export const ANSWER_OPERATIONS: readonly Operation[] = [
   operation('getAnswer', 'GET /answers/{answer}', null, {
-    summary: 'The answer to a request that took longer than a client waits',
-    description: `Status and body are those of the answer once it is there, errors included, for ${inWords(LATE_KEPT)} and to the key that asked; 202 until then. It is known to the process that was asked.`,
+    summary: 'Get the result of an asynchronous operation',
+    description: `Returns 202 until the operation is done, then its status and body, errors included, for ${inWords(LATE_KEPT)} and to the same key. Only the process that ran the operation has the result.`,
     answer: LATE,
     refusals: { 404: none(ID) },
     async run({ late, caller }, { params }) {

@@ -1,4 +1,4 @@
-/** What rules would have done to recorded requests, as jobs (SPEC D19.16 to D19.18). */
+/** SPEC D19.16 to D19.18. */
 import { faultLine } from '@weir/expression/fault.ts';
 import type { TestedRule } from '../../backtest/rule.ts';
 import { isoTime } from '../../clock.ts';
@@ -13,9 +13,7 @@ import { judgeExpression } from '../expressions/check.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { rulePage } from '../rules/rule-search.ts';
 
-/** Bytes of a recording as it is sent. */
 const MOST_BYTES = 16 * 1024 * 1024;
-/** Rules of a workspace that are tested. */
 const MOST_RULES = 500;
 
 const JOB = {
@@ -23,16 +21,17 @@ const JOB = {
   state: ['running', Type.Enum([...BACKTEST_STATES])],
   kind: ['waf_rule', Type.Enum([...EXPRESSION_KINDS])],
   as: ['recorded', Type.Enum([...VIEWS])],
-  rules: [12, 'How many rules are tested.'],
-  bytes: [4_812_331, 'Of the recording as it was sent.'],
-  read_bytes: [1_048_576, 'How many of them have been read.'],
-  requests: [8120, 'Requests that were judged so far.'],
+  rules: [12, 'Number of tested rules.'],
+  bytes: [4_812_331, 'Size of the recording as sent.'],
+  read_bytes: [1_048_576, 'How much of it has been read.'],
+  requests: [8120, 'Requests evaluated so far.'],
   started_at: '2026-11-20T10:00:00.000Z',
   ended_at: [null, nullable(Type.String({ format: 'date-time' }))],
-  fault: [null, nullable(Type.String({ description: 'Why it failed.' }))],
+  fault: [null, nullable(Type.String({ description: 'The reason of a failure.' }))],
 } as const satisfies Fields;
 
-const RESULT = 'What `weir backtest --json` tells; null until it is done: requests, unread, first, last, view, rules, actions, histogram.';
+const RESULT =
+  'The output of `weir backtest --json`; null until it is done: requests, unread, first, last, view, rules, actions, histogram.';
 const Job = answerOf('Backtest', JOB);
 const JobWithResult = answerOf('BacktestResult', {
   ...JOB,
@@ -53,7 +52,7 @@ const jobJson = (job: BacktestJob) => ({
   fault: job.fault,
 });
 
-const NONE = 'this process knows no such backtest: it was asked of another process, ended over an hour ago, or was forgotten at a restart';
+const NONE = 'this process has no such backtest: it runs in another process, ended over an hour ago, or was lost at a restart';
 
 function known({ backtests, workspaceId }: ManageContext, id: string): BacktestJob {
   const job = backtests.find(workspaceId, id.toLowerCase());
@@ -61,7 +60,7 @@ function known({ backtests, workspaceId }: ManageContext, id: string): BacktestJ
   return job;
 }
 
-/** The rules of the workspace in the order of enforcement. */
+/** In evaluation order. */
 async function storedRules({ store, workspaceId, now, pause }: ManageContext, kind: ExpressionKind): Promise<TestedRule[]> {
   const rules: TestedRule[] = [];
   let after: StepPlace | undefined;
@@ -73,9 +72,9 @@ async function storedRules({ store, workspaceId, now, pause }: ManageContext, ki
     }
     after = page.next ?? undefined;
   } while (after !== undefined && rules.length <= MOST_RULES);
-  if (rules.length === 0) throw new WeirError('REFUSED', `there is no rule of the kind ${kind}`);
+  if (rules.length === 0) throw new WeirError('REFUSED', `the workspace has no rules of the kind ${kind}`);
   if (rules.length > MOST_RULES)
-    throw new WeirError('REFUSED', `the workspace has more than ${MOST_RULES} rules of the kind ${kind}: weir backtest takes them all`);
+    throw new WeirError('REFUSED', `the workspace has more than ${MOST_RULES} rules of the kind ${kind}: use weir backtest`);
   return rules;
 }
 
@@ -97,29 +96,29 @@ async function start(context: ManageContext, { as: view = 'recorded', kind = 'wa
 
 export const BACKTEST_OPERATIONS: readonly Operation[] = [
   operation('startBacktest', 'POST /backtests', 'rules:read', {
-    summary: 'Tell what rules would have done to recorded requests',
+    summary: 'Start a backtest: evaluate rules on recorded requests',
     description:
-      'The body is a recording: a log of nginx, Apache, Envoy, Caddy or the agent, a HAR, or lines of fields; gzip or not. Nothing of it is kept. The rules are those of the workspace, or one expression. One backtest of a workspace runs at a time.',
+      'The body is a recording: a log of nginx, Apache, Envoy, Caddy or the agent, a HAR, or lines of fields; gzip or plain. It is not stored. Tests the rules of the workspace or one expression. A workspace can run one backtest at a time.',
     query: Type.Object({
-      as: wordField(VIEWS, 'As recorded, or as the agent sees requests; recorded when absent.'),
-      kind: wordField(EXPRESSION_KINDS, 'waf_rule when absent.'),
+      as: wordField(VIEWS, 'Requests as recorded (default), or as the agent sees them.'),
+      kind: wordField(EXPRESSION_KINDS, 'Default: waf_rule.'),
       expression: textField(4096, 'Instead of the rules of the workspace.'),
     }),
     rawBody: { type: 'text/plain', example: '192.0.2.1 - - [20/Nov/2026:10:00:00 +0000] "GET /login HTTP/1.1" 200 512 "-" "curl/8"\n' },
     bodyBytes: MOST_BYTES,
     answer: Job,
-    refusals: { 409: 'a backtest of the workspace runs already: 0f8fad5b-d9cb-469f-a165-70867728950e' },
+    refusals: { 409: 'a backtest of the workspace is already running: 0f8fad5b-d9cb-469f-a165-70867728950e' },
     run: (context, { query, bytes }) => start(context, query as Asked, bytes),
     status: 202,
     show: (body) => ({ body, location: `/backtests/${body.id}` }),
   }),
   operation('listBacktests', 'GET /backtests', 'rules:read', {
-    summary: 'The backtests of the last hour, newest first',
+    summary: 'List the backtests of the last hour, newest first',
     answer: answerOf('Backtests', { backtests: [[exampleOf(JOB)], Type.Array(Job)] }),
     run: async ({ backtests, workspaceId }) => ({ backtests: backtests.of(workspaceId).map(jobJson) }),
   }),
   operation('getBacktest', 'GET /backtests/{backtest}', 'rules:read', {
-    summary: 'How far a backtest is, and what came of it',
+    summary: 'Get the progress and result of a backtest',
     answer: JobWithResult,
     refusals: { 404: NONE },
     run: async (context, { params }) => {
@@ -128,7 +127,7 @@ export const BACKTEST_OPERATIONS: readonly Operation[] = [
     },
   }),
   operation('deleteBacktest', 'DELETE /backtests/{backtest}', 'rules:read', {
-    summary: 'Cancel a backtest that runs; forget one that has ended',
+    summary: 'Cancel a running backtest, or forget a finished one',
     answer: Job,
     refusals: { 404: NONE },
     run: async (context, { params }) => {

@@ -1,5 +1,3 @@
-/** Bouncers: programs that pull decisions. */
-
 import { isoTime } from '../../clock.ts';
 import { gapOf } from '../../decisions/enforcement-gap.ts';
 import { type Fields, nullable, Type } from '../../json/schema.ts';
@@ -8,7 +6,6 @@ import { type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 import { keyNames, type Names } from '../rules/rule-json.ts';
 
-/** A bouncer as JSON has it; `keys`: the names of keys. */
 export function bouncerJson(bouncer: Bouncer, keys: Names['keys']) {
   const gap = gapOf(bouncer);
   return {
@@ -37,7 +34,7 @@ const BOUNCER = {
   user_agent: 'crowdsec-firewall-bouncer/v0.0.34',
   address: '198.51.100.8',
   key_id: ['0195a3c0-0000-7000-8000-000000000002', Type.String()],
-  key_name: ['edge firewall', nullable(Type.String({ description: 'null: a key that is forgotten.' }))],
+  key_name: ['edge firewall', nullable(Type.String({ description: 'null: a deleted key.' }))],
   feed_id: [null, optional],
   first_seen: '2026-11-20T10:00:00.000Z',
   last_pull: ['2026-11-22T09:59:31.000Z', optional],
@@ -47,23 +44,23 @@ const BOUNCER = {
   left_out_addresses: 0,
   last_stream: [
     '2026-11-22T09:59:31.000Z',
-    nullable(Type.String(), { description: 'When it pulled the stream; null: it looks addresses up.' }),
+    nullable(Type.String(), { description: 'Its last fetch of the stream; null: it looks up single addresses.' }),
   ],
   refusal: [
     null,
     nullable(Type.Object({ status: Type.Integer(), since: optional, count: Type.Integer() }), {
-      description: 'Its pulls are refused (4xx): with which status, since when, how many in a row; null: the last one was answered.',
+      description: 'Set while its fetches are refused (4xx): status, start, and number in a row; null: the last one succeeded.',
     }),
   ],
   cannot_enforce: [null, optional],
-  depends_on_mode: [null, nullable(Type.String(), { description: 'What it enforces in one of its modes only.' })],
-  usage_metrics: [null, Type.Unknown({ description: 'Of what it sent last, in the form of the protocol; null: none.' })],
+  depends_on_mode: [null, nullable(Type.String(), { description: 'What it can enforce in one of its modes only.' })],
+  usage_metrics: [null, Type.Unknown({ description: 'Its last usage report, in the form of the protocol; null: none.' })],
   usage_metrics_at: [null, optional],
 } as const satisfies Fields;
 
 export const BOUNCER_OPERATIONS: readonly Operation[] = [
   operation('listBouncers', 'GET /bouncers', 'rules:read', {
-    summary: 'The bouncers of the last 30 days, and what they cannot enforce',
+    summary: 'List the bouncers of the last 30 days, and what they cannot enforce',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Bouncers', 'bouncers', BOUNCER),
     async run({ store, workspaceId }, { query }) {
@@ -74,5 +71,5 @@ export const BOUNCER_OPERATIONS: readonly Operation[] = [
   }),
 ];
 
-/** The place at which pages of bouncers go on: a key, an address, a name. */
+/** Key, address, name. */
 const BY_BOUNCER = /^[\w-]+ [\w.:%]+ [\t -\uffff]*$/;

@@ -1,4 +1,4 @@
-/** What a feed says, and how large it is or would be. */
+/** Current and hypothetical feeds. */
 
 import { NO_MAKING, type ProposedFeed, workspaceProfile } from '../../account/feed.ts';
 import { NO_SETTINGS } from '../../account/list.ts';
@@ -18,13 +18,12 @@ import { anyFeedId, findList } from '../find.ts';
 import { type Operation, operation } from '../operation.ts';
 import { feedPatch, MAKING, requireMaking } from './feeds.ts';
 
-/** Lines of a preview, at most and where nothing is said. */
 const MOST_LINES = 1000;
 const USUAL_LINES = 50;
-/** How long measuring may take, ms. */
+/** ms */
 const MEASURE_LIMIT = 20_000;
 
-const Feed = textField(200, "UUID or name of a list or feed; the workspace's when absent.", { format: 'text' });
+const Feed = textField(200, "UUID or name of a list or feed; default: the workspace's feed.", { format: 'text' });
 const NO_FEEDS = 'this process builds no feeds (ROLES)';
 
 const Content = answerOf('Content', {
@@ -34,29 +33,30 @@ const Content = answerOf('Content', {
   action: ['block', Type.Enum([...ACCESS_ACTIONS])],
   entries: 2,
   entry_limit: 131_072,
-  over_cap: [false, 'Pulls are answered 413: there are no lines.'],
-  hint: [null, nullable(Type.String({ description: 'What makes a feed that is over its cap smaller.' }))],
+  over_cap: [false, 'The feed exceeds its limit: clients get a 413, and there are no lines.'],
+  hint: [null, nullable(Type.String({ description: 'How to make a feed smaller that exceeds its limit.' }))],
   bytes: [25, nullable(Type.Integer())],
-  md5: ['0cc175b9c0f1b6a831c399e269772661', nullable(Type.String({ description: 'Of the bytes, as the feed answers with checksum=md5.' }))],
+  md5: [
+    '0cc175b9c0f1b6a831c399e269772661',
+    nullable(Type.String({ description: 'Digest of the bytes; the same as in the response to checksum=md5.' })),
+  ],
   last_modified: ['2026-11-20T10:00:00.000Z', nullable(Type.String())],
   stale_since: [null, nullable(Type.String())],
   lines: [['192.0.2.1', '198.51.100.0/24'], Type.Array(Type.String())],
 });
 
-/** The whole lines at the beginning of a text. */
 function firstLines(bytes: Uint8Array, most: number): string[] {
   let end = 0;
   let lines = 0;
   while (lines < most && end < bytes.length) {
     const next = bytes.indexOf(10, end);
-    // A format with one long line is cut.
+    // A long line is cut.
     end = Math.min(next < 0 ? bytes.length : next + 1, end + LONGEST_LINE);
     lines += 1;
   }
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, end).toString();
   return text.replace(/\n$/, '').split('\n');
 }
-/** Bytes of a line that are shown. */
 const LONGEST_LINE = 16_384;
 
 async function readContent(
@@ -69,7 +69,7 @@ async function readContent(
   const { format, ...rest } = asked;
   const known = format === undefined ? undefined : formatOf(format);
   const variant = { document: 'feed' as const, ...rest, ...(known !== undefined && { format: known }) };
-  // Once more when the bytes were dropped meanwhile.
+  // The bytes may have been evicted.
   for (let tries = 0; tries < 3; tries += 1) {
     const found = await documents.find({ workspaceId, list: feedId, variant, boundTo: null }, true);
     if (found.kind !== 'document' && found.kind !== 'too_large') throw new WeirError('NOT_FOUND', GONE);
@@ -88,7 +88,7 @@ async function readContent(
       lines: found.facts.entryCount === 0 && bytes.length === 0 ? [] : firstLines(bytes, lines),
     };
   }
-  throw new WeirError('REFUSED', 'the feed changes too fast; ask again');
+  throw new WeirError('REFUSED', 'the feed changes too fast; try again');
 }
 
 const hintOf = ({ hint, shares }: TooLarge): string => (shares === undefined ? hint : `${hint} ${sharesText(shares)}`);
@@ -108,10 +108,10 @@ const sizeOf = (
   stale_since: staleSince === undefined ? null : isoTime(staleSince * 1000),
 });
 
-/** Entries by where they come from, the first of them as an example. */
+/** `share`: an example. */
 const sharesOf = (share: { readonly name: string; readonly entries: number }, about: string) => {
   const fields = { largest: listOf(share), others: { count: 2, entries: 1200 } };
-  const description = `${about}; null where the workspace has had as much counted as it may for now.`;
+  const description = `${about}; null: the workspace has used its share of counting time.`;
   return [exampleOf(fields), nullable(objectOf(fields, { description }))] as const;
 };
 
@@ -127,23 +127,21 @@ const SIZE = {
   over_cap: false,
   left_out: LEFT_OUT,
   address_rules: [1200, 'Rules for addresses and networks.'],
-  rules: [1210, 'All rules of its action, whichever family they are of.'],
-  costs: listOf({ name: 'country NL', networks: 7900 }, { description: 'The countries and ASNs that have most networks, ten at most.' }),
-  by_list: sharesOf(
-    { name: 'scanners', entries: 7900 },
-    'The entries by list, before neighbours are put together, ten by name, the rest as a sum',
+  rules: [1210, 'All rules of this action, in any family.'],
+  costs: listOf({ name: 'country NL', networks: 7900 }, { description: 'The countries and ASNs with the most networks, at most ten.' }),
+  by_list: sharesOf({ name: 'scanners', entries: 7900 }, 'Entries by list before merging of neighbours: ten by name, the rest as a sum'),
+  by_key: sharesOf({ name: 'ids', entries: 7900 }, 'The same by the key of the last write'),
+  copies: listOf(
+    { id: '0195a3c0-0000-7000-8000-000000000001', name: 'edge', of: [['scanners'], Type.Array(Type.String())] },
+    { description: 'Lists that copy other lists of the feed. A copy does not count toward min_sources.' },
   ),
-  by_key: sharesOf({ name: 'ids', entries: 7900 }, 'The same by the key that wrote them last'),
   of_rules: [
     null,
-    nullable(
-      Type.Integer({ description: 'How many of the rules by_list and by_key are of, the newest of each list first; null: of all.' }),
-    ),
+    nullable(Type.Integer({ description: 'The number of rules behind by_list and by_key, the newest of each list first; null: all.' })),
   ],
 } as const satisfies Fields;
 const Size = nullable(objectOf(SIZE));
 
-/** A measure as JSON has it. */
 export const measureJson = ({ entryLimit, leftOut, addressRules, shares, ...measure }: FeedMeasure) => ({
   ...measure,
   entry_limit: entryLimit,
@@ -155,7 +153,7 @@ export const measureJson = ({ entryLimit, leftOut, addressRules, shares, ...meas
   of_rules: shares?.ofRules ?? null,
 });
 
-/** What the workspace's feed (null), that of a list, or one made of lists is made of now. Rejects with NOT_FOUND when it is gone. */
+/** null: the workspace's feed. Rejects with NOT_FOUND. */
 async function madeOf({ store, workspaceId }: ManageContext, feedId: string | null): Promise<ProposedFeed> {
   if (feedId === null) {
     const workspace = await store.workspace(workspaceId);
@@ -168,7 +166,7 @@ async function madeOf({ store, workspaceId }: ManageContext, feedId: string | nu
   }
   throw new WeirError('NOT_FOUND', GONE);
 }
-const GONE = 'the feed is gone';
+const GONE = 'the feed was deleted';
 
 type Settings = Readonly<Record<string, unknown>> & {
   readonly feed?: string;
@@ -176,13 +174,13 @@ type Settings = Readonly<Record<string, unknown>> & {
   readonly all_lists?: boolean;
 };
 
-/** How large a feed is now, and how large it would be with a change; a change of no feed is a feed that is to be made. */
+/** Without a feed, the change describes a new one. */
 async function measureChange(context: ManageContext, { feed, ...change }: Settings): Promise<object> {
   const { measurer, workspaceId, store } = context;
   if (measurer === undefined) throw new WeirError('REFUSED', NO_FEEDS);
   const measure = async (of: Parameters<typeof measurer.measure>[0]['feed']) => {
     const size = await within(measurer.measure({ workspaceId, feed: of }), MEASURE_LIMIT, 'the feed thread').catch((error: unknown) => {
-      throw hasCode(error, 'TIMEOUT') ? new WeirError('REFUSED', 'this takes too long at this time: try again') : error;
+      throw hasCode(error, 'TIMEOUT') ? new WeirError('REFUSED', 'this currently takes too long: try again') : error;
     });
     if (size === undefined) throw new WeirError('NOT_FOUND', GONE);
     return measureJson(size);
@@ -195,8 +193,8 @@ async function measureChange(context: ManageContext, { feed, ...change }: Settin
   if (Object.keys(change).length === 0) return { before: now, after: null };
   const made = isNew ? { profile: { ...NO_SETTINGS, name: '' }, lists: null, making: NO_MAKING } : await madeOf(context, feedId);
   const lists = members === undefined ? made.lists : members;
-  const kept = made.making.always.filter((id) => lists?.includes(id) ?? true);
-  const making = { ...made.making, always: kept, ...patch };
+  const trusted = made.making.always.filter((id) => lists?.includes(id) ?? true);
+  const making = { ...made.making, always: trusted, ...patch };
   requireMaking({ ...making, lists });
   const after = { profile: { ...made.profile, ...patch }, lists, making };
   return { before: now, after: await measure(after) };
@@ -204,21 +202,21 @@ async function measureChange(context: ManageContext, { feed, ...change }: Settin
 
 export const CONTENT_OPERATIONS: readonly Operation[] = [
   operation('getContent', 'GET /content', 'rules:read', {
-    summary: 'The beginning of a feed as it is served now, with the count and digest to compare a device with',
+    summary: 'Get the first lines of a feed, with count and digest',
     query: Type.Object({
       feed: Feed,
       format: Type.Optional(Type.Enum([...FORMAT_NAMES])),
       family: Type.Optional(Type.Enum([...FAMILIES])),
       action: Type.Optional(Type.Enum([...ACCESS_ACTIONS])),
-      lines: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_LINES, description: `${USUAL_LINES} when absent.` })),
+      lines: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_LINES, description: `Default ${USUAL_LINES}.` })),
     }),
     answer: Content,
     refusals: { 404: 'there is no list or feed "edge"', 409: NO_FEEDS },
     run: (context, { query }) => readContent(context, query),
   }),
   operation('measureFeed', 'POST /measure', 'rules:read', {
-    summary: 'How large a feed is, what costs it most, and how large it would be with other lists or settings',
-    description: 'Nothing is changed. Without feed and with lists it is a feed that is to be made; then before is null.',
+    summary: 'Measure a feed as it is, and with other lists or settings',
+    description: 'Changes nothing. With lists and without feed, it measures a new feed; then before is null.',
     body: Type.Object({ feed: Feed, ...MAKING }),
     answer: answerOf('Measure', {
       before: [exampleOf(SIZE), Size],

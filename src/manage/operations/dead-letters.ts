@@ -1,11 +1,11 @@
-/** Messages of the workspace that could not be landed (SPEC D4.6, D15.39). */
+/** SPEC D4.6, D15.39. */
 import { answerOf, type Fields, Type, textField } from '../../json/schema.ts';
 import type { ManageContext } from '../context.ts';
 import { deadLetterJson, dropLetters, findLetters, isOfWorkspace, replayLetters } from '../dead-letters.ts';
 import { type Operation, operation } from '../operation.ts';
 import { BY_NUMBER, pageRequest, pageSchema } from '../page.ts';
 
-/** Dead letters of a page at most, and characters of their values there: a message may be large. */
+/** Letters per page, and characters of their values: a message may be large. */
 const MOST = 50;
 const SHOWN = 400;
 const MOST_IDS = 100;
@@ -34,10 +34,10 @@ const changeOf = ({ workspaceId, by }: ManageContext) => ({ workspaceId, by });
 
 export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
   operation('listDeadLetters', 'GET /dead-letters', 'manage', {
-    summary: 'The messages of the workspace that could not be landed, newest first',
+    summary: 'List the messages that could not be applied, newest first',
     query: Type.Object({
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description: `Items of the page; ${MOST} when absent.` })),
-      after: textField(20, 'The value of next in the page before.'),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description: `Items per page; default ${MOST}.` })),
+      after: textField(20, 'The next of the previous page.'),
     }),
     answer: pageSchema('DeadLetters', 'dead_letters', LETTER, Letter),
     async run({ store, workspaceId }, { query: { limit = MOST, ...query } }) {
@@ -47,7 +47,7 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
     },
   }),
   operation('getDeadLetter', 'GET /dead-letters/{letter}', 'manage', {
-    summary: 'One dead letter as a whole',
+    summary: 'Get a complete dead letter',
     answer: Letter,
     refusals: { 404: UNKNOWN },
     async run(context, { params }) {
@@ -56,14 +56,14 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
     },
   }),
   operation('replayDeadLetters', 'POST /dead-letter-replays', 'manage', {
-    summary: 'Send messages to the end of the stream again, as received at their first time',
-    description: 'What can still not be landed becomes a dead letter again, under another id.',
+    summary: 'Send messages again, with their original time of receipt',
+    description: 'A message that still cannot be applied becomes a dead letter again, with another id.',
     body: IDS,
     answer: answerOf('Replayed', { replayed: [[3], Type.Array(Type.Integer())] }),
     audit: 'dead letter dropped',
     refusals: { 404: UNKNOWN },
     examples: [{ ids: [3] }],
-    // Two at once would each publish a letter before either has dropped it.
+    // Concurrent replays would both publish a letter before either drops it.
     run: (context, { body }) =>
       context.inTurn(async () => {
         const letters = await own(context, body.ids);

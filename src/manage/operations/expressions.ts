@@ -1,4 +1,4 @@
-/** Trying filter expressions (SPEC D15.40, D19.15). */
+/** SPEC D15.40, D19.15. */
 
 import { encodeText } from '@weir/expression/bytes.ts';
 import { faultExcerpt, faultLine } from '@weir/expression/fault.ts';
@@ -11,34 +11,34 @@ import { fieldFault, type Operation, operation } from '../operation.ts';
 const FAULT = {
   line: 1,
   column: [4, 'In bytes of UTF-8, from 1.'],
-  length: [5, 'Bytes of the faulty stretch.'],
+  length: [5, 'Length of the faulty part, bytes.'],
   text: 'unknown field',
-  excerpt: ['  ip.sorce eq 192.0.2.1\n     ^^^^^', 'The line at fault, with carets under it.'],
+  excerpt: ['  ip.sorce eq 192.0.2.1\n     ^^^^^', 'The faulty line, with carets under the fault.'],
 } as const satisfies Fields;
 
-const HINTS = [[], Type.Array(Type.String(), { description: 'What the author may not have meant.' })] as const;
+const HINTS = [[], Type.Array(Type.String(), { description: 'Likely mistakes.' })] as const;
 
 export const EXPRESSION_OPERATIONS: readonly Operation[] = [
   operation('listExpressionNames', 'GET /expressions/names', 'rules:read', {
-    summary: 'The fields and functions that filter expressions may use, with their types',
-    query: Type.Object({ kind: wordField(EXPRESSION_KINDS, 'waf_rule when absent.') }),
+    summary: 'List the fields and functions of expressions, with their types',
+    query: Type.Object({ kind: wordField(EXPRESSION_KINDS, 'Default: waf_rule.') }),
     answer: answerOf('ExpressionNames', {
       names: listOf({
         name: 'http.request.path',
         kind: ['field', Type.Enum(['field', 'function'])],
-        type: ['Bytes', 'Of a field its own; of a function what it returns.'],
-        takes: [null, nullable(Type.String({ description: 'What a function takes; null for a field.' }))],
+        type: ['Bytes', 'The type of a field, or the return type of a function.'],
+        takes: [null, nullable(Type.String({ description: 'Parameters of a function; null for a field.' }))],
       }),
     }),
     run: async ({ schemes }, { query: { kind = 'waf_rule' } }) => ({ names: expressionNames(schemes[kind as ExpressionKind]) }),
   }),
   operation('checkExpression', 'POST /expressions/check', 'rules:read', {
-    summary: 'Judge a filter expression as the signal endpoint does',
+    summary: 'Check an expression like the signal endpoint',
     body: Type.Object({ kind: Type.Enum([...EXPRESSION_KINDS]), expression: Type.String() }),
     answer: answerOf('ExpressionVerdict', {
       valid: false,
-      phase: [null, nullable(Type.String({ description: 'The phase that it needs; null for kinds without one.' }))],
-      fields: [[], Type.Array(Type.String(), { description: 'The fields that it uses.' })],
+      phase: [null, nullable(Type.String({ description: 'The required phase; null for kinds without phases.' }))],
+      fields: [[], Type.Array(Type.String(), { description: 'The fields it uses.' })],
       hints: HINTS,
       fault: [exampleOf(FAULT), nullable(objectOf(FAULT))],
     }),
@@ -56,16 +56,16 @@ export const EXPRESSION_OPERATIONS: readonly Operation[] = [
     },
   }),
   operation('testExpression', 'POST /expressions/test', 'rules:read', {
-    summary: 'Tell what a filter expression is for a request, and why',
-    description: 'One test of a workspace runs at a time.',
+    summary: 'Evaluate an expression for a request, with an explanation',
+    description: 'A workspace can run one test at a time.',
     body: Type.Object({
       kind: Type.Enum([...EXPRESSION_KINDS]),
       expression: Type.String(),
-      request: Type.String({ description: 'Fields by name as JSON, an entry of a HAR, a curl command or a line of an access log.' }),
+      request: Type.String({ description: 'Fields by name as JSON, a HAR entry, a curl command, or a line of an access log.' }),
     }),
     answer: answerOf('ExpressionTested', {
-      result: [true, nullable(Type.Boolean({ description: 'null when the evaluation fails.' }))],
-      error: [null, nullable(Type.String({ description: 'Why it fails.' }))],
+      result: [true, nullable(Type.Boolean({ description: 'null if the evaluation fails.' }))],
+      error: [null, nullable(Type.String({ description: 'The reason of the failure.' }))],
       why: [
         {
           text: 'http.request.path contains "/login"',
@@ -75,16 +75,16 @@ export const EXPRESSION_OPERATIONS: readonly Operation[] = [
         },
         Type.Object(
           {},
-          { additionalProperties: true, description: 'The expression with each part and its value: text, value, state, parts.' },
+          { additionalProperties: true, description: 'The expression and its parts with their values: text, value, state, parts.' },
         ),
       ],
-      lacking: [[], Type.Array(Type.String(), { description: 'What the expression reads and the request lacks.' })],
+      lacking: [[], Type.Array(Type.String(), { description: 'Fields that the expression reads and the request does not contain.' })],
       agent: [
         { result: true, error: null },
         nullable(
           Type.Object(
             { result: nullable(Type.Boolean()), error: nullable(Type.String()) },
-            { description: 'As the agent sees the request.' },
+            { description: 'The result for the request as the agent sees it.' },
           ),
         ),
       ],

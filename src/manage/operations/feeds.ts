@@ -1,5 +1,3 @@
-/** Feeds made of lists, and the workspace's own. */
-
 import {
   type ComposedFeed,
   FEED_SETTINGS,
@@ -23,10 +21,9 @@ import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../pag
 import { DELETE_QUERY, DELETION, DELETION_WORDS, deletionBody } from './deleted.ts';
 import { Name, settable, settingFields, settingsPatch } from './settings.ts';
 
-/** Lists that one request names at most. */
 const MOST_LISTS = 1000;
 
-/** Makes a feed of lists. Rejects with REFUSED when a list or a feed has its name, with NOT_FOUND when there is no such list. */
+/** Rejects with REFUSED if the name is taken, with NOT_FOUND for an unknown list. */
 export async function createFeed(
   context: ChangeContext,
   wanted: FeedPatch & { readonly name: string; readonly lists: Members },
@@ -36,7 +33,7 @@ export async function createFeed(
   return context.store.createFeed(context.workspaceId, feed, { ...changeOptions(context), most: context.maxFeeds });
 }
 
-/** Changes the lists or the settings of a feed; what the patch does not name stays. */
+/** Absent fields stay. */
 export async function changeFeed(context: ChangeContext, ref: string, patch: FeedPatch): Promise<ComposedFeed> {
   const feed = await findFeed(context.store, context.workspaceId, ref);
   if (patch.minSources !== undefined || patch.always !== undefined || patch.lists !== undefined) {
@@ -46,7 +43,7 @@ export async function changeFeed(context: ChangeContext, ref: string, patch: Fee
   return context.store.updateFeed(context.workspaceId, feed.id, patch, changeOptions(context));
 }
 
-/** Throws where lists, by whichever names, cannot make a feed so. */
+/** Lists may be ids or names. Throws USAGE. */
 export function requireMaking({
   lists,
   minSources,
@@ -54,11 +51,10 @@ export function requireMaking({
 }: Pick<FeedMaking, 'minSources' | 'always'> & { readonly lists: Members }): void {
   if (lists === null) return;
   if (minSources !== null && minSources > Math.max(1, lists.length))
-    throw fieldFault('min_sources', `is more than the ${lists.length} lists that the feed is made of`);
-  if (always.some((id) => !lists.includes(id))) throw fieldFault('always', 'names a list that the feed is not made of');
+    throw fieldFault('min_sources', `exceeds the number of lists of the feed, ${lists.length}`);
+  if (always.some((id) => !lists.includes(id))) throw fieldFault('always', 'names a list that is not part of the feed');
 }
 
-/** A feed as JSON has it. */
 export const feedJson = (feed: ComposedFeed) => ({
   id: feed.id,
   workspace_id: feed.workspaceId,
@@ -73,10 +69,10 @@ const FEED = {
   id: '0195a3c0-0000-7000-8000-000000000003',
   workspace_id: '0195a3c0-0000-7000-8000-000000000000',
   name: ['perimeter', Name],
-  all_lists: [false, 'Made of all lists, also of those that are made later.'],
-  lists: [['0195a3c0-0000-7000-8000-000000000001'], Type.Array(Type.String({ format: 'uuid' }), { description: 'In their order.' })],
+  all_lists: [false, 'Contains all lists, including future ones.'],
+  lists: [['0195a3c0-0000-7000-8000-000000000001'], Type.Array(Type.String({ format: 'uuid' }), { description: 'In this order.' })],
   ...settingFields({ ...NO_SETTINGS, ...NO_MAKING }, FEED_SETTINGS),
-  always: [[], Type.Array(Type.String({ format: 'uuid' }), { description: 'Lists that are enough by themselves.' })],
+  always: [[], Type.Array(Type.String({ format: 'uuid' }), { description: 'Trusted lists: always included, no second source needed.' })],
   feed: FEED_STATE,
 } as const satisfies Fields;
 const Feed = answerOf('Feed', FEED);
@@ -84,18 +80,16 @@ const Feed = answerOf('Feed', FEED);
 const listNames = (description: string) =>
   Type.Optional(Type.Array(Type.String({ maxLength: 200, format: 'text' }), { maxItems: MOST_LISTS, description }));
 
-/** What a body may say of a feed besides its name. */
 export const MAKING = {
-  lists: listNames('UUIDs or unique names of lists, in their order.'),
-  all_lists: flagField('All lists, also those that are made later.'),
-  always: listNames('Lists of the feed that are enough by themselves where lists have to agree: own detections.'),
+  lists: listNames('UUIDs or unique names of lists, in this order.'),
+  all_lists: flagField('All lists, including future ones.'),
+  always: listNames('Trusted lists of the feed, such as own detections: always included, no second source needed.'),
   ...settable(FEED_SETTINGS),
 };
 
-/** What a body changes of a feed. */
 export async function feedPatch(context: ManageContext, body: Readonly<Record<string, unknown>>): Promise<FeedPatch> {
   const { lists, all_lists: all = false, always } = body as { lists?: string[]; all_lists?: boolean; always?: string[] };
-  if (all && lists !== undefined) throw fieldFault('lists', 'must not be given beside all_lists');
+  if (all && lists !== undefined) throw fieldFault('lists', 'cannot be combined with all_lists');
   return {
     ...settingsPatch(body, FEED_SETTINGS),
     ...(all ? { lists: null } : lists !== undefined && { lists: await idsOf(context, lists) }),
@@ -110,7 +104,7 @@ async function idsOf({ store, workspaceId }: ManageContext, refs: readonly strin
 }
 
 const feedBody = (feed: ComposedFeed, context: ManageContext) => ({ ...feedJson(feed), feed: feedStateJson(context, feed.id) });
-const shown = (feed: ComposedFeed, context: ManageContext): Outcome => ({
+const respond = (feed: ComposedFeed, context: ManageContext): Outcome => ({
   body: feedBody(feed, context),
   tag: stateTag(feedState(feed)),
 });
@@ -120,21 +114,21 @@ const TAKEN = 'the workspace has a list called "perimeter"; lists and feeds shar
 
 export const FEED_OPERATIONS: readonly Operation[] = [
   operation('listFeeds', 'GET /feeds', 'rules:read', {
-    summary: 'The feeds made of lists, oldest first',
+    summary: 'List the composed feeds, oldest first',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Feeds', 'feeds', FEED, Feed),
     run: ({ store, workspaceId }, { query }) => store.feedPage(workspaceId, pageRequest(query, BY_NUMBER)),
     show: (page, context) => ({ body: pageBody('feeds', page, (feed) => feedBody(feed, context)) }),
   }),
   operation('getFeed', 'GET /feeds/{feed}', 'rules:read', {
-    summary: 'One feed made of lists, by UUID or name',
+    summary: 'Get a composed feed by UUID or name',
     answer: Feed,
     refusals: { 404: UNKNOWN },
     run: ({ store, workspaceId }, { params }) => findFeed(store, workspaceId, params.feed!),
-    show: shown,
+    show: respond,
   }),
   operation('createFeed', 'POST /feeds', 'manage', {
-    summary: 'Make a feed of several lists, or of all of them',
+    summary: 'Create a feed of several lists, or of all',
     body: Type.Object({ name: Name, ...MAKING }),
     answer: Feed,
     audit: 'feed created',
@@ -147,14 +141,14 @@ export const FEED_OPERATIONS: readonly Operation[] = [
     ],
     async run(context, { body }) {
       const { lists, ...patch } = await feedPatch(context, body);
-      if (lists === undefined) throw fieldFault('lists', 'is required, or all_lists: true');
+      if (lists === undefined) throw fieldFault('lists', 'is required unless all_lists is true');
       return createFeed(context, { ...patch, name: body.name, lists });
     },
     status: 201,
-    show: (feed, context) => ({ ...shown(feed, context), location: `/feeds/${feed.id}` }),
+    show: (feed, context) => ({ ...respond(feed, context), location: `/feeds/${feed.id}` }),
   }),
   operation('changeFeed', 'PATCH /feeds/{feed}', 'manage', {
-    summary: 'Change the lists or what is set of a feed; null unsets, what is not named stays',
+    summary: 'Change the lists or settings of a feed; null unsets',
     body: Type.Object(MAKING),
     answer: Feed,
     audit: 'feed changed',
@@ -162,16 +156,19 @@ export const FEED_OPERATIONS: readonly Operation[] = [
     refusals: { 404: UNKNOWN },
     examples: [{ lists: ['edge'], format: 'commented' }],
     run: async (context, { params, body }) => changeFeed(context, params.feed!, await feedPatch(context, body)),
-    show: shown,
+    show: respond,
   }),
   operation('deleteFeed', 'DELETE /feeds/{feed}', 'manage', {
-    summary: 'Delete a feed, not its lists; keys that are bound to it are revoked',
+    summary: 'Delete a feed but not its lists; revokes bound keys',
     description: DELETION_WORDS,
     query: Type.Object(DELETE_QUERY),
     answer: DELETION,
     audit: 'feed deleted',
     edits: true,
-    refusals: { 404: UNKNOWN, 409: 'with the feed "perimeter" goes 1 key: with preview=1 it is told in full, with confirmed=1 it is done' },
+    refusals: {
+      404: UNKNOWN,
+      409: 'deleting the feed "perimeter" also revokes 1 key: see the details with preview=1, delete with confirmed=1',
+    },
     run: (context, { params, query: { for_good: forGood, ...request } }) =>
       deleteNamed(context, 'composed', params.feed!, { ...request, forGood }),
     show: (deletion) => ({ body: deletionBody(deletion) }),

@@ -1,4 +1,4 @@
-/** API keys: making, listing and revoking them. A key never makes or revokes one that may do more than itself. */
+/** A key cannot manage keys that exceed it. */
 
 import { type KeyInfo, type KeyPatch, type KeyRequest, keyNetwork, keyState, MOST_NETWORKS, makeKey } from '../../account/key.ts';
 import { PERMISSIONS, type Permission } from '../../account/permission.ts';
@@ -10,18 +10,18 @@ import { answerOf, durationOf, type Fields, flagField, nullable, Type, textField
 import { LIMITS } from '../../signal/limits.ts';
 import { type ChangeContext, changeOptions } from '../context.ts';
 import { LATELY_WORDS, RECENT_USES, type RecentUses, recentUses } from '../devices/recent-use.ts';
-import { findFeed, findList } from '../find.ts';
+import { findFeed, findKeyNamed, findList } from '../find.ts';
 import { refuseBeyond, refuseElsewhere, refuseMore } from '../keys/bounds.ts';
 import { type Operation, operation, refuseNewName } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 
-/** The place at which pages of keys go on: instant and id. */
+/** Instant and id. */
 const BY_TIME = /^-?\d{1,16}:[0-9a-f-]{1,36}$/;
 
-/** A key that was made. Its text is shown once, and kept nowhere. */
+/** The text is not stored. */
 export type MadeKey = KeyInfo & { readonly text?: string };
 
-/** Makes a key. Rejects with USAGE when it cannot be bound so, with FORBIDDEN when it could do more than the caller, for longer, or from elsewhere. */
+/** Rejects with USAGE, and with FORBIDDEN if it exceeds the caller. */
 export async function createKey(context: ChangeContext, request: KeyRequest): Promise<MadeKey> {
   const made = makeKey(request);
   if (typeof made === 'string') throw new WeirError('USAGE', made);
@@ -32,17 +32,17 @@ export async function createKey(context: ChangeContext, request: KeyRequest): Pr
   };
 }
 
-/** What a request gives a new key, by permissions or by role. Rejects with USAGE where it names both. */
+/** Rejects with USAGE if both are given. */
 export function permissionsGiven(
   permissions: readonly Permission[] | undefined,
   role: RoleName | undefined,
 ): Pick<KeyRequest, 'permissions'> {
-  if (permissions !== undefined && role !== undefined) throw new WeirError('USAGE', 'a key has a role or permissions, not both');
+  if (permissions !== undefined && role !== undefined) throw new WeirError('USAGE', 'give either role or permissions');
   const given = role === undefined ? permissions : ROLES[role];
   return given === undefined ? {} : { permissions: [...new Set(given)] };
 }
 
-/** Changes a key. Rejects with NOT_FOUND, with FORBIDDEN when it can do more than the caller, or is good from elsewhere afterwards. */
+/** Rejects with NOT_FOUND and FORBIDDEN. */
 export async function changeKey(context: ChangeContext, id: string, { networks, ...patch }: KeyPatch): Promise<KeyInfo> {
   const key = await findKey(context, id);
   refuseMore(context, key.permissions);
@@ -56,17 +56,16 @@ export async function changeKey(context: ChangeContext, id: string, { networks, 
   );
 }
 
-/** Networks in their canonical form, each once. */
 export const canonicalNetworks = (networks: readonly string[]) => [...new Set(networks.map((text) => keyNetwork(text) ?? text))];
 
-/** What was revoked, or would be, and who has used it lately. */
+/** Or a preview. */
 export interface Revocation extends RecentUses {
   readonly id: string;
   readonly name: string | null;
   readonly revoked: boolean;
 }
 
-/** Revokes a key, for good, or tells who uses it. Rejects with NOT_FOUND, with FORBIDDEN when it can do more than the caller. */
+/** Rejects with NOT_FOUND and FORBIDDEN. */
 export async function revokeKey(context: ChangeContext, id: string, preview = false): Promise<Revocation> {
   const { store, workspaceId } = context;
   const key = await findKey(context, id);
@@ -76,13 +75,8 @@ export async function revokeKey(context: ChangeContext, id: string, preview = fa
   return { id: key.id, name: key.name, revoked: !preview, ...uses };
 }
 
-async function findKey({ store, workspaceId }: ChangeContext, id: string): Promise<KeyInfo> {
-  const key = await store.key(workspaceId, id);
-  if (key === undefined) throw new WeirError('NOT_FOUND', `there is no key "${id}"`);
-  return key;
-}
+const findKey = ({ store, workspaceId }: ChangeContext, ref: string): Promise<KeyInfo> => findKeyNamed(store, workspaceId, ref);
 
-/** A key as JSON has it. */
 export const keyJson = (key: KeyInfo) => ({
   id: key.id,
   prefix: key.prefix,
@@ -102,14 +96,14 @@ export const keyJson = (key: KeyInfo) => ({
 const optionalText = nullable(Type.String());
 const KEY = {
   id: '0195a3c0-0000-7000-8000-000000000002',
-  prefix: ['weir_Ab3d', 'The first characters of its text, to recognise it by.'],
+  prefix: ['weir_Ab3d', 'The first characters of its text, to recognize it.'],
   name: ['edge firewall', optionalText],
   permissions: [['feed:read'], Type.Array(Type.Enum([...PERMISSIONS]))],
-  role: [null, nullable(Type.Enum([...ROLE_NAMES]), { description: 'The role that may exactly what the permissions allow.' })],
+  role: [null, nullable(Type.Enum([...ROLE_NAMES]), { description: 'The role with exactly these permissions.' })],
   workspace_id: '0195a3c0-0000-7000-8000-000000000000',
-  list_id: ['0195a3c0-0000-7000-8000-000000000001', nullable(Type.String(), { description: 'The list that it is bound to.' })],
-  feed_id: [null, nullable(Type.String(), { description: 'The feed made of lists that it is bound to.' })],
-  from: [['198.51.100.0/24'], Type.Array(Type.String(), { description: 'The networks that it is good from; none: from anywhere.' })],
+  list_id: ['0195a3c0-0000-7000-8000-000000000001', nullable(Type.String(), { description: 'The list it is bound to.' })],
+  feed_id: [null, nullable(Type.String(), { description: 'The composed feed it is bound to.' })],
+  from: [['198.51.100.0/24'], Type.Array(Type.String(), { description: 'The networks it is limited to; empty: any.' })],
   created_at: '2026-11-20T10:00:00.000Z',
   expires_at: [null, optionalText],
   revoked_at: [null, optionalText],
@@ -117,20 +111,19 @@ const KEY = {
 } as const satisfies Fields;
 const FROM = Type.Array(Type.String({ format: 'network' }), {
   maxItems: MOST_NETWORKS,
-  description: 'The networks that it is good from, such as 10.0.0.0/8; elsewhere it is as a key that there is not. None: from anywhere.',
+  description: 'The networks it is limited to, such as 10.0.0.0/8; from other networks the key is rejected. Empty: any.',
 });
-/** What a key is made with. */
 export const KEY_FIELDS = {
   permissions: Type.Optional(
     Type.Array(Type.Enum([...PERMISSIONS]), {
       minItems: 1,
       maxItems: PERMISSIONS.length,
-      description: 'signal:write and feed:read when absent.',
+      description: 'Default: signal:write and feed:read.',
     }),
   ),
-  role: wordField(ROLE_NAMES, 'Instead of permissions: all that the role may.'),
+  role: wordField(ROLE_NAMES, 'Instead of permissions: all permissions of a role.'),
   list: textField(200, 'Binds it to a list, by UUID or unique name.', { format: 'text' }),
-  feed: textField(200, 'Binds it to a feed made of lists.', { format: 'text' }),
+  feed: textField(200, 'Binds it to a composed feed.', { format: 'text' }),
   from: Type.Optional(FROM),
 };
 const Key = answerOf('Key', KEY);
@@ -140,7 +133,7 @@ const NewKey = answerOf('NewKey', {
   key: [
     'weir_Ab3dEfGh1jKlMnOpQrStUvWxYz0123456789abcdefg',
     nullable(Type.String(), {
-      description: 'The text of the key, shown this once. null: the request was answered before, and the text is kept nowhere.',
+      description: 'The text of the key, returned only once. null: this is a repeated response, and the text is not stored.',
     }),
   ],
 });
@@ -148,28 +141,28 @@ const NewKey = answerOf('NewKey', {
 const AMBIGUOUS = '2 lists are called "edge"; use the id: 0195a3c0-0000-7000-8000-000000000001, 0195a3c0-0000-7000-8000-000000000004';
 const UNKNOWN = 'there is no key "0195a3c0-0000-7000-8000-000000000009"';
 
-const shownKey = (key: KeyInfo) => ({ body: keyJson(key), tag: stateTag(keyState(key)) });
+const respond = (key: KeyInfo) => ({ body: keyJson(key), tag: stateTag(keyState(key)) });
 
 export const KEY_OPERATIONS: readonly Operation[] = [
   operation('listKeys', 'GET /keys', 'keys:write', {
-    summary: 'The keys of the workspace, oldest first, revoked ones included',
+    summary: 'List all keys, oldest first, including revoked ones',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Keys', 'keys', KEY, Key),
     run: ({ store, workspaceId }, { query }) => store.keyPage(workspaceId, pageRequest(query, BY_TIME)),
     show: (page) => ({ body: pageBody('keys', page, keyJson) }),
   }),
   operation('getKey', 'GET /keys/{key}', 'keys:write', {
-    summary: 'One key, by id',
+    summary: 'Get a key by id or unique name',
     answer: Key,
     refusals: { 404: UNKNOWN },
     run: (context, { params }) => findKey(context, params.key!),
-    show: shownKey,
+    show: respond,
   }),
   operation('changeKey', 'PATCH /keys/{key}', 'keys:write', {
-    summary: 'Change the name of a key, or the networks that it is good from',
-    description: 'A key cannot change one that may do more than itself, or is good afterwards from where it is not itself (403).',
+    summary: 'Change the name or the networks of a key',
+    description: 'A key cannot change a more powerful key, or give it networks outside of its own (403).',
     body: Type.Object({
-      name: Type.Optional(nullable(Type.String({ format: 'text' }), { description: 'What the key is for.' })),
+      name: Type.Optional(nullable(Type.String({ format: 'text' }), { description: 'The purpose of the key.' })),
       from: Type.Optional(FROM),
     }),
     answer: Key,
@@ -179,13 +172,13 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     examples: [{ from: ['198.51.100.0/24', '2001:db8:1::/48'] }],
     run: (context, { params, body: { name, from } }) =>
       changeKey(context, params.key!, { ...(name !== undefined && { name }), ...(from !== undefined && { networks: from }) }),
-    show: shownKey,
+    show: respond,
   }),
   operation('createKey', 'POST /keys', 'keys:write', {
-    summary: 'Make a key; its text is in this answer only',
-    description: 'A key cannot make one that may do more than itself, for longer, or from elsewhere (403).',
+    summary: 'Create a key; only this response contains its text',
+    description: 'A key cannot create a key with more permissions, a later expiry or more networks than its own (403).',
     body: Type.Object({
-      name: Type.Optional(Type.String({ format: 'name', description: 'What the key is for.' })),
+      name: Type.Optional(Type.String({ format: 'name', description: 'The purpose of the key.' })),
       ...KEY_FIELDS,
       expires_in: Type.Optional(durationOf('s', 'Seconds', { minimum: 1, maximum: LIMITS.expirySeconds })),
     }),
@@ -210,10 +203,10 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     show: (key: MadeKey) => ({ body: { ...keyJson(key), key: key.text ?? null }, location: `/keys/${key.id}` }),
   }),
   operation('revokeKey', 'DELETE /keys/{key}', 'keys:write', {
-    summary: 'Revoke a key, for good; it stays in the list',
-    description: 'A key cannot revoke one that may do more than itself (403).',
+    summary: 'Revoke a key for good; it stays in the list',
+    description: 'A key cannot revoke a more powerful key (403).',
     query: Type.Object({
-      preview: flagField(`true: tells who has used it ${LATELY_WORDS}, and revokes nothing.`),
+      preview: flagField(`true: preview only, with the clients that used it ${LATELY_WORDS}.`),
     }),
     answer: answerOf('Revoked', { id: KEY.id, name: KEY.name, revoked: true, ...RECENT_USES }),
     audit: 'key revoked',

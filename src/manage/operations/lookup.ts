@@ -1,4 +1,4 @@
-/** Why an address is in feeds, or is not (SPEC D10, D15.38). */
+/** SPEC D10, D15.38. */
 
 import { timeUntil, within } from '../../clock.ts';
 import { hasCode, WeirError } from '../../errors.ts';
@@ -15,7 +15,7 @@ import { namesIn } from '../rules/rule-json.ts';
 import { HITS } from './hits-schema.ts';
 import { RULE_EXAMPLE, Rule } from './rules/rule-schema.ts';
 
-/** How long an explanation may take, ms. */
+/** ms */
 const LIMIT = 15_000;
 const VERDICT = Type.Enum(['in', 'partly', 'out']);
 
@@ -31,20 +31,17 @@ const EXPLAINED = answerOf(
         name: 'default',
         verdict: ['in', VERDICT],
         family: 'both',
-        entries: [
-          1204,
-          nullable(Type.Integer({ description: 'As it is served now, or was built last; null: this process has not built it.' })),
-        ],
+        entries: [1204, nullable(Type.Integer({ description: 'As currently served or last built; null: this process has not built it.' }))],
         max_entries: [131_072, nullable(Type.Integer())],
         over_cap: [
           false,
-          nullable(Type.Boolean({ description: 'true: it is not published, and polls are answered 413; null: not known.' })),
+          nullable(Type.Boolean({ description: 'true: it exceeds its limit, is not published, and polls get a 413; null: unknown.' })),
         ],
         rules: [
           [{ effect: 'in', idle: null, relation: 'covering', ...RULE_EXAMPLE, list_name: 'default', key_name: 'siem', source: null }],
           Type.Array(Rule, {
             description:
-              'With effect (in, out, none), relation, list_name, key_name and, where a source keeps the list, source: its name, the refresh that wrote the rule last, since when it is there. The first 20. idle says why one has no effect: not_cut_out, no_ranges, other_family, too_few_lists, left_out.',
+              'With effect (in, out, none), relation, list_name, key_name and, if a source manages the list, source: its name, the refresh of the last write, and the time of creation. The first 20. idle is the reason for no effect: not_cut_out, no_ranges, other_family, too_few_lists, left_out.',
           }),
         ],
         rules_left_out: 0,
@@ -54,37 +51,37 @@ const EXPLAINED = answerOf(
           nullable(
             objectOf({
               min_sources: 2,
-              found: [1, Type.Integer({ description: 'Independent lists that have the address which most of them have.' })],
+              found: [1, Type.Integer({ description: 'Independent lists that contain the address of the target that most lists have.' })],
               lists: listOf({ name: 'firehol', always: [false, Type.Boolean()], copies: [[], Type.Array(Type.String())] }),
             }),
-            { description: 'Where lists have to agree, which of them have it; null: they do not have to, or none has it.' },
+            { description: 'For feeds with a quorum: the lists that have it; null: no quorum, or no list has it.' },
           ),
         ],
         unblock: { removes: [[], Type.Array(Type.Integer())], verdict: ['in', VERDICT] },
         subtract_allow: [
           null,
           nullable(Type.Object({ value: Type.Enum(['on', 'workspace']), verdict: VERDICT }), {
-            description: 'What cutting never-block rules out would do; null: no such rule concerns what the feed has of it.',
+            description: 'The effect of subtracting allow rules; null: no such rule concerns the target.',
           }),
         ],
       },
       undefined,
       FEED_PATH,
     ),
-    feeds_left_out: [0, 'Feeds beyond 1,000 that nothing concerns.'],
+    feeds_left_out: [0, 'Feeds beyond 1,000 that do not concern the target.'],
     dropped: listOf(
       { list: 'scanners', ...HITS },
-      { description: 'What was dropped for the lists whose rules put it into feeds; none where no bouncer of the workspace counts.' },
+      { description: 'Drops per list that puts the target into feeds; empty if no bouncer of the workspace reports drops.' },
     ),
   },
   WHOLE_PATH,
 );
 
-/** Feeds of which the size is read as they are served now, and how long that may take in all, ms. */
+/** Served documents read for their size, and the time for all, ms. */
 const SIZED = 20;
 const SIZE_LIMIT = 2_000;
 
-/** How large the feeds are that have the target and that this process has built: by what a poll would be answered (SPEC D45.4). */
+/** As a poll would find them (SPEC D45.4). */
 async function sizesOf(
   { documents, feeds: known, workspaceId, now }: ManageContext,
   feeds: readonly FeedJson[],
@@ -108,7 +105,6 @@ async function sizesOf(
   return sizes;
 }
 
-/** What is asked. */
 interface LookUp {
   readonly target: string;
   readonly action?: AccessAction | undefined;
@@ -118,12 +114,12 @@ interface LookUp {
 
 export const LOOKUP_OPERATIONS: readonly Operation[] = [
   operation('lookUp', 'GET /lookup', 'rules:read', {
-    summary: 'Which feeds have an address, network, ASN or country, and why',
+    summary: 'Explain which feeds contain an address, network, ASN or country',
     query: Type.Object({
       target: Type.String({ maxLength: 64, description: 'An address, a network, an ASN such as AS64500, or a country such as NL.' }),
-      action: wordField(ACCESS_ACTIONS, 'Block feeds (when absent), or allow feeds.'),
-      feed: textField(200, 'Only the feed of this list, or made of lists: UUID or name.'),
-      path: flagField('Also who enforces it, what happened to it, and what a never-block rule would do.'),
+      action: wordField(ACCESS_ACTIONS, 'Block feeds (default) or allow feeds.'),
+      feed: textField(200, 'Only this feed: UUID or name of a list or composed feed.'),
+      path: flagField('Adds enforcement by devices, history, and the effect of an allow rule.'),
     }),
     answer: EXPLAINED,
     refusals: {
@@ -132,7 +128,7 @@ export const LOOKUP_OPERATIONS: readonly Operation[] = [
     },
     async run(context, { query }) {
       if (query.path !== true) return lookUp(context, query);
-      // One path of a workspace at a time: each holds all of its devices while it is made.
+      // Each path loads all devices: one at a time per workspace.
       return context.inTurn(() => lookUp(context, query), `path ${context.workspaceId}`);
     },
   }),
@@ -142,17 +138,17 @@ async function lookUp(context: ManageContext, { target: text, action = 'block', 
   const { store, workspaceId, explainer, isCountry, now } = context;
   const target = targetNamed(text, isCountry);
   if (typeof target === 'string') throw fieldFault('target', target);
-  if (explainer === undefined) throw new WeirError('REFUSED', 'this process builds no feeds: ask one that does');
+  if (explainer === undefined) throw new WeirError('REFUSED', 'this process builds no feeds: ask another one');
   const workspace = await store.workspace(workspaceId);
-  if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
+  if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace was deleted');
   const found = feed === undefined ? undefined : await store.findNamed(workspaceId, feed);
   const feedIds = found && [...found.lists, ...found.feeds].map(({ id }) => id);
   if (feedIds?.length === 0) throw new WeirError('NOT_FOUND', `there is no list or feed "${feed}"`);
   const listId = wantsPath ? await store.defaultList(workspaceId) : undefined;
   const asked = { workspace, target, action, counts: false, ...(feedIds && { feedIds }), ...(listId && { outlook: { listId } }) };
-  // The thread that explains gives up before, with the reason.
+  // The explaining thread times out earlier, with a reason.
   const explained = await within(explainer.explain(asked), LIMIT, 'the explanation').catch((error: unknown) => {
-    throw hasCode(error, 'TIMEOUT') ? new WeirError('REFUSED', 'this takes too long at this time: try again') : error;
+    throw hasCode(error, 'TIMEOUT') ? new WeirError('REFUSED', 'this currently takes too long: try again') : error;
   });
   const names = await namesIn(store, workspaceId);
   const dropped = await droppedOf(store, workspaceId, explained, names, now());

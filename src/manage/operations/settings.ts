@@ -1,4 +1,3 @@
-/** What can be set of lists and of feeds made of lists, in bodies and answers. */
 import type { TSchema } from 'typebox';
 import { LIST_SETTINGS, type ListPatch, type ListSetting } from '../../account/list.ts';
 import { type Fields, Type } from '../../json/schema.ts';
@@ -21,30 +20,27 @@ function settingSchema(setting: ListSetting): TSchema {
       });
 }
 
-/** The schemas of all settings by their field. */
 const schemasOf = (settings: Settings): Readonly<Record<string, TSchema>> =>
   Object.fromEntries(Object.values(settings).map((setting) => [setting.field, settingSchema(setting)]));
 
 export const Name = Type.String({ format: 'name', description: 'Lists and feeds of a workspace share their names.', examples: ['edge'] });
 
-/** What is set of a list or feed, as fields of an answer. */
 export function settingFields<K extends string>(example: { readonly [name in K]: string | number | null }, settings: Settings<K>): Fields {
   const schemas = schemasOf(settings);
   const entries = Object.entries(settings) as [K, ListSetting][];
   return Object.fromEntries(entries.map(([name, { field }]) => [field, [example[name], schemas[field]!] as const]));
 }
 
-/** Fields that a body may set. */
 export const settable = (settings: Settings) =>
   Object.fromEntries(Object.entries(schemasOf(settings)).map(([field, schema]) => [field, Type.Optional(schema)]));
 export const SETTABLE = settable(LIST_SETTINGS);
 
-/** What the fields of a body change; the body fits `settable`. */
+/** The body matches `settable`. */
 export function settingsPatch(body: Readonly<Record<string, unknown>>, settings: Settings = LIST_SETTINGS): ListPatch {
   const given = Object.entries(settings).filter(([, { field }]) => body[field] !== undefined);
   return Object.fromEntries(given.map(([name, setting]) => [name, canonical(setting, body[setting.field])]));
 }
 
-/** A value with its alias, where it is one, replaced. */
+/** Resolves aliases. */
 const canonical = (setting: ListSetting, value: unknown): unknown =>
   'words' in setting && typeof value === 'string' && Object.hasOwn(setting.aliases ?? {}, value) ? setting.aliases![value] : value;

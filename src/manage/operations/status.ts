@@ -1,5 +1,3 @@
-/** The service as a workspace sees it: what runs, what needs attention, which geo data are in use. */
-
 import { ENDING_WORDS } from '../../account/key.ts';
 import { answerOf, type Fields, listOf, nullable, objectOf, Type } from '../../json/schema.ts';
 import { alertsOf, type Status, serviceStatus } from '../alerts.ts';
@@ -9,7 +7,7 @@ import { itemsWith } from '../snoozes.ts';
 import { workspaceParts } from '../workspace-status.ts';
 import { SNOOZE } from './alerts.ts';
 
-/** The status without what is of no workspace: where processes listen. */
+/** URLs of processes concern no workspace. */
 function statusBody({ processes, ...status }: Status): object {
   return { ...status, processes: processes.map(({ url: _url, ...process }) => process) };
 }
@@ -17,29 +15,29 @@ function statusBody({ processes, ...status }: Status): object {
 const free = Type.Unsafe<unknown>({ type: 'object', additionalProperties: true });
 const someOf = (description: string) => [[], Type.Array(free, { description })] as const;
 const STATUS = answerOf('Status', {
-  attention: [[], Type.Array(Type.String(), { description: 'A line for each thing that needs attention.' })],
+  attention: [[], Type.Array(Type.String(), { description: 'One line per alert.' })],
   items: listOf(
     {
-      key: ['guard_rails', 'What it is of: the same as long as it is of that.'],
-      state: ['off', 'How that is.'],
+      key: ['guard_rails', 'Identifies the subject; stays the same when the text changes.'],
+      state: ['off', 'The kind of problem.'],
       text: 'guard rails are off in default (docs/deployment.md)',
       urgent: true,
-      snooze: [null, nullable(objectOf(SNOOZE), { description: 'Who has put it off, why and until when.' })],
+      snooze: [null, nullable(objectOf(SNOOZE), { description: 'The snooze of the alert.' })],
     },
-    { description: 'The same things, what is urgent first, with what was put off.' },
+    { description: 'The alerts, urgent ones first, including snoozed ones.' },
   ),
-  urgent: [false, 'Whether anything of it is more than old geo data and keys that end soon.'],
+  urgent: [false, 'Whether an alert is about more than old geo data or keys that expire soon.'],
   engines: [{ store: { kind: 'embedded', ok: true }, stream: { kind: 'embedded', ok: true } }, free],
   landing: [{ lag_messages: 0, lag_seconds: 0, ok: true }, nullable(free)],
-  feeds: someOf('The feeds of the workspace that these processes have built.'),
+  feeds: someOf('Feeds of the workspace that these processes have built.'),
   geo: [{ country_age_days: 3, asn_age_days: 3 }, free],
-  unused_keys: someOf('Valid keys that were not seen for a week.'),
+  unused_keys: someOf('Valid keys that were not used for a week.'),
   ending_keys: someOf(`${ENDING_WORDS}.`),
-  dead_letters: [0, 'Messages of the workspace that could not land, counted up to 1000.'],
-  stopped: someOf('Devices and bouncers that have stopped pulling within a day.'),
-  full_devices: someOf('Devices that have 90% or more of what they take for all their feeds together.'),
-  sources: someOf('Sources that somebody has to look at.'),
-  failing_webhooks: someOf('Webhooks that have failed five times in a row or more.'),
+  dead_letters: [0, 'Messages of the workspace that could not be applied, counted up to 1000.'],
+  stopped: someOf('Devices and bouncers that stopped fetching within a day.'),
+  full_devices: someOf('Devices at 90% or more of the entries they accept in all feeds together.'),
+  sources: someOf('Sources with a problem.'),
+  failing_webhooks: someOf('Webhooks with five or more failures in a row.'),
   guard_rails_off: [[], Type.Array(Type.String())],
   processes: [
     [
@@ -55,26 +53,26 @@ const STATUS = answerOf('Status', {
 });
 
 const GEO_KIND = {
-  source: ['packaged', Type.Enum(['packaged', 'downloaded', 'operator'], { description: 'Where the data come from.' })],
+  source: ['packaged', Type.Enum(['packaged', 'downloaded', 'operator'], { description: 'The origin of the data.' })],
   format: 'csv',
   date: ['2026-11-19T00:00:00.000Z', Type.String()],
   age_days: 3,
-  keys: [249, 'Countries or ASNs that have ranges.'],
+  keys: [249, 'Countries or ASNs with ranges.'],
   ranges_v4: 240_000,
   ranges_v6: 130_000,
   attribution: ['NRO delegation statistics (CC BY 4.0)', nullable(Type.String())],
 } as const satisfies Fields;
 
-/** The data of a kind, without the paths of the operator's files. */
+/** Hides paths of the operator. */
 function geoKindJson(data: Readonly<Record<string, unknown>>): object {
-  const shown = Object.fromEntries(Object.keys(GEO_KIND).map((name) => [name, data[name]]));
-  return { ...shown, source: data.source === 'packaged' || data.source === 'downloaded' ? data.source : 'operator' };
+  const fields = Object.fromEntries(Object.keys(GEO_KIND).map((name) => [name, data[name]]));
+  return { ...fields, source: data.source === 'packaged' || data.source === 'downloaded' ? data.source : 'operator' };
 }
 
 export const STATUS_OPERATIONS: readonly Operation[] = [
   operation('getStatus', 'GET /status', 'rules:read', {
-    summary: 'What runs, how full the feeds of the workspace are, and what needs attention',
-    description: 'The processes are those on the machine that answers (docs/status.md).',
+    summary: 'Get the status of the service, the size of the feeds, and alerts',
+    description: 'Lists the processes on the machine that responds.',
     answer: STATUS,
     async run({ service, ...context }) {
       const { store, workspaceId, now } = context;
@@ -87,7 +85,7 @@ export const STATUS_OPERATIONS: readonly Operation[] = [
     show: (status) => ({ body: statusBody(status) }),
   }),
   operation('getGeo', 'GET /geo', 'rules:read', {
-    summary: 'Which country and ASN data are in use, and how old they are',
+    summary: 'Get the country and ASN data in use, and their age',
     answer: answerOf('GeoData', { version: 'a1b2c3', country: GEO_KIND, asn: GEO_KIND }),
     run: async ({ service }) => service.geo(),
     show: ({ version, country, asn }) => ({ body: { version, country: geoKindJson(country), asn: geoKindJson(asn) } }),

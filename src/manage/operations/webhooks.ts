@@ -1,4 +1,4 @@
-/** Webhooks: where a workspace is told what changes of what needs attention (SPEC D27). */
+/** SPEC D27. */
 import { stateTag } from '../../account/tag.ts';
 import { type Webhook, webhookState } from '../../account/webhook.ts';
 import { WeirError } from '../../errors.ts';
@@ -25,19 +25,19 @@ import {
 } from '../webhooks/webhooks.ts';
 
 const UNKNOWN = 'there is no webhook "soc"';
-const NO_KEY = 'secrets of webhooks are kept encrypted, and there is no key for that: the operator of the service has to set SECRETS_KEY';
+const NO_KEY = 'secrets of webhooks are stored encrypted, but the service has no key for that: its operator has to set SECRETS_KEY';
 const Name = Type.String({ format: 'name', description: 'Unique among the webhooks of the workspace.', examples: ['soc'] });
 
-const shown = (webhook: Webhook): Outcome => ({ body: webhookJson(webhook), tag: stateTag(webhookState(webhook)) });
+const respond = (webhook: Webhook): Outcome => ({ body: webhookJson(webhook), tag: stateTag(webhookState(webhook)) });
 
 export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   operation('listWebhooks', 'GET /webhooks', 'manage', {
-    summary: 'The webhooks of the workspace',
+    summary: 'List all webhooks',
     answer: WebhookList,
     run: async ({ store, workspaceId }) => ({ webhooks: (await store.webhooks(workspaceId)).map(webhookJson) }),
   }),
   operation('getWebhook', 'GET /webhooks/{webhook}', 'manage', {
-    summary: 'One webhook, by its UUID or name, and what became of its last messages',
+    summary: 'Get a webhook by UUID or name, with its last deliveries',
     answer: WebhookWithDeliveries,
     refusals: { 404: UNKNOWN },
     run: ({ store, workspaceId }, { params }) => webhookWithDeliveries(store, workspaceId, params.webhook!),
@@ -47,9 +47,13 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     }),
   }),
   operation('createWebhook', 'POST /webhooks', 'manage', {
-    summary: 'Make a webhook',
-    description: 'It is told what needs attention now, and from then on what changes, in one message a minute at most (docs/webhooks.md).',
-    body: Type.Object({ name: Name, ...WEBHOOK_BODY, url: Type.String({ maxLength: 2048, description: 'Where messages are sent to.' }) }),
+    summary: 'Create a webhook',
+    description: 'It first gets the current alerts, then their changes, at most one message a minute.',
+    body: Type.Object({
+      name: Name,
+      ...WEBHOOK_BODY,
+      url: Type.String({ maxLength: 2048, description: 'The URL for messages.' }),
+    }),
     answer: WebhookAnswer,
     audit: 'webhook created',
     creates: 'in_store',
@@ -57,11 +61,11 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     examples: [{ name: 'soc', url: 'https://chat.example/hooks/xyz' }],
     run: (context, { body }) => createWebhook(context, body),
     status: 201,
-    show: (webhook) => ({ ...shown(webhook), location: `/webhooks/${webhook.id}` }),
+    show: (webhook) => ({ ...respond(webhook), location: `/webhooks/${webhook.id}` }),
   }),
   operation('changeWebhook', 'PATCH /webhooks/{webhook}', 'manage', {
-    summary: 'Change what is set of a webhook; what is not named stays',
-    description: 'What waits is sent to the new address at once. Another origin or style needs the secret again.',
+    summary: 'Change a webhook',
+    description: 'Pending messages go to the new URL immediately. Another origin or style needs the secret again.',
     body: Type.Object({ name: Type.Optional(Type.String({ ...Name, format: 'text' })), ...WEBHOOK_BODY }),
     answer: WebhookAnswer,
     audit: 'webhook changed',
@@ -69,10 +73,10 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     refusals: { 404: UNKNOWN, 409: NO_KEY },
     examples: [{ style: 'teams' }],
     run: (context, { params, body }) => changeWebhook(context, params.webhook!, body),
-    show: shown,
+    show: respond,
   }),
   operation('deleteWebhook', 'DELETE /webhooks/{webhook}', 'manage', {
-    summary: 'Delete a webhook, with what waits to be sent',
+    summary: 'Delete a webhook and its pending messages',
     answer: answerOf('WebhookDeletion', { id: '0195a3c0-0000-7000-8000-000000000031', name: 'soc', deleted: true }),
     audit: 'webhook deleted',
     edits: true,
@@ -83,8 +87,8 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     },
   }),
   operation('testWebhook', 'POST /webhooks/{webhook}/test', 'manage', {
-    summary: 'Send a message that says that it is a test, and tell what the receiver answers',
-    description: 'It is sent once, within 10 seconds; ten times a minute at most.',
+    summary: 'Send a test message and return the response',
+    description: 'Sent once, with a timeout of 10 seconds. Limit: ten a minute.',
     body: Type.Object({}),
     answer: WebhookTest,
     refusals: { 404: UNKNOWN },
@@ -93,7 +97,7 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
       await findWebhook(store, workspaceId, params.webhook!);
       const retryAfter = takeWebhookTest(workspaceId);
       if (retryAfter > 0)
-        throw new WeirError('LIMITED', 'a workspace tests its webhooks ten times a minute at most', { cause: { retryAfter } });
+        throw new WeirError('LIMITED', 'a workspace can test its webhooks at most ten times a minute', { cause: { retryAfter } });
       return testWebhook(store, workspaceId, params.webhook!, sendWebhook);
     },
     show: (tried) => ({ body: triedJson(tried) }),

@@ -1,5 +1,3 @@
-/** Who asks. */
-
 import { PERMISSIONS } from '../../account/permission.ts';
 import { ROLE_NAMES, roleOf } from '../../account/role.ts';
 import { WeirError } from '../../errors.ts';
@@ -8,18 +6,18 @@ import { type Operation, operation } from '../operation.ts';
 
 export const WHO_OPERATIONS: readonly Operation[] = [
   operation('whoAmI', 'GET /whoami', null, {
-    summary: 'The key or person that asks, and the workspace',
+    summary: 'Get the caller and the workspace',
     answer: answerOf('Caller', {
       key_id: ['0195a3c0-0000-7000-8000-000000000002', nullable(Type.String())],
-      actor: ['Jana Novák', nullable(Type.String(), { description: 'What X-Actor says, or a provider.' })],
-      person: [null, nullable(Type.String(), { description: 'The provider that has named the person, and who that is there.' })],
+      actor: ['Jana Novák', nullable(Type.String(), { description: 'The value of X-Actor, or the name given by a provider.' })],
+      person: [null, nullable(Type.String(), { description: 'The provider and its id of the person.' })],
       permissions: [['rules:read', 'manage'], Type.Array(Type.Enum([...PERMISSIONS]))],
-      role: [null, nullable(Type.Enum([...ROLE_NAMES]), { description: 'The role that may exactly what the permissions allow.' })],
+      role: [null, nullable(Type.Enum([...ROLE_NAMES]), { description: 'The role with exactly these permissions.' })],
       workspace: { id: '0195a3c0-0000-7000-8000-000000000000', name: 'default' },
     }),
     async run({ store, workspaceId, by, permissions: held }) {
       const workspace = await store.workspace(workspaceId);
-      if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
+      if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace was deleted');
       const { id, name } = workspace;
       const permissions = held ?? PERMISSIONS;
       return {

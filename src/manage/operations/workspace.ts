@@ -1,5 +1,3 @@
-/** What is set of the workspace: its guard rails, what its own feed leaves out, and what the members of groups may do in it. */
-
 import { type GuardRails, MOST_PROTECTED, protectedWord } from '../../account/guard-rails.ts';
 import { type GroupRole, MOST_GROUP_ROLES, readGroupRole, writeGroupRole } from '../../account/person.ts';
 import { ROLES } from '../../account/role.ts';
@@ -15,16 +13,13 @@ import { type Operation, operation } from '../operation.ts';
 import type { Outcome } from '../outcome.ts';
 import { refusedRules } from '../rules/refused-rules.ts';
 
-/**
- * Changes what is set of a workspace; what the patch does not name stays. Words of `protect` become canonical, each once. Rejects with
- * FORBIDDEN where a role is given or taken that may do more than the caller.
- */
+/** Absent fields stay. Rejects with FORBIDDEN for a role that exceeds the caller. */
 export async function changeWorkspace(context: ChangeContext, patch: WorkspacePatch): Promise<Workspace> {
   if (patch.people !== undefined) await refuseMorePeople(context, patch.people);
   return context.store.updateWorkspace(context.workspaceId, canonicalSettings(patch), changeOptions(context));
 }
 
-/** A patch with the words of `protect` in their canonical form, each once. */
+/** Without duplicates. */
 export const canonicalSettings = ({ protect, ...patch }: WorkspacePatch): WorkspacePatch => ({
   ...patch,
   ...(protect !== undefined && { protect: [...new Set(protect.map((word) => protectedWord(word) ?? word))] }),
@@ -38,7 +33,6 @@ async function refuseMorePeople(context: ChangeContext, people: readonly GroupRo
   refusePeopleElsewhere(context, after.difference(prior));
 }
 
-/** A workspace as JSON has it. */
 export const workspaceJson = (workspace: Workspace) => ({
   id: workspace.id,
   organization_id: workspace.organizationId,
@@ -56,18 +50,17 @@ const guardRailsJson = ({ protect, minPrefixV4, minPrefixV6 }: GuardRails) => ({
 const WORKSPACE_SETTINGS = {
   protect: Type.Array(Type.String({ format: 'protected' }), {
     maxItems: MOST_PROTECTED,
-    description: 'What no block may reach: networks, and the names private, special, self.',
+    description: 'Networks that no block may reach, and the names private, special, self.',
   }),
   min_prefix_v4: Type.Integer({ minimum: 0, maximum: 32, description: 'Shortest prefix of an IPv4 block; 0 = any.' }),
   min_prefix_v6: Type.Integer({ minimum: 0, maximum: 128, description: 'Shortest prefix of an IPv6 block; 0 = any.' }),
-  subtract_allow: Type.Enum(['on', 'off'], { description: "Cuts never-block rules out of the workspace's block feed." }),
+  subtract_allow: Type.Enum(['on', 'off'], { description: "Subtracts allow rules from the workspace's block feed." }),
   people: Type.Array(Type.String({ format: 'group_role' }), {
     maxItems: MOST_GROUP_ROLES,
-    description: 'What the members of groups may do, such as operator=soc, or operator@keycloak=soc for one provider.',
+    description: 'Roles for groups, such as operator=soc, or operator@keycloak=soc for one provider.',
   }),
 };
 
-/** Fields that a body may set. */
 export const WORKSPACE_SETTABLE = Object.fromEntries(
   Object.entries(WORKSPACE_SETTINGS).map(([field, schema]) => [field, Type.Optional(schema)]),
 );
@@ -75,7 +68,7 @@ export const WORKSPACE_SETTABLE = Object.fromEntries(
 const { protect, min_prefix_v4: v4, min_prefix_v6: v6, subtract_allow, people } = WORKSPACE_SETTINGS;
 const ofService = objectOf(
   { protect: [[], protect], min_prefix_v4: [0, v4], min_prefix_v6: [0, v6] },
-  { description: 'What the service protects beside it, in every workspace.' },
+  { description: 'What the service also protects in every workspace.' },
 );
 const WorkspaceAnswer = answerOf('Workspace', {
   id: '0195a3c0-0000-7000-8000-000000000000',
@@ -91,25 +84,25 @@ const WorkspaceAnswer = answerOf('Workspace', {
   feed: FEED_STATE,
 });
 
-const shown = (workspace: Workspace, context: ManageContext): Outcome => ({
+const respond = (workspace: Workspace, context: ManageContext): Outcome => ({
   body: { ...workspaceJson(workspace), service: guardRailsJson(context.guardRails), feed: feedStateJson(context, null) },
   tag: stateTag(workspaceSettingsJson(workspace)),
 });
 
 export const WORKSPACE_OPERATIONS: readonly Operation[] = [
   operation('getWorkspace', 'GET /workspace', 'rules:read', {
-    summary: 'What is set of the workspace, and what its own feed is like',
+    summary: 'Get the settings and the feed state of the workspace',
     answer: WorkspaceAnswer,
     async run({ store, workspaceId }) {
       const workspace = await store.workspace(workspaceId);
-      if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
+      if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace was deleted');
       return workspace;
     },
-    show: shown,
+    show: respond,
   }),
   operation('changeWorkspace', 'PATCH /workspace', 'manage', {
-    summary: 'Change the guard rails of the workspace, what its own feed leaves out, or who may what; what is not named stays',
-    description: 'A key cannot give or take a role that may do more than itself (403).',
+    summary: 'Change guard rails, subtract_allow or group roles',
+    description: 'A key cannot give or remove a more powerful role (403).',
     body: Type.Object(WORKSPACE_SETTABLE),
     bodyBytes: 128 * 1024,
     answer: WorkspaceAnswer,
@@ -117,17 +110,18 @@ export const WORKSPACE_OPERATIONS: readonly Operation[] = [
     edits: true,
     examples: [{ protect: ['private', '203.0.113.0/24'], min_prefix_v4: 8 }],
     run: (context, { body }) => changeWorkspace(context, workspacePatch(body)),
-    show: shown,
+    show: respond,
   }),
   operation('tryGuardRails', 'POST /workspace/preview', 'manage', {
-    summary: 'The rules in force that other guard rails would refuse; nothing is changed',
-    description: 'Such rules stay until they expire or are deleted; feeds leave out what is protected. What is not named is as it is.',
+    summary: 'List active rules that other guard rails would refuse; changes nothing',
+    description:
+      'Such rules stay until they expire or are deleted, but feeds leave out protected networks. Absent fields keep their value.',
     body: Type.Object({ protect: Type.Optional(protect), min_prefix_v4: Type.Optional(v4), min_prefix_v6: Type.Optional(v6) }),
     bodyBytes: 128 * 1024,
     answer: answerOf('RefusedRules', {
-      refused: [1, 'Active blocks that these guard rails would refuse, and those that are set would not.'],
+      refused: [1, 'Active blocks that only the new guard rails would refuse.'],
       first: listOf({ target: '8.0.0.0/9', list_name: 'default', why: 'is wider than /12, the widest network that may be blocked' }),
-      is_whole: [true, 'false: 250,000 rules were looked at, or 15 seconds were over: there may be more.'],
+      is_whole: [true, 'false: the check stopped after 250,000 rules or 15 seconds; there may be more.'],
     }),
     examples: [{ protect: ['private'], min_prefix_v4: 12 }],
     run: (context, { body }) =>
@@ -138,7 +132,6 @@ export const WORKSPACE_OPERATIONS: readonly Operation[] = [
   }),
 ];
 
-/** What a body changes; it fits WORKSPACE_SETTABLE. */
 export function workspacePatch(body: Readonly<Record<string, unknown>>): WorkspacePatch {
   const { protect, min_prefix_v4: minPrefixV4, min_prefix_v6: minPrefixV6, subtract_allow: subtractAllow, people: written } = body;
   const people = (written as string[] | undefined)?.map((text) => readGroupRole(text));

@@ -1,4 +1,4 @@
-/** The rules in force that guard rails would refuse (SPEC D45.12): what a change of them is shown with before it is made. */
+/** Preview of new guard rails (SPEC D45.12). */
 import type { GuardRails } from '../../account/guard-rails.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { ManageContext } from '../context.ts';
@@ -6,21 +6,20 @@ import { namesIn } from './rule-json.ts';
 import { rulePage } from './rule-search.ts';
 import { MOST_SORTED } from './rule-selections.ts';
 
-/** How long rules are looked at, ms, how many of a page, and how many are named. */
+/** Time limit (ms), rules per page, named rules. */
 const LOOKED = 15_000;
 const PAGE = 1000;
 const NAMED = 5;
 
 export interface RefusedRules {
-  /** Rules that the guard rails as they are would not refuse. */
+  /** By the new guard rails only. */
   readonly refused: number;
-  /** The first of them, with why. */
   readonly first: readonly { readonly target: string; readonly list_name: string; readonly why: string }[];
-  /** false: not all rules were looked at, and there may be more. */
+  /** false: there may be more. */
   readonly is_whole: boolean;
 }
 
-/** Looks at the active blocks of the workspace, those of countries and ASNs aside: they are cut in feeds. */
+/** Checks networks only: countries and ASNs are trimmed in feeds. */
 export async function refusedRules(context: ManageContext, proposed: GuardRails): Promise<RefusedRules> {
   const { store, workspaceId, caller, now, pause } = context;
   const [before, after] = [caller.guardRails, proposed].map((guardRails) => context.blockFaults({ ...caller, guardRails }));

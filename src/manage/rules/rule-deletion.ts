@@ -1,10 +1,10 @@
-/** Operations on rules by their ids, each list by operations of its own (SPEC D9.6). */
+/** SPEC D9.6. */
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import type { RuleOperation } from '../../rule.ts';
 import { OPERATION_RULES } from '../../signal/message/encode.ts';
 import type { ListOperation } from '../operate.ts';
 
-/** One operation for so many rules of one kind and list as it may name. */
+/** One kind and list per operation. */
 export function operationsOn(
   rules: readonly StoredRule[],
   operationOf: (kind: StoredRule['kind'], ids: readonly number[]) => RuleOperation,
@@ -20,6 +20,5 @@ export function operationsOn(
   return operations;
 }
 
-/** Deleting rules. */
 export const deletions = (rules: readonly StoredRule[]): ListOperation[] =>
   operationsOn(rules, (kind, ids) => ({ change: 'delete_rules', kind, ids }));

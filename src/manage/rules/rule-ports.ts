@@ -1,4 +1,4 @@
-/** What management needs to read, explain and change rules. Types only. */
+/** Types only. */
 
 import type { Schemes } from '@weir/expression/scheme.ts';
 import type { Network } from '@weir/network/network.ts';
@@ -12,28 +12,27 @@ import type { Target } from '../../rule.ts';
 import type { Accept } from '../../signal/accept.ts';
 
 export interface RuleManagement {
-  /** Appends to the stream; resolves when the messages are durable. */
+  /** Resolves when durable. */
   publish(messages: readonly Message[]): Promise<void>;
-  /** Waits until what is on the stream has landed, for 2 s; how many messages are left. */
+  /** Waits up to 2 s for landing; returns the messages left. */
   untilLanded(): Promise<number>;
-  /** Takes batches of signals, as those of `POST /v2/signal` are. */
+  /** Like `POST /v2/signal`. */
   readonly accept: Accept;
-  /** Tells what signals would change of feeds; undefined where this process builds none. */
+  /** undefined if this process builds no feeds. */
   readonly forecast: FeedForecast | undefined;
-  /** undefined where this process builds no feeds. */
+  /** undefined if this process builds no feeds. */
   readonly explainer: FeedExplainer | undefined;
   readonly schemes: Schemes;
-  /** Does long work of a workspace step by step, each a few milliseconds: others get on between them, whatever workspace they are of. */
+  /** Steps of a few milliseconds, fair among workspaces. */
   stepsOf(workspaceId: string): Step;
-  /** Waits until a request of a workspace may begin: one begins in each turn of the event loop, and workspaces take turns. */
+  /** One request starts per turn of the event loop, workspaces in rotation. */
   turnOf(workspaceId: string): Promise<void>;
-  /** Why the guard rails of the service and of a caller's workspace let no block reach a network; empty where they do. */
+  /** Empty: allowed. */
   readonly blockFaults: (caller: Caller) => (network: Network) => readonly string[];
-  /** Whether a code in capitals is that of a country (ISO 3166). */
+  /** `code`: ISO 3166, capitals. */
   readonly isCountry: (code: string) => boolean;
-  /** The geo data in use. */
   readonly geo: () => GeoDatabase;
-  /** Where all of a network is, or what an ASN is, by the same data; null: of a country. */
+  /** null for a country. */
   readonly locate: (target: Target) => Locate | null;
   sleep(seconds: number): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Which rules meet conditions, and pages of those that do (SPEC D9.6, D10.6). */
+/** SPEC D9.6, D10.6. */
 
 import type { StoreReads } from '../../ports/store.ts';
 import type { RuleMatch, StepPlace } from '../../ports/stored/rule-queries.ts';
@@ -6,39 +6,37 @@ import type { RuleOrigin } from '../../ports/stored/rule-store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { hasLabel, type Kind, type Level, type RuleType, type Target } from '../../rule.ts';
 
-/** Which rules are meant; a condition that is not given holds for every rule. */
+/** Absent conditions match every rule. */
 export interface RuleConditions {
   readonly kind: Kind;
   readonly listId?: string | undefined;
-  /** Of access rules: by their target. */
+  /** Access rules only: by target. */
   readonly match?: RuleMatch | undefined;
   readonly targetKind?: Target['kind'] | undefined;
   readonly confidence?: Level | undefined;
   readonly severity?: Level | undefined;
-  /** Of expression rules. */
+  /** Expression rules only. */
   readonly type?: RuleType | undefined;
   readonly action?: string | undefined;
   readonly labels?: readonly (readonly [name: string, value: string])[] | undefined;
   readonly reason?: string | undefined;
-  /** Made or changed at this instant or later, ms. */
+  /** Created or changed, ms. */
   readonly since?: number | undefined;
-  /** Expiring before this instant, or at it or later (also never), ms. */
+  /** ms; exclusive, and inclusive with rules that never expire. */
   readonly expiresBefore?: number | undefined;
   readonly expiresFrom?: number | undefined;
-  /** The key and the batch that wrote the rule last. */
+  /** Of the last write. */
   readonly key?: string | undefined;
   readonly batch?: string | undefined;
-  /** The person, by his name or by who a provider says that he is. */
+  /** By name or the provider's id. */
   readonly person?: string | undefined;
 }
 
-/** A rule with the batch and the key that wrote it last. */
 export interface OriginRule {
   readonly stored: StoredRule;
   readonly origin: RuleOrigin | undefined;
 }
 
-/** Rules with their origins, which are read in one go. */
 export async function withOrigins(
   reads: Pick<StoreReads, 'origins'>,
   workspaceId: string,
@@ -51,7 +49,7 @@ export async function withOrigins(
   return rules.map((stored) => ({ stored, origin: origins.get(stored.seq) }));
 }
 
-/** Those of a few rules that meet the conditions which the store does not look at: all but kind, list and match. */
+/** Conditions that the store does not check. */
 export async function meeting(
   reads: Pick<StoreReads, 'origins'>,
   workspaceId: string,
@@ -90,31 +88,27 @@ function meets({ rule, updatedAt }: StoredRule, conditions: RuleConditions): boo
   );
 }
 
-/** Rules that are looked at in one step, and how many steps a page takes at most. */
+/** Rules per step, steps per page. */
 const STEP = 250;
 const MOST_STEPS = 120;
 
-/** What a page of rules is read with. */
 export interface PageOptions {
   /** ms since 1970 */
   readonly now: number;
   readonly after: StepPlace | undefined;
-  /** Rules of the page at most, 1,000 at most. */
+  /** At most 1,000. */
   readonly limit: number;
-  /** Gives other work its turn between two steps. */
+  /** Yields to other work between steps. */
   readonly pause: () => Promise<void>;
 }
 
-/** Rules that meet conditions. `next` is where the rest begins; null: there are no more. */
+/** `next` null: no more rules. */
 export interface RulePage {
   readonly rules: readonly StoredRule[];
   readonly next: StepPlace | null;
 }
 
-/**
- * A page of the rules that meet the conditions. Its work is bounded, so it may have fewer than were asked for,
- * or none, although others follow: only `next` tells.
- */
+/** A page may be short although more rules follow; only `next` tells. */
 export async function rulePage(
   reads: Pick<StoreReads, 'origins' | 'ruleStep'>,
   workspaceId: string,
@@ -131,9 +125,9 @@ export async function rulePage(
     const step = await reads.ruleStep(workspaceId, { kind, now, limit: wanted, listId, match, after: place });
     const { rules: looked, places, next } = step;
     const found = await meeting(reads, workspaceId, conditions, looked);
-    const taken = found.slice(0, limit - rules.length);
-    rules.push(...taken);
-    if (taken.length < found.length) return { rules, next: places[looked.indexOf(rules[rules.length - 1]!)]! };
+    const matching = found.slice(0, limit - rules.length);
+    rules.push(...matching);
+    if (matching.length < found.length) return { rules, next: places[looked.indexOf(rules[rules.length - 1]!)]! };
     if (next === null) return { rules, next: null };
     place = next;
     if (rules.length === limit) break;
@@ -141,11 +135,11 @@ export async function rulePage(
   return { rules, next: place ?? null };
 }
 
-/** Whether a condition remains that the store does not look at. */
+/** Has a condition that the store does not check. */
 const isNarrowing = ({ kind: _kind, listId: _listId, match: _match, ...rest }: RuleConditions): boolean =>
   Object.values(rest).some((given) => given !== undefined);
 
-/** A place as a page names it, and back; undefined for a text that names none of this kind. */
+/** undefined for an invalid text. */
 export const placeText = (place: StepPlace): string =>
   'list' in place ? `${place.list}/${place.id}` : `${place.order ?? ''}:${place.ruleRef}`;
 

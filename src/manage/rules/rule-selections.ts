@@ -1,7 +1,4 @@
-/**
- * Rules that meet conditions, counted and in an order that no index has (SPEC D33.2, D33.3): they are looked at in steps, and what was found
- * is told again for as long as that pays, so that who looks at a page costs a twentieth of the time at most.
- */
+/** Cached in proportion to their cost, so that polling uses at most a twentieth of the time (SPEC D33.2, D33.3). */
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
@@ -11,18 +8,18 @@ import { namesIn } from './rule-json.ts';
 import { meeting, type OriginRule, type RuleConditions, rulePage, withOrigins } from './rule-search.ts';
 import { compareKeys, type SortKey, type SortName, sortOf } from './rule-sort.ts';
 
-/** Rules that are sorted at most, and how long they are looked for, ms. */
+/** Sorted rules, and search time, ms. */
 export const MOST_SORTED = 250_000;
 const LOOKED = 15_000;
 const PAGE = 1000;
-/** What was found is told for so many times as long as it took, and a minute at most, ms. */
+/** Cache time: multiple of the search time, and maximum, ms. */
 const TIMES = 20;
-const KEPT = 60_000;
-/** Selections that are kept: of a workspace and in all, and the rules that all of them have. */
+const MOST_CACHED_MS = 60_000;
+/** Cached: per workspace, in all, and rules in all. */
 const MOST_OF_WORKSPACE = 4;
-const MOST_KEPT = 24;
+const MOST_CACHED = 24;
 const MOST_RULES = 2 * MOST_SORTED;
-/** Reasons of one, and their characters. */
+/** Number and total length, per selection. */
 const MOST_REASONS = 5000;
 const MOST_TEXT = 256 * 1024;
 
@@ -31,19 +28,17 @@ export interface RuleOrder {
   readonly descending: boolean;
 }
 
-/** What meets conditions. */
 export interface RuleSelection {
   readonly total: number;
-  /** Whether all rules were looked at; else there are more than `total`. */
+  /** False: there are more. */
   readonly isComplete: boolean;
-  /** The reasons of those that were looked at, the first 5,000 of them, with how many rules have each. */
+  /** The first 5,000. */
   readonly reasons: ReadonlyMap<string, number>;
-  /** In their order, where one was asked for. */
+  /** Sorted on request. */
   readonly ids: readonly number[];
   readonly keys: readonly SortKey[];
 }
 
-/** What looking for rules works with. */
 export interface SelectionPorts {
   readonly store: StoreReads;
   readonly workspaceId: string;
@@ -53,11 +48,11 @@ export interface SelectionPorts {
 }
 
 export interface RuleSelections {
-  /** The rules that meet conditions, as of a while ago; `asked` is how the request says which. */
+  /** Maybe cached by `asked`. */
   find(ports: SelectionPorts, asked: object, conditions: RuleConditions, order?: RuleOrder): Promise<RuleSelection>;
 }
 
-interface Kept {
+interface Cached {
   readonly workspaceId: string;
   readonly selection: RuleSelection;
   /** ms. */
@@ -65,18 +60,18 @@ interface Kept {
 }
 
 export function ruleSelections(): RuleSelections {
-  /** In the order in which they were found. */
-  const kept = new Map<string, Kept>();
+  /** Oldest first. */
+  const cache = new Map<string, Cached>();
 
-  function keep(name: string, found: Kept): void {
-    kept.delete(name);
-    kept.set(name, found);
-    const own = [...kept].filter(([, { workspaceId }]) => workspaceId === found.workspaceId).slice(0, -MOST_OF_WORKSPACE);
-    for (const [old] of [...own, ...[...kept].slice(0, -MOST_KEPT)]) kept.delete(old);
+  function remember(name: string, found: Cached): void {
+    cache.delete(name);
+    cache.set(name, found);
+    const own = [...cache].filter(([, { workspaceId }]) => workspaceId === found.workspaceId).slice(0, -MOST_OF_WORKSPACE);
+    for (const [old] of [...own, ...[...cache].slice(0, -MOST_CACHED)]) cache.delete(old);
     let rules = 0;
-    for (const [old, { selection }] of [...kept].toReversed()) {
+    for (const [old, { selection }] of [...cache].toReversed()) {
       rules += selection.ids.length;
-      if (rules > MOST_RULES) kept.delete(old);
+      if (rules > MOST_RULES) cache.delete(old);
     }
   }
 
@@ -85,21 +80,21 @@ export function ruleSelections(): RuleSelections {
       const { workspaceId, now } = ports;
       const name = JSON.stringify([workspaceId, asked, order]);
       const known = () => {
-        const found = kept.get(name);
+        const found = cache.get(name);
         return found !== undefined && found.until > now() ? found.selection : undefined;
       };
       const answer = await ports.inTurn(async () => {
-        // Those who have gone meanwhile look for nothing.
+        // The client may have disconnected.
         await ports.pause();
         const found = known();
         if (found !== undefined) return found;
         const begun = now();
         const selection = await select(ports, conditions, order);
         const took = now() - begun;
-        keep(name, { workspaceId, selection, until: now() + Math.min(KEPT, took * TIMES) });
+        remember(name, { workspaceId, selection, until: now() + Math.min(MOST_CACHED_MS, took * TIMES) });
         return selection;
       }, `rules ${workspaceId}`);
-      // Many who wait for one selection would each make their page of it in the same turn.
+      // Waiting clients must not all build their pages in one turn.
       await ports.pause();
       return answer;
     },
@@ -120,8 +115,8 @@ async function select(ports: SelectionPorts, conditions: RuleConditions, order: 
     total += rules.length;
     for (const { rule } of rules) if (rule.reason !== null) reasons.add(rule.reason);
     if (sort !== undefined) {
-      const shown: readonly OriginRule[] = sort.needsOrigin ? await withOrigins(store, workspaceId, rules) : rules.map(alone);
-      for (const each of shown) found.push({ id: each.stored.id, key: sort.key(each, names!) });
+      const rows: readonly OriginRule[] = sort.needsOrigin ? await withOrigins(store, workspaceId, rules) : rules.map(alone);
+      for (const each of rows) found.push({ id: each.stored.id, key: sort.key(each, names!) });
     }
     after = next;
     await pause();
@@ -133,7 +128,6 @@ async function select(ports: SelectionPorts, conditions: RuleConditions, order: 
 
 const alone = (stored: StoredRule): OriginRule => ({ stored, origin: undefined });
 
-/** Reasons as they come, as many as are kept. */
 class Reasons {
   readonly counts = new Map<string, number>();
   #text = 0;
@@ -148,33 +142,30 @@ class Reasons {
   }
 }
 
-/** A place in an order: behind the rule with this id. */
+/** Behind the rule with this id. */
 interface Place {
   readonly id: number;
   readonly key: SortKey;
 }
 
-/** Of rules with the same key the older comes first. */
+/** The older rule first. */
 const comparePlaces = (a: Place, b: Place, descending: boolean) => compareKeys(a.key, b.key, descending) || a.id - b.id;
 
-/** A page of rules in an order; `next` is null behind the last. */
+/** `next` null: last page. */
 export interface SortedPage {
   readonly rules: readonly StoredRule[];
   readonly next: string | null;
   readonly total: number;
 }
 
-/**
- * A page of a selection, of the rules as they are now: those that do not meet the conditions any more are left out. Rejects with REFUSED
- * where there are too many to be sorted.
- */
+/** Current rules that still match. Rejects with REFUSED if there are too many to sort. */
 export async function sortedPage(
   { store, workspaceId, now }: SelectionPorts,
   conditions: RuleConditions,
   { ids, keys, total, isComplete }: RuleSelection,
   { after, limit, descending }: { readonly after: Place | undefined; readonly limit: number; readonly descending: boolean },
 ): Promise<SortedPage> {
-  if (!isComplete) throw new WeirError('REFUSED', `more than ${total} rules meet these conditions, too many to be sorted: narrow them`);
+  if (!isComplete) throw new WeirError('REFUSED', `more than ${total} rules match, which is too many to sort: narrow the conditions`);
   const from = after === undefined ? 0 : behind(ids, keys, after, descending);
   const wanted = ids.slice(from, from + limit);
   const end = from + wanted.length;
@@ -185,7 +176,6 @@ export async function sortedPage(
   return { rules: wanted.flatMap((id) => byId.get(id) ?? []), next, total };
 }
 
-/** The number of the first rule behind a place. */
 function behind(ids: readonly number[], keys: readonly SortKey[], after: Place, descending: boolean): number {
   let [low, high] = [0, ids.length];
   while (low < high) {
@@ -196,7 +186,7 @@ function behind(ids: readonly number[], keys: readonly SortKey[], after: Place, 
   return low;
 }
 
-/** A place as a page names it, and back; undefined for a text that names none. */
+/** undefined for an invalid text. */
 const sortedPlaceText = ({ id, key }: Place): string => Buffer.from(JSON.stringify([id, key])).toString('base64url');
 
 export function readSortedPlace(text: string): Place | undefined {

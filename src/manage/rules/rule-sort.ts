@@ -1,25 +1,24 @@
-/** The orders that rules may be read in, the same whatever the store is (SPEC D33.2). */
+/** Independent of the store (SPEC D33.2). */
 
 import { isExpressionKind, type Kind } from '../../rule.ts';
 import type { formatTarget } from '../../signal/target.ts';
 import type { FeedNames } from './rule-json.ts';
 import type { OriginRule } from './rule-search.ts';
 
-/** Characters of a text that count. */
+/** Characters compared. */
 const COUNTED = 64;
 
-/** What a rule is sorted by; null: it has none, and comes last. */
+/** null sorts last. */
 export type SortKey = string | number | null;
 
 interface Sort {
-  /** The kinds that have it; absent: all. */
+  /** Absent: all. */
   readonly of?: 'access' | 'expression';
-  /** Whether it needs who wrote the rule. */
   readonly needsOrigin?: true;
   key(rule: OriginRule, names: Pick<FeedNames, 'lists' | 'keys'>): SortKey;
 }
 
-/** The orders by their names, which are those of columns. */
+/** Names equal column names. */
 const SORTS = {
   target: { of: 'access', key: ({ stored: { rule } }) => ('target' in rule ? targetKey(rule.target) : null) },
   list: { of: 'access', key: ({ stored: { listId } }, { lists }) => textKey(lists.get(listId ?? '') ?? null) },
@@ -40,16 +39,14 @@ const SORTS = {
 export type SortName = keyof typeof SORTS;
 export const SORT_NAMES = Object.keys(SORTS) as readonly SortName[];
 
-/** The row of an order. */
 export const sortOf = (name: SortName): Sort => SORTS[name];
 
-/** Whether rules of a kind have it. */
 export const hasSort = (kind: Kind, name: SortName): boolean => {
   const { of }: Sort = SORTS[name];
   return of === undefined || (of === 'expression') === isExpressionKind(kind);
 };
 
-/** Below 0 where `a` comes first; what has no key comes last in both directions. */
+/** Below 0 if `a` comes first; null comes last in both directions. */
 export function compareKeys(a: SortKey, b: SortKey, descending: boolean): number {
   if (a === b) return 0;
   if (a === null || b === null) return a === null ? 1 : -1;
@@ -60,7 +57,7 @@ const textKey = (text: string | null): string | null => (text === null || text =
 
 type AnyTarget = Parameters<typeof formatTarget>[0];
 
-/** Addresses by their number, IPv4 first, the wider of two networks before the one in it; then ASNs, then countries. */
+/** Networks by number, broader ones first; then ASNs, then countries. */
 function targetKey(target: AnyTarget): string {
   if (target.kind === 'asn') return `7${String(target.asn).padStart(10, '0')}`;
   if (target.kind === 'country') return `8${target.country}`;

@@ -1,4 +1,4 @@
-/** Makes the list of a source equal to a content, or holds it back (SPEC D23.15 to D23.19). */
+/** SPEC D23.15 to D23.19. */
 import type { Network } from '@weir/network/network.ts';
 import type { Caller } from '../../account/caller.ts';
 import type { Applying, Source, SourceState } from '../../account/source.ts';
@@ -21,34 +21,31 @@ import {
 } from '../imports/replacements.ts';
 import { contentOnHold, keepContent } from './on-hold.ts';
 
-/** What applying works with. */
 export interface ApplyPorts extends ReplacementPorts {
-  /** Waits until more entries may be judged, seconds. */
+  /** Until more entries may be checked. */
   sleep(seconds: number): Promise<void>;
-  /** Bytes of a content at most, unpacked. */
+  /** Unpacked. */
   readonly mostBytes: number;
 }
 
-/** A source whose list is made equal to something. */
 export interface ApplyTask {
   readonly source: Source;
   readonly state: SourceState;
   readonly caller: Caller;
-  /** Keeps that it is being applied; false where another process refreshes sources now, or the source was set: then nothing is done. */
+  /** Records the start. False if another process refreshes now, or the source has changed. */
   checkpoint(applying: Applying): Promise<boolean>;
 }
 
-/** A content, as often as it is asked for. */
 export interface Content {
   readonly digest: string;
-  /** When it was fetched, ms. */
+  /** Of the fetch, ms. */
   readonly at: number;
   open(): AsyncIterable<Buffer>;
-  /** Rejects with this where the content is not what the list has. */
+  /** Reject with this unless the content equals the list. */
   readonly stays?: WeirError | undefined;
 }
 
-/** What was done; `held`: why it was held back. */
+/** `held`: a reason. */
 export interface Applied {
   readonly applying: Applying;
   readonly plan: SyncPlan;
@@ -57,29 +54,28 @@ export interface Applied {
 
 type Entries = AsyncIterable<PlacedEntry | LineFault | PassedRow>;
 
-/** Why nothing was applied although nothing is wrong with the content. */
-const setMeanwhile = () => new WeirError('CHANGED', 'the source was set, or another process refreshes it');
+/** The content is valid. */
+const setMeanwhile = () => new WeirError('CHANGED', 'the source was changed, or another process refreshes it');
 
-/** Compares a content that was fetched with the list, and applies or holds it. Rejects with USAGE for a content that is none, with CHANGED and REFUSED where it has to be tried again. */
+/** Applies content or puts it on hold. Rejects with USAGE if it is invalid, with CHANGED and REFUSED to try again. */
 export async function applyContent(ports: ApplyPorts, task: ApplyTask, content: Content): Promise<Applied> {
   const id = await opened(ports, task);
   return await compared(ports, task, id, content, false);
 }
 
-/** Applies what is held. Rejects as `applyContent` does, with REFUSED where it is not there any more. */
+/** Rejects like `applyContent`, and with REFUSED if the content is gone. */
 export async function applyHeld(ports: ApplyPorts, task: ApplyTask, id: string, content: Omit<Content, 'open'>): Promise<Applied> {
   const { store, now } = ports;
   if (!(await store.moveReplacement(id, { from: 'held', to: 'planning', now: now(), heldUntil: now() + HOLD })))
-    throw new WeirError('REFUSED', 'what was held is not kept any more: it is fetched again');
+    throw new WeirError('REFUSED', 'the version on hold is no longer stored: it will be fetched again');
   return await compared(ports, task, id, { ...content, open: () => contentOnHold(store, id) }, true);
 }
 
-/** Drops what is held. */
 export async function dropHeld({ store, now }: Pick<ApplyPorts, 'store' | 'now'>, id: string): Promise<void> {
   await store.moveReplacement(id, { from: 'held', to: 'failed', now: now(), heldUntil: 0 });
 }
 
-/** Empties the list, because its content was not confirmed. */
+/** Its content has expired. */
 export async function applyExpiry(ports: ApplyPorts, task: ApplyTask): Promise<Applied> {
   const id = await opened(ports, task);
   const applying = {
@@ -91,14 +87,14 @@ export async function applyExpiry(ports: ApplyPorts, task: ApplyTask): Promise<A
     revision: task.source.revision,
     equalSeq: equalSeqOf(task.state),
   };
-  await keptApplying(ports, task, applying);
+  await recordApplying(ports, task, applying);
   return await run(ports, task, applying, nothing());
 }
 
-/** Undos that are known when a content is compared no longer count once the list is equal to it. */
+/** Undos before the comparison no longer count afterwards. */
 const equalSeqOf = ({ undone, equalSeq }: SourceState) => undone?.seq ?? equalSeq;
 
-/** Until the plan says for itself that it goes on, ms. */
+/** Until the comparison renews it, ms. */
 const HOLD = 15_000;
 
 const opened = (ports: ApplyPorts, { source, caller }: ApplyTask) =>
@@ -113,10 +109,10 @@ const opened = (ports: ApplyPorts, { source, caller }: ApplyTask) =>
 async function* nothing(): Entries & AsyncGenerator<never> {}
 
 /**
- * Nobody else can plan for the list while this replacement is open: so who holds the lease when that is kept is the only one whose content can
- * come next, also where this process sleeps from here on.
+ * While this replacement is open no other process can plan for the list. So only the holder of the lease at this checkpoint can apply the
+ * next content, even if it sleeps afterwards.
  */
-async function keptApplying(ports: ApplyPorts, { checkpoint, source }: ApplyTask, applying: Applying): Promise<void> {
+async function recordApplying(ports: ApplyPorts, { checkpoint, source }: ApplyTask, applying: Applying): Promise<void> {
   if (await checkpoint(applying)) return;
   await giveUp(ports, applying.replacement, 'planning', headFor(source), setMeanwhile());
   throw setMeanwhile();
@@ -135,7 +131,7 @@ async function compared(ports: ApplyPorts, task: ApplyTask, id: string, content:
   const { geo, store, now, mostBytes, pause } = ports;
   const about = { replacement: id, at: content.at, digest: content.digest, isAccepted };
   const applying = { ...about, hasBroad: false, revision: source.revision, equalSeq: equalSeqOf(state) };
-  await keptApplying(ports, task, applying);
+  await recordApplying(ports, task, applying);
   const seen = nothingSeen();
   const blockFaults = ports.blockFaults(caller);
   const mayBeBlocked = (network: Network) => blockFaults(network).length === 0;
@@ -181,7 +177,7 @@ async function run(
   return { applying, plan: head.plan! };
 }
 
-/** What became of a content that was being applied when a process ended: undefined while another goes on with it, null where nothing did. */
+/** After a crash: undefined if another process continues, null if none does. */
 export async function resumedApply(
   { store }: Pick<ApplyPorts, 'store'>,
   workspaceId: string,

@@ -1,4 +1,4 @@
-/** Lists that sources keep, whose rules nobody else changes (SPEC D23.2). */
+/** Only sources change their rules (SPEC D23.2). */
 
 import { managedBySource } from '../../account/managed-list.ts';
 import { WeirError } from '../../errors.ts';
@@ -6,20 +6,20 @@ import type { StoreReads } from '../../ports/store.ts';
 import { everyItem } from '../../ports/stored/paginate.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 
-/** The names of the lists of a workspace that sources keep, by their ids. */
-async function keptLists(store: Pick<StoreReads, 'sourcePage'>, workspaceId: string): Promise<ReadonlyMap<string, string>> {
-  const kept = new Map<string, string>();
-  for await (const { source } of everyItem((page) => store.sourcePage(workspaceId, page))) kept.set(source.listId, source.name);
-  return kept;
+/** By id. */
+async function managedLists(store: Pick<StoreReads, 'sourcePage'>, workspaceId: string): Promise<ReadonlyMap<string, string>> {
+  const managed = new Map<string, string>();
+  for await (const { source } of everyItem((page) => store.sourcePage(workspaceId, page))) managed.set(source.listId, source.name);
+  return managed;
 }
 
-/** Rules that may be deleted, and how many others there are that sources keep. */
+/** `leftOut`: rules in managed lists. */
 export interface Deletable {
   readonly rules: readonly StoredRule[];
   readonly leftOut: number;
 }
 
-/** Leaves rules out that sources keep. Rejects with REFUSED where one of them was asked for by its id or its list (`isNamed`). */
+/** Rejects with REFUSED if such a rule was named by id or list (`isNamed`). */
 export async function deletable(
   store: Pick<StoreReads, 'sourcePage'>,
   workspaceId: string,
@@ -27,10 +27,10 @@ export async function deletable(
   isNamed: boolean,
 ): Promise<Deletable> {
   if (!rules.some(({ listId }) => listId !== null)) return { rules, leftOut: 0 };
-  const kept = await keptLists(store, workspaceId);
-  const keptList = ({ listId }: StoredRule) => (listId === null ? undefined : kept.get(listId));
-  const [named] = isNamed ? rules.flatMap((rule) => keptList(rule) ?? []) : [];
+  const managed = await managedLists(store, workspaceId);
+  const managedList = ({ listId }: StoredRule) => (listId === null ? undefined : managed.get(listId));
+  const [named] = isNamed ? rules.flatMap((rule) => managedList(rule) ?? []) : [];
   if (named !== undefined) throw new WeirError('REFUSED', managedBySource(named));
-  const own = rules.filter((rule) => keptList(rule) === undefined);
+  const own = rules.filter((rule) => managedList(rule) === undefined);
   return { rules: own, leftOut: rules.length - own.length };
 }

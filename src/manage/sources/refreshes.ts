@@ -1,4 +1,4 @@
-/** What can be asked of the refreshes of a source, and what is known of them (SPEC D23.17, D23.22). */
+/** SPEC D23.17, D23.22. */
 import type { Caller } from '../../account/caller.ts';
 import type { SourceAsk, SourceRun } from '../../account/source-run.ts';
 import { isoTime } from '../../clock.ts';
@@ -11,13 +11,9 @@ import { type ImportReplacePorts, previewSync } from '../imports/import-replace.
 import { contentOnHold } from './on-hold.ts';
 import { findSource } from './sources.ts';
 
-/** What asking works with. */
 type AskContext = Pick<ChangeContext, 'workspaceId' | 'by'> & { readonly store: StoreReads & StoreWrites };
 
-/**
- * Asks for something to be done with a source by whoever refreshes sources. Rejects with REFUSED where nothing is held, where that is not what
- * was seen (`replacement`), or where the source is paused.
- */
+/** Rejects with REFUSED if nothing, or another refresh than `replacement`, is on hold, or the source is paused. */
 export async function askSource(
   { store, workspaceId, by }: AskContext,
   ref: string,
@@ -30,19 +26,18 @@ export async function askSource(
   const at = await store.ping();
   if (what === 'refresh') return store.askSource(workspaceId, id, { what, at, by });
   const { held } = state;
-  if (held === null) throw new WeirError('REFUSED', `nothing of the source "${name}" is held back`);
+  if (held === null) throw new WeirError('REFUSED', `the source "${name}" has no refresh on hold`);
   if (replacement !== undefined && replacement !== held.replacement)
-    throw new WeirError('REFUSED', `what is held back of the source "${name}" is another refresh by now: look at it again`);
+    throw new WeirError('REFUSED', `another refresh of the source "${name}" is on hold by now: review it again`);
   return store.askSource(workspaceId, id, { what, at, by, replacement: held.replacement });
 }
 
-/** A refresh as JSON has it. */
 export const runJson = ({ at, ...run }: SourceRun) => ({ at: isoTime(at), ...run });
 
-/** What a refresh that is held would do: compares it with the list as it is now, and counts what becomes of feeds. Rejects with REFUSED where nothing is held. */
+/** Rejects with REFUSED if nothing is on hold. */
 export async function heldDifference(ports: ImportReplacePorts, caller: Caller, { source, state }: SourceRecord) {
   const { held } = state;
-  if (held === null) throw new WeirError('REFUSED', `nothing of the source "${source.name}" is held back`);
+  if (held === null) throw new WeirError('REFUSED', `the source "${source.name}" has no refresh on hold`);
   const asSource: Caller = { ...caller, keyId: source.id, sourceId: source.id, listId: null, permissions: ['signal:write'] };
   const blockFaults = ports.blockFaults(asSource);
   const entries = readSource(

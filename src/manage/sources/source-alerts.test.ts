@@ -14,9 +14,9 @@ test('D23.23 a source that is held, stale, expired, stopped, or fails three time
   assert.equal(told({}), undefined);
   assert.equal(told({ failures: 2, fault: 'x' }), undefined);
   assert.equal(told({ failures: 3, fault: 'it was cut short' }), 'has failed 3 times in a row: it was cut short');
-  assert.equal(told({ held: { reason: 'it is empty' } as never }), 'holds a refresh back: it is empty (weir source show)');
+  assert.equal(told({ held: { reason: 'it is empty' } as never }), 'has a refresh on hold: it is empty (weir source show)');
   assert.match(told({ stop: 'refused', fault: 'the server answers 403' })!, /is stopped: the server answers 403/);
-  assert.match(told({ confirmedAt: NOW - 4 * DAY })!, /confirmed last at 2026-11-19T12.*its list is emptied at 2026-11-26T12/);
+  assert.match(told({ confirmedAt: NOW - 4 * DAY })!, /last confirmed at 2026-11-19T12.*its list expires at 2026-11-26T12/);
   assert.match(told({ expired: true, confirmedAt: NOW - 8 * DAY })!, /has an empty list/);
   assert.equal(told({ confirmedAt: NOW - 400 * DAY }, { purpose: 'allow' }), undefined);
   assert.equal(told({ failures: 9 }, { isPaused: true }), undefined);
@@ -29,12 +29,12 @@ test('D44.8 a source that is paused, stopped or held needs attention where its l
   assert.equal(told({}, { isPaused: true }), undefined);
   assert.match(
     told(stale, { isPaused: true })!,
-    /^is paused; it has content that was confirmed last at 2026-11-19.*: its list is emptied at 2026-11-26/,
+    /^is paused; it has content that was last confirmed at 2026-11-19.*: its list expires at 2026-11-26/,
   );
   assert.match(told(expired, { isPaused: true })!, /^is paused; it has an empty list/);
-  assert.match(told({ ...stale, stop: 'refused', fault: '403' })!, /^is stopped: 403 .*; it has content.*its list is emptied at/);
-  assert.match(told({ ...stale, held: { reason: 'it is empty' } as never })!, /^holds a refresh back: it is empty.*; it has content/);
-  assert.match(told({ ...expired, held: { reason: 'half' } as never })!, /^has an empty list: .*; it holds a refresh back: half/);
+  assert.match(told({ ...stale, stop: 'refused', fault: '403' })!, /^is stopped: 403 .*; it has content.*its list expires at/);
+  assert.match(told({ ...stale, held: { reason: 'it is empty' } as never })!, /^has a refresh on hold: it is empty.*; it has content/);
+  assert.match(told({ ...expired, held: { reason: 'half' } as never })!, /^has an empty list: .*; it has a refresh on hold: half/);
   // Another state is told again, also where it was put off.
   assert.deepEqual(
     [state({}, { isPaused: true }), state(stale, { isPaused: true }), state(expired, { isPaused: true })],

@@ -1,4 +1,4 @@
-/** A source as JSON has it, in answers and in bodies (SPEC D23.1, D23.7). */
+/** SPEC D23.1, D23.7. */
 import type { TSchema } from 'typebox';
 import { AUTH_KINDS, DEFAULT_GUARDS, EVERY, GUARD_NAMES, SOURCE_GUARDS, SOURCE_PURPOSES, type SourceGuards } from '../../account/source.ts';
 import { sourceSettingsJson } from '../../account/source-change.ts';
@@ -10,10 +10,10 @@ import { COLUMN_HELP, MOST_SKIPPED, SKIP_HELP } from '../../source/readers/form.
 import { SOURCE_FORMATS } from './source-settings.ts';
 import type { WantedSource } from './sources.ts';
 
-/** A source at `now` (ms). */
+/** `now` in ms. */
 export function sourceJson({ source, state, asked }: SourceRecord, now: number) {
   const { held } = state;
-  // A paused source waits for a person, and so does a stopped one unless a refresh was asked for.
+  // Paused and stopped sources wait for a person, unless a refresh was requested after a stop.
   const isWaiting = !source.isPaused && (state.stop === null || asked !== null);
   const waits = isWaiting ? state.waits : null;
   return {
@@ -61,35 +61,34 @@ const guardSchemas: Readonly<Record<string, TSchema>> = Object.fromEntries(
   }),
 );
 
-/** The fields of a body that may be set of a source. */
 const SETTABLE: Readonly<Record<string, TSchema>> = {
-  url: text(2048, 'http:// or https://, without a user or password. Private and special networks only where SOURCE_NETWORKS has them.'),
-  purpose: Type.Enum([...SOURCE_PURPOSES], { description: 'Whether its list blocks (block, when absent), or is never blocked (allow).' }),
-  every: durationOf('s', 'How often it is fetched, seconds, a day when absent; hosts of the catalogue have a least interval', {
+  url: text(2048, 'http:// or https://, without a user or password. Private and special networks need SOURCE_NETWORKS.'),
+  purpose: Type.Enum([...SOURCE_PURPOSES], { description: 'block (default): its entries are blocked; allow: they are never blocked.' }),
+  every: durationOf('s', 'Interval of fetches, seconds; default: a day. Some hosts of the catalogue have a minimum interval', {
     minimum: EVERY.least,
     maximum: EVERY.most,
   }),
-  format: orNull('string', { enum: [...SOURCE_FORMATS, null], description: 'Found out when absent or null.' }),
-  paths: names(20, 200, 'Where in JSON the entries stand: prefixes[].ip_prefix.'),
+  format: orNull('string', { enum: [...SOURCE_FORMATS, null], description: 'Detected if absent or null.' }),
+  paths: names(20, 200, 'JSON paths of the entries: prefixes[].ip_prefix.'),
   where: orNull('string', {
     maxLength: 300,
     format: 'text',
-    description: 'With `paths`: only entries of objects that say so: service=CLOUDFRONT.',
+    description: 'With `paths`: only entries of objects with this value: service=CLOUDFRONT.',
   }),
-  collection: orNull('string', { maxLength: 300, format: 'text', description: 'Id, alias or title of the collection of a TAXII server.' }),
+  collection: orNull('string', { maxLength: 300, format: 'text', description: 'Id, alias or title of the collection on a TAXII server.' }),
   column: orNull('string', { minLength: 1, maxLength: 200, format: 'text', description: COLUMN_HELP }),
   skip: Type.Integer({ minimum: 0, maximum: MOST_SKIPPED, description: SKIP_HELP }),
   auth: orNull('string', {
     enum: [...AUTH_KINDS, null],
-    description: 'As what the secret is sent: Basic or Bearer, or in a header of its own; null takes it away.',
+    description: 'How the secret is sent: Basic, Bearer, or in a header of its own; null removes it.',
   }),
   auth_header: orNull('string', { maxLength: 100, description: 'The name of that header.' }),
   secret: Type.String({
     maxLength: 4096,
     writeOnly: true,
-    description: 'user:password, a token, or the value of the header. Kept encrypted, and never shown.',
+    description: 'user:password, a token, or the value of the header. Stored encrypted and never returned.',
   }),
-  copies: names(20, 200, 'Lists that it copies in part, by name: what it adds to them is told.'),
+  copies: names(20, 200, 'Names of lists that it partly copies; reports say what it adds to them.'),
   ...guardSchemas,
 };
 
@@ -98,7 +97,6 @@ const optional = (fields: Readonly<Record<string, TSchema>>) =>
 
 export const SOURCE_BODY = optional(SETTABLE);
 
-/** What the fields of a body ask for. */
 export function wantedOf(body: Readonly<Record<string, unknown>>): WantedSource {
   const { url, purpose, every, copies, format, paths, where, collection, column, skip, auth, auth_header: authHeader, secret } = body;
   const reading = { format, paths, condition: where, collection, column, skip };
@@ -118,15 +116,14 @@ const given = (fields: Readonly<Record<string, unknown>>) =>
 
 const ID = '0195a3c0-0000-7000-8000-000000000005';
 const time = nullable(Type.String({ format: 'date-time' }));
-const told = (description: string) => nullable(Type.String({ format: 'date-time' }), { description });
+const instant = (description: string) => nullable(Type.String({ format: 'date-time' }), { description });
 
-/** The fields of a source in answers. */
 export const SOURCE: Fields = {
   id: ID,
   workspace_id: '0195a3c0-0000-7000-8000-000000000000',
-  list_id: ['0195a3c0-0000-7000-8000-000000000001', 'The list that it keeps, which has its name.'],
+  list_id: ['0195a3c0-0000-7000-8000-000000000001', 'The list that it manages, which has the same name.'],
   name: 'spamhaus-drop',
-  state: ['ok', Type.Enum([...LOG_STATES], { description: 'The first of these that it is.' })],
+  state: ['ok', Type.Enum([...LOG_STATES], { description: 'The first that applies.' })],
   paused: false,
   url: 'https://www.spamhaus.org/drop/drop_v4.json',
   purpose: ['block', SETTABLE.purpose!],
@@ -143,26 +140,32 @@ export const SOURCE: Fields = {
   auth: [null, SETTABLE.auth!],
   auth_header: [null, SETTABLE.auth_header!],
   copies: [[], SETTABLE.copies!],
-  catalogue: ['spamhaus-drop', nullable(Type.String(), { description: 'The row of the catalogue that it was made from.' })],
-  entries: [1692, 'Rules of its list, when it was refreshed or an undo changed it last.'],
-  next_at: ['2026-11-23T06:00:41.000Z', told('null: it is paused or stopped.')],
-  waits_for: [null, nullable(Type.String({ description: 'What a source that is due waits for, such as the least interval of its host.' }))],
-  waits_until: [null, told('Until when; null: until then it is not known, or it does not wait.')],
-  fetched_at: ['2026-11-22T06:00:12.000Z', told('The last good answer, also one that said that nothing has changed.')],
-  confirmed_at: ['2026-11-22T06:00:12.000Z', told('When its content was last known to be what its origin has.')],
+  catalogue: ['spamhaus-drop', nullable(Type.String(), { description: 'The catalogue entry it was created from.' })],
+  entries: [1692, 'Rules of its list after the last refresh or undo.'],
+  next_at: ['2026-11-23T06:00:41.000Z', instant('null: paused or stopped.')],
+  waits_for: [
+    null,
+    nullable(Type.String({ description: 'The reason why a refresh that is due waits, such as the minimum interval of its host.' })),
+  ],
+  waits_until: [null, instant('Until when it waits; null: unknown, or it does not wait.')],
+  fetched_at: ['2026-11-22T06:00:12.000Z', instant('The last successful fetch, even if the content was unchanged.')],
+  confirmed_at: ['2026-11-22T06:00:12.000Z', instant('When its content was last verified with its origin.')],
   changed_at: ['2026-11-21T06:00:37.000Z', time],
-  expires_at: ['2026-11-29T06:00:12.000Z', told('When its list is emptied unless its content is confirmed before; null: never.')],
-  failures: [0, 'In a row.'],
-  fault: [null, nullable(Type.String(), { description: 'What the last failure was.' })],
+  expires_at: [
+    '2026-11-29T06:00:12.000Z',
+    instant('When its list expires and is emptied, unless its content is confirmed before; null: never.'),
+  ],
+  failures: [0, 'Consecutive failures.'],
+  fault: [null, nullable(Type.String(), { description: 'The last failure.' })],
   stop: [
     null,
     nullable(Type.Enum(['refused', 'secret']), {
-      description: 'Why nothing is fetched until it is resumed: its origin has refused it, or its secret is missing.',
+      description: 'Why fetching has stopped until it is resumed: the origin refused access, or the secret is missing.',
     }),
   ],
   undone_by: [
     null,
-    nullable(Type.String(), { description: 'The batch that undid a refresh, since when the list is not what its origin has.' }),
+    nullable(Type.String(), { description: 'The batch that undid a refresh; since then the list differs from the origin.' }),
   ],
   held: [
     null,
@@ -173,10 +176,10 @@ export const SOURCE: Fields = {
         reason: Type.String(),
         difference: nullable(Type.Object({}, { additionalProperties: true })),
       }),
-      { description: 'A refresh that a guard has held back.' },
+      { description: 'A refresh that a guard has put on hold.' },
     ),
   ],
-  asked: [null, nullable(Type.Enum(['refresh', 'accept', 'discard']), { description: 'What was asked of it and is not done yet.' })],
+  asked: [null, nullable(Type.Enum(['refresh', 'accept', 'discard']), { description: 'A requested action that is not done yet.' })],
   created_at: '2026-11-20T10:00:00.000Z',
 };
 

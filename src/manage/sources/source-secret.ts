@@ -1,68 +1,65 @@
-/** Secrets of sources as somebody gives them (SPEC D23.6). */
+/** SPEC D23.6. */
 import { openSecret, type SecretKeys, type SecretOwner, sealSecret } from '../../account/encrypted-secret.ts';
 import type { Credential } from '../../account/source.ts';
 import { WeirError } from '../../errors.ts';
 import { fieldFault } from '../operation.ts';
 
-/** As what something secret is sent, and what it is: `user:password`, a token, or the value of a header. What is undefined is not named. */
+/** `secret`: `user:password`, a token, or a header's value. */
 export interface GivenSecret {
   readonly auth?: Credential['kind'] | null | undefined;
   readonly authHeader?: string | null | undefined;
   readonly secret?: string | null | undefined;
 }
 
-/** What of a secret is kept. */
-interface Kept {
+/** As stored. */
+interface StoredSecret {
   readonly credential: Credential | null;
   readonly secret: Uint8Array | null;
 }
 
-/** Headers that say how the request is made. */
+/** Not replaceable. */
 const OWN_HEADERS = /^(host|connection|content-.*|transfer-encoding|accept.*|te|upgrade|expect|if-.*|range|user-agent|proxy-.*)$/i;
 const LONGEST = 4096;
 
-/** A secret and as what it is sent; both null: none. */
+/** Both null: no secret. */
 type Read = { readonly credential: Credential; readonly secret: string } | { readonly credential: null; readonly secret: null };
 
-/** What somebody says of a secret; undefined: nothing. Rejects with USAGE for what is wrong with it. */
+/** undefined: nothing given. Rejects with USAGE. */
 function readSecret({ auth, authHeader, secret }: GivenSecret): Read | undefined {
   if (auth === undefined && authHeader == null && secret == null) return undefined;
   if (auth === null || auth === undefined) {
     if (secret == null && authHeader == null) return { credential: null, secret: null };
-    throw fieldFault('auth', 'is missing: it says as what the secret is sent');
+    throw fieldFault('auth', 'is missing: it says how the secret is sent');
   }
-  if (secret == null) throw fieldFault('secret', 'is missing: it is given whenever anything about it changes');
+  if (secret == null) throw fieldFault('secret', 'is missing: give it with every change of auth or auth_header');
   const fault = secretFault(auth, secret);
   if (fault !== undefined) throw fieldFault('secret', fault);
   const credential = auth === 'header' ? { kind: auth, name: headerName(authHeader) } : { kind: auth };
-  if (auth !== 'header' && authHeader != null) throw fieldFault('auth_header', 'is for the auth header');
+  if (auth !== 'header' && authHeader != null) throw fieldFault('auth_header', 'requires auth "header"');
   return { credential, secret };
 }
 
-/**
- * What is kept of a secret; undefined: nothing is said of it. Rejects with USAGE for what is wrong with it, with REFUSED where the service has no
- * key to seal it with.
- */
-export function keptSecret(keys: SecretKeys, owner: SecretOwner, given: GivenSecret): Kept | undefined {
+/** undefined: nothing given. Rejects with USAGE, and with REFUSED without an encryption key. */
+export function keptSecret(keys: SecretKeys, owner: SecretOwner, given: GivenSecret): StoredSecret | undefined {
   const read = readSecret(given);
   if (read === undefined || read.credential === null) return read;
   if (keys.length === 0)
     throw new WeirError(
       'REFUSED',
-      'secrets of sources are kept encrypted, and there is no key for that: the operator of the service has to set SECRETS_KEY',
+      'secrets of sources are stored encrypted, but the service has no key for that: its operator has to set SECRETS_KEY',
     );
   return { credential: read.credential, secret: sealSecret(keys, owner, read.secret) };
 }
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The headers of a secret that is not kept; undefined: nothing is said of one. Rejects with USAGE for what is wrong with it. */
+/** undefined: nothing given. Rejects with USAGE. */
 export function givenHeaders(given: GivenSecret): Headers | undefined {
   const read = readSecret(given);
   return read && (read.credential === null ? {} : headersOf(read.credential, read.secret));
 }
 
-/** The headers that show who a source is; undefined where its secret is missing, or no key opens it. */
+/** undefined if the secret is missing or cannot be decrypted. */
 export function credentialHeaders(
   keys: SecretKeys,
   { source, secret }: { readonly source: SecretOwner & { readonly credential: Credential | null }; readonly secret: Uint8Array | null },
@@ -86,6 +83,6 @@ function secretFault(auth: Credential['kind'], secret: string): string | undefin
 
 function headerName(name: string | null | undefined): string {
   if (name == null || !/^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name)) throw fieldFault('auth_header', 'must be the name of a header');
-  if (OWN_HEADERS.test(name)) throw fieldFault('auth_header', 'must be another one: it says how the request is made');
+  if (OWN_HEADERS.test(name)) throw fieldFault('auth_header', 'must be another header: this one is set by weir');
   return name;
 }

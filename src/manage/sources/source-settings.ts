@@ -1,4 +1,4 @@
-/** What is wrong with what somebody sets of a source, in the words of the field; and what is set where he says nothing (SPEC D23.1). */
+/** SPEC D23.1. */
 import { parseNetwork } from '@weir/network/parse.ts';
 import {
   collectionOf,
@@ -18,25 +18,24 @@ import { FORMS, MOST_SKIPPED } from '../../source/readers/form.ts';
 import { readCondition, readPath } from '../../source/readers/paths.ts';
 import { durationText } from '../../text/duration.ts';
 
-/** The forms that a source can have; `suricata` is a log, and no list. */
+/** `suricata` is a log, not a list. */
 export const SOURCE_FORMATS = [...FORMS.filter((form) => form !== 'suricata'), 'taxii', 'misp-feed'] as const;
 
-/** Why an address may not be reached, to stand behind it in a sentence; undefined when it may. */
+/** A reason, as the rest of a sentence; undefined: allowed. */
 export type Reach = (address: string) => string | undefined;
 
-/** What is set, but for what a secret is. */
+/** Without the secret. */
 export type OpenSettings = Omit<SourceSettings, 'credential'>;
 
-/** Settings as somebody gives them: what is not there is as it was, or as it is without a word. */
+/** Absent: unchanged or default. */
 export type GivenSettings = Partial<Omit<OpenSettings, 'reading' | 'guards'>> & {
   readonly reading?: Partial<SourceReading>;
   readonly guards?: Partial<SourceGuards>;
 };
 
-/** The settings of a source that is made; the address has to be among what is given. */
 export function newSettings(given: GivenSettings & { readonly url: string }): OpenSettings {
   const { every = EVERY.fallback, reading, guards, ...others } = given;
-  // Two refreshes that fail must not empty the list.
+  // Two failed refreshes must not empty the list.
   const staleAfter = Math.max(DEFAULT_GUARDS.staleAfter, 2 * every);
   return {
     purpose: 'block',
@@ -49,7 +48,6 @@ export function newSettings(given: GivenSettings & { readonly url: string }): Op
   };
 }
 
-/** The settings of one that is changed. */
 export const changedSettings = (before: OpenSettings, { reading, guards, ...others }: GivenSettings): OpenSettings => ({
   ...before,
   ...others,
@@ -57,14 +55,13 @@ export const changedSettings = (before: OpenSettings, { reading, guards, ...othe
   guards: { ...before.guards, ...guards },
 });
 
-/** The first thing that is wrong with each field. */
 export function settingsFaults(settings: OpenSettings, reach: Reach): FieldFault[] {
   const { url, every, reading } = settings;
   const faults: [field: string, fault: string | undefined][] = [
     ['url', urlFault(url, reach)],
     ['every', everyFault(url, every)],
-    ...reading.paths.map((path) => ['paths', said(() => readPath(path))] as [string, string | undefined]),
-    ['where', reading.condition === null ? undefined : said(() => readCondition(reading.condition!))],
+    ...reading.paths.map((path) => ['paths', usageFault(() => readPath(path))] as [string, string | undefined]),
+    ['where', reading.condition === null ? undefined : usageFault(() => readCondition(reading.condition!))],
     ...readingFaults(reading),
     ...guardFaults(settings),
   ];
@@ -73,13 +70,13 @@ export function settingsFaults(settings: OpenSettings, reach: Reach): FieldFault
 
 const LONGEST_URL = 2048;
 
-/** What is wrong with the address of a source, or of what else others name; undefined when nothing is. `setting`: what allows networks. */
+/** undefined: valid. `setting`: the setting that allows networks. */
 export function urlFault(text: string, reach: Reach, setting = 'SOURCE_NETWORKS'): string | undefined {
-  if (text.length > LONGEST_URL) return `has at most ${LONGEST_URL} characters`;
-  if (!URL.canParse(text)) return 'must be an address such as https://lists.example/block.txt';
+  if (text.length > LONGEST_URL) return `must have at most ${LONGEST_URL} characters`;
+  if (!URL.canParse(text)) return 'must be a URL such as https://lists.example/block.txt';
   const { protocol, username, password, hostname } = new URL(text);
   if (protocol !== 'http:' && protocol !== 'https:') return `must begin with https:// or http://, not ${protocol}`;
-  if (username + password !== '') return 'must not hold a user or password: give them as its secret, which is kept encrypted';
+  if (username + password !== '') return 'must not contain a user or password: give them as its secret, which is stored encrypted';
   const address = hostname.replace(/^\[|\]$/g, '');
   const why =
     typeof parseNetwork(address) !== 'string' ? reach(address) : /(^|\.)localhost\.?$/.test(address) ? 'is this machine' : undefined;
@@ -90,19 +87,18 @@ export function urlFault(text: string, reach: Reach, setting = 'SOURCE_NETWORKS'
 
 function everyFault(url: string, every: number): string | undefined {
   const ofHost = (URL.canParse(url) ? leastInterval(new URL(url)) : undefined) ?? 0;
-  if (every < ofHost) return `must be at least ${durationText(ofHost)}: more often is not allowed by ${new URL(url).hostname}`;
+  if (every < ofHost) return `must be at least ${durationText(ofHost)}, the minimum interval of ${new URL(url).hostname}`;
   if (every < EVERY.least || every > EVERY.most) return `must be from ${durationText(EVERY.least)} to ${durationText(EVERY.most)}`;
   return undefined;
 }
 
-/** Formats in which a column can be named. */
 const HAS_COLUMNS: readonly SourceReading['format'][] = [null, 'csv', 'json', 'ndjson'];
 
 function readingFaults({ format, paths, condition, collection, column, skip }: SourceReading): [string, string | undefined][] {
   const isJson = format === null || format === 'json' || format === 'ndjson';
   return [
-    ['paths', paths.length > 0 && !isJson ? `is for JSON, and the format is ${format}` : undefined],
-    ['where', condition !== null && paths.length === 0 ? 'needs a path beside it' : undefined],
+    ['paths', paths.length > 0 && !isJson ? `is for JSON, but the format is ${format}` : undefined],
+    ['where', condition !== null && paths.length === 0 ? 'requires paths' : undefined],
     ['column', column !== null && (paths.length > 0 || !HAS_COLUMNS.includes(format)) ? 'is for CSV and JSON without paths' : undefined],
     [
       'skip',
@@ -124,12 +120,11 @@ function guardFaults({ every, purpose, guards }: OpenSettings): [string, string 
       const fault = value < guard.least || value > guard.most ? `must be from ${guard.least} to ${guard.most}` : undefined;
       return [guard.field, fault];
     }),
-    ['stale_after', isTooSoon ? `must be at least ${least}, twice as long as it is fetched every: a refresh may fail` : undefined],
+    ['stale_after', isTooSoon ? `must be at least ${least}, twice the fetch interval, so that one failed refresh does no harm` : undefined],
   ];
 }
 
-/** What somebody has to be told of a text that cannot be read. */
-function said(read: () => unknown): string | undefined {
+function usageFault(read: () => unknown): string | undefined {
   try {
     read();
     return undefined;

@@ -1,4 +1,4 @@
-/** Sources: made, set, paused, deleted, by keys and by commands (SPEC D23). */
+/** SPEC D23. */
 import { randomUUID } from 'node:crypto';
 import { NO_SETTINGS } from '../../account/list.ts';
 import type { Source } from '../../account/source.ts';
@@ -16,10 +16,9 @@ import { fieldFault, fieldFaults } from '../operation.ts';
 import { type GivenSecret, keptSecret } from './source-secret.ts';
 import { changedSettings, type GivenSettings, newSettings, type OpenSettings, settingsFaults } from './source-settings.ts';
 
-/** What making and setting them works with. */
-export type SourceChange = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'sourceReach'>;
+type SourceChange = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'sourceReach'>;
 
-/** The source with that id or name, or whose list has that id. Rejects with NOT_FOUND. */
+/** Also by the id of its list. Rejects with NOT_FOUND. */
 export async function findSource(store: Pick<StoreReads, 'findNamed' | 'source'>, workspaceId: string, ref: string): Promise<SourceRecord> {
   const lists = (await store.findNamed(workspaceId, ref))?.lists ?? [];
   const id = lists.find(({ sourceId }) => sourceId !== null)?.sourceId ?? ref.toLowerCase();
@@ -29,13 +28,12 @@ export async function findSource(store: Pick<StoreReads, 'findNamed' | 'source'>
   throw new WeirError('NOT_FOUND', list === undefined ? `there is no source "${ref}"` : `the list "${list.name}" has no source`);
 }
 
-/** What somebody wants of a source. */
 export type WantedSource = GivenSettings & GivenSecret;
 
-/** A source that somebody wants made: its address, or the row of the catalogue that has it. */
+/** Needs a URL or a catalogue entry. */
 type WantedNew<T> = Omit<T, 'url'> & { readonly name?: string | undefined; readonly url?: string | undefined };
 
-/** The settings of a source that is made, of a row of the catalogue where that is named. Rejects with USAGE for what is missing. */
+/** The catalogue's values are defaults. Rejects with USAGE. */
 export function newSource({ name: given, ...settings }: WantedNew<GivenSettings>): OpenSettings & { readonly name: string } {
   const row = settings.catalogue == null ? undefined : catalogueRow(settings.catalogue);
   const name = given ?? row?.name;
@@ -47,7 +45,7 @@ export function newSource({ name: given, ...settings }: WantedNew<GivenSettings>
   return { name: name!, ...newSettings({ ...fromCatalogue(row, settings), url: url! }) };
 }
 
-/** Makes a source. Rejects with USAGE for what is wrong with it, with REFUSED where it has no room. */
+/** Rejects with USAGE, and with REFUSED at a limit. */
 export async function createSource(context: SourceChange, wanted: WantedNew<WantedSource>): Promise<SourceRecord> {
   const { store, workspaceId, maxLists, maxSources, secretKeys } = context;
   const { auth, authHeader, secret, ...settings } = wanted;
@@ -65,11 +63,10 @@ export async function createSource(context: SourceChange, wanted: WantedNew<Want
 
 function catalogueRow(name: string): CatalogueRow {
   const row = findCatalogue(name);
-  if (row === undefined) throw fieldFault('catalogue', `has no "${name}"; weir source catalogue lists what it has`);
+  if (row === undefined) throw fieldFault('catalogue', `has no "${name}"; see weir source catalogue`);
   return row;
 }
 
-/** What is given, and where nothing is, what the catalogue says. */
 function fromCatalogue(row: CatalogueRow | undefined, given: GivenSettings): GivenSettings {
   if (row === undefined) return given;
   const { purpose, every, paths = [], condition = null, mayBeEmpty = false, minPrefixV4, minPrefixV6 } = row;
@@ -86,7 +83,7 @@ function refuse([first, ...others]: readonly FieldFault[]): void {
   if (first !== undefined) throw fieldFaults([first, ...others]);
 }
 
-/** Changes what is set of a source; what is not named stays. */
+/** Absent fields stay. */
 export async function changeSource(context: SourceChange, ref: string, wanted: WantedSource): Promise<SourceRecord> {
   const { store, workspaceId, secretKeys } = context;
   const { auth, authHeader, secret, ...given } = wanted;
@@ -94,18 +91,20 @@ export async function changeSource(context: SourceChange, ref: string, wanted: W
   const settings = changedSettings(settingsOf(source), given);
   refuse(settingsFaults(settings, context.sourceReach));
   const kept = keptSecret(secretKeys, { id: source.id, url: settings.url }, { auth, authHeader, secret });
-  // Or who may change it could have the secret sent to himself.
+  // The person who changes the URL must not receive the secret.
   if (source.credential !== null && kept === undefined && new URL(source.url).origin !== new URL(settings.url).origin)
-    throw fieldFault('url', `is not of ${new URL(source.url).origin}, which its secret is for: give the secret again, or take it away`);
+    throw fieldFault(
+      'url',
+      `is not on ${new URL(source.url).origin}, for which the secret was stored: give the secret again, or remove it`,
+    );
   return store.updateSource(workspaceId, source.id, { ...differing(source, settings), ...kept }, changeOptions(context));
 }
 
-/** What is set of a source. */
 export const settingsOf = ({ url, purpose, every, reading, guards, copies, catalogue }: Source): OpenSettings => ({
   ...{ url, purpose, every, reading, guards, copies, catalogue },
 });
 
-/** What of the settings is not as it was: only that is set. */
+/** Only the changed settings. */
 export function differing(before: OpenSettings, after: OpenSettings): SourcePatch {
   const names = Object.keys(after) as (keyof OpenSettings)[];
   return Object.fromEntries(
@@ -113,15 +112,14 @@ export function differing(before: OpenSettings, after: OpenSettings): SourcePatc
   );
 }
 
-/** Ends its refreshes for now, or goes on with them at once, whatever stopped them. */
+/** Resumes even after a stop. */
 export async function pauseSource({ store, workspaceId, by }: ChangeContext, ref: string, isPaused: boolean): Promise<SourceRecord> {
   const { source } = await findSource(store, workspaceId, ref);
   return store.pauseSource(workspaceId, source.id, isPaused, by);
 }
 
-/** How a source is deleted. */
 export interface SourceDeleteRequest extends DeleteRequest {
-  /** Its list stays with its rules, as an ordinary one. */
+  /** As an ordinary list. */
   readonly keepList?: boolean | undefined;
 }
 
@@ -130,7 +128,7 @@ export interface SourceDeletion extends Deletion {
   readonly list_kept: boolean;
 }
 
-/** Deletes a source with its list. Rejects with REFUSED where that has to be confirmed and is not. */
+/** Rejects with REFUSED without a required confirmation. */
 export async function deleteSource(
   context: ChangeContext & { readonly store: StoreReads & StoreWrites },
   ref: string,
@@ -140,13 +138,13 @@ export async function deleteSource(
   const { source } = await findSource(store, workspaceId, ref);
   const { id, listId } = source;
   const list = await deletionPreview(store, workspaceId, 'source', listId);
-  const told = { ...list, id, list_id: listId, list_kept: keepList, needs_confirmation: list.needs_confirmation && !keepList };
-  if (preview) return { ...told, deleted: false, restorable_until: null };
+  const effects = { ...list, id, list_id: listId, list_kept: keepList, needs_confirmation: list.needs_confirmation && !keepList };
+  if (preview) return { ...effects, deleted: false, restorable_until: null };
   if (!keepList) await requireRevocable(context, list.keys);
-  if (told.needs_confirmation && !confirmed)
-    throw new WeirError('REFUSED', `${deletionSentence(list)}: with preview=1 it is told in full, with confirmed=1 it is done`);
+  if (effects.needs_confirmation && !confirmed)
+    throw new WeirError('REFUSED', `${deletionSentence(list)}: see the details with preview=1, delete with confirmed=1`);
   await store.deleteSource(workspaceId, id, { ...changeOptions(context), forGood, keepList });
   const kept =
     forGood || keepList ? undefined : (await store.deletedFeeds(workspaceId, await store.ping())).find((each) => each.id === listId);
-  return { ...told, deleted: true, restorable_until: kept === undefined ? null : isoTime(kept.until) };
+  return { ...effects, deleted: true, restorable_until: kept === undefined ? null : isoTime(kept.until) };
 }

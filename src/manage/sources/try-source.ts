@@ -1,4 +1,4 @@
-/** What is tried: a source as somebody describes it, or one that there is (SPEC D23.41). */
+/** SPEC D23.41. */
 
 import type { SecretKeys } from '../../account/encrypted-secret.ts';
 import type { StoreReads } from '../../ports/store.ts';
@@ -11,7 +11,7 @@ import { credentialHeaders, givenHeaders } from './source-secret.ts';
 import { changedSettings, type OpenSettings, type Reach, settingsFaults } from './source-settings.ts';
 import { findSource, newSource, settingsOf, type WantedSource } from './sources.ts';
 
-/** What is wanted tried: `source`, or an address or row of the catalogue; with settings besides. */
+/** Either `source`, a URL or a catalogue entry. */
 export interface WantedTrial extends WantedSource {
   readonly source?: string | undefined;
   readonly name?: string | undefined;
@@ -24,7 +24,7 @@ interface TrialContext {
   readonly sourceReach: Reach;
 }
 
-/** What to try. Rejects with USAGE for what is wrong with it, with NOT_FOUND where there is no such source. */
+/** Rejects with USAGE and NOT_FOUND. */
 export async function trialOf(context: TrialContext, { source: ref, ...wanted }: WantedTrial): Promise<TryJob> {
   const { store, workspaceId, secretKeys, sourceReach } = context;
   const { auth, authHeader, secret, name: given, ...settings } = wanted;
@@ -40,7 +40,7 @@ export async function trialOf(context: TrialContext, { source: ref, ...wanted }:
     workspaceId,
     content: contentOf(name, found),
     listId: known?.source.listId ?? null,
-    credentials: own ?? (known === undefined ? {} : await keptHeaders(store, secretKeys, known.source, found.url)),
+    credentials: own ?? (known === undefined ? {} : await storedHeaders(store, secretKeys, known.source, found.url)),
   };
 }
 
@@ -48,8 +48,8 @@ const contentOf = (name: string, { url, purpose, reading, guards }: OpenSettings
 
 const nameOf = (url: string | undefined): string => (url !== undefined && URL.canParse(url) ? new URL(url).hostname : 'new');
 
-/** What a source sends; to another origin than its secret is for it is not sent. */
-async function keptHeaders(
+/** Never for another origin. */
+async function storedHeaders(
   store: Pick<StoreReads, 'allSources'>,
   keys: SecretKeys,
   { id, credential }: SourceWithSecret['source'],
@@ -60,5 +60,5 @@ async function keptHeaders(
     const headers = sealed.source.id === id ? credentialHeaders(keys, { ...sealed, source: { ...sealed.source, url } }) : undefined;
     if (headers !== undefined) return headers;
   }
-  throw fieldFault('secret', 'cannot be read, or is for another origin: give it again');
+  throw fieldFault('secret', 'cannot be decrypted, or is for another origin: give it again');
 }

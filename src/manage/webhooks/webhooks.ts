@@ -1,4 +1,4 @@
-/** Webhooks: made, set, tested, deleted, by keys and by commands (SPEC D27). */
+/** SPEC D27. */
 import { randomUUID } from 'node:crypto';
 import { sealSecret } from '../../account/encrypted-secret.ts';
 import { keptSecretFault, type Webhook, type WebhookDelivery, type WebhookPatch, type WebhookSettings } from '../../account/webhook.ts';
@@ -11,13 +11,11 @@ import { type ChangeContext, changeOptions, type ManagePorts } from '../context.
 import { fieldFaults, refuseNewName } from '../operation.ts';
 import { type Reach, urlFault } from '../sources/source-settings.ts';
 
-/** What making and setting them works with. */
-export type WebhookChangeContext = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'webhookReach'>;
+type WebhookChangeContext = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'webhookReach'>;
 
-/** What somebody sets of a webhook. */
 export type GivenWebhook = Partial<WebhookSettings> & { readonly secret?: string | null | undefined };
 
-/** The webhook with that id or name. Rejects with NOT_FOUND. */
+/** By id or name. Rejects with NOT_FOUND. */
 export async function findWebhook(store: Pick<StoreReads, 'webhooks'>, workspaceId: string, ref: string): Promise<Webhook> {
   const all = await store.webhooks(workspaceId);
   const found = all.find(({ id }) => id === ref.toLowerCase()) ?? all.find(({ name }) => name === ref);
@@ -27,7 +25,6 @@ export async function findWebhook(store: Pick<StoreReads, 'webhooks'>, workspace
 
 const [SHORTEST, LONGEST] = [16, 200];
 
-/** What is wrong with what is set of a webhook. */
 export function webhookFaults(
   { url, style }: Pick<WebhookSettings, 'url' | 'style'>,
   hasSecret: boolean,
@@ -38,7 +35,7 @@ export function webhookFaults(
   const faults: [field: string, fault: string | undefined][] = [
     ['url', urlFault(url, reach, 'WEBHOOK_NETWORKS')],
     ['secret', isSecret ? undefined : `must have ${SHORTEST} to ${LONGEST} visible ASCII characters`],
-    ['secret', style === 'pagerduty' && !hasSecret ? 'is missing: PagerDuty knows by its routing key whose alert it is' : undefined],
+    ['secret', style === 'pagerduty' && !hasSecret ? 'is missing: PagerDuty assigns alerts by its routing key' : undefined],
   ];
   return faults.flatMap(([field, message]) => (message === undefined ? [] : [{ field, message }]));
 }
@@ -47,18 +44,18 @@ function refuse([first, ...others]: readonly FieldFault[]): void {
   if (first !== undefined) throw fieldFaults([first, ...others]);
 }
 
-/** A secret as it is kept. Rejects with REFUSED where the service has no key to seal it with. */
+/** Rejects with REFUSED without an encryption key. */
 export function encryptedForWebhook(
   { secretKeys }: Pick<WebhookChangeContext, 'secretKeys'>,
   owner: { readonly id: string; readonly url: string },
   secret: string,
 ): Uint8Array {
   if (secretKeys.length > 0) return sealSecret(secretKeys, owner, secret);
-  const why = 'secrets of webhooks are kept encrypted, and there is no key for that: the operator of the service has to set SECRETS_KEY';
+  const why = 'secrets of webhooks are stored encrypted, but the service has no key for that: its operator has to set SECRETS_KEY';
   throw new WeirError('REFUSED', why);
 }
 
-/** Makes a webhook. Rejects with USAGE for what is wrong with it, with REFUSED where it has no room. */
+/** Rejects with USAGE, and with REFUSED at a limit. */
 export async function createWebhook(
   context: WebhookChangeContext,
   { secret, style = 'weir', ...given }: GivenWebhook & { readonly name: string; readonly url: string },
@@ -70,7 +67,7 @@ export async function createWebhook(
   return context.store.createWebhook(context.workspaceId, { ...settings, id, secret: kept }, changeOptions(context));
 }
 
-/** Changes what is set of one; what is not named stays. */
+/** Absent fields stay. */
 export async function changeWebhook(context: WebhookChangeContext, ref: string, { secret, ...given }: GivenWebhook): Promise<Webhook> {
   const { store, workspaceId } = context;
   const before = await findWebhook(store, workspaceId, ref);
@@ -95,7 +92,6 @@ export async function deleteWebhook(context: ChangeContext, ref: string): Promis
   return webhook;
 }
 
-/** A webhook with what became of its last messages. */
 export async function webhookWithDeliveries(
   store: Pick<StoreReads, 'webhooks' | 'webhookDeliveries' | 'webhookStates'>,
   workspaceId: string,
@@ -106,7 +102,7 @@ export async function webhookWithDeliveries(
   return { webhook, deliveries: await store.webhookDeliveries(webhook.id), isWaiting: state?.isWaiting ?? false };
 }
 
-/** Sends a message that says that it is a test, once. */
+/** Marked as a test. */
 export async function testWebhook(
   store: Pick<StoreReads, 'webhooks' | 'sealedWebhook' | 'webhookStates' | 'workspace'>,
   workspaceId: string,

@@ -1,4 +1,3 @@
-import type { Worker } from 'node:worker_threads';
 import type { ServiceGuardRails } from '../../account/guard-rails.ts';
 import type { DecisionAnswers } from '../../decisions/build/decision-builder.ts';
 import type { DroppedDecisions } from '../../decisions/decisions.ts';
@@ -7,7 +6,7 @@ import type { FeedExplainer } from '../../feed/whatif/explain/explain.ts';
 import type { GeoData } from '../../geo/data.ts';
 import type { FeedSource } from '../engines.ts';
 import type { ClockBase } from '../store-clock.ts';
-import { methodsOf, remoteCalls } from './rpc.ts';
+import { methodsOf, reviving } from './rpc.ts';
 import { startWaiting, type WaitingThread } from './waiting-thread.ts';
 
 export interface FeedThreadMethods extends DocumentBuilder, FeedPreviewer, FeedExplainer, FeedMeasurer, FeedCounter, DecisionAnswers {
@@ -55,24 +54,14 @@ export function startFeedThread(
 ): FeedThread {
   let data = geo;
   let waiting = loaded;
-  let running: { readonly worker: Worker; readonly methods: FeedThreadMethods } | undefined;
-
-  function thread(): { readonly worker: Worker; readonly methods: FeedThreadMethods } {
-    if (running !== undefined) return running;
+  const { thread, end } = reviving<FeedThreadMethods>(() => {
     const source = newSource();
     const { begin } = waiting ?? loadFeedThread();
     waiting = undefined;
-    const worker = begin({ source, geo: data, rules }, 'writes' in source ? [source.writes] : []);
-    running = { worker, methods: remoteCalls<FeedThreadMethods>(worker) };
-    const ended = () => {
-      if (running?.worker === worker) running = undefined;
-    };
-    worker.on('error', ended).on('exit', ended);
-    worker.on('message', (message: FeedNews | object) => {
+    return begin({ source, geo: data, rules }, 'writes' in source ? [source.writes] : []).on('message', (message: FeedNews | object) => {
       if ('dropped' in message) onDropped(message.dropped);
     });
-    return running;
-  }
+  });
 
   thread();
   return methodsOf<Omit<FeedThreadMethods, 'useGeo' | 'shutdown'>, Pick<FeedThread, 'useGeo' | 'close'>>(
@@ -83,10 +72,7 @@ export function startFeedThread(
         data = next;
         await thread().methods.useGeo(next);
       },
-      async close() {
-        await running?.methods.shutdown();
-        await running?.worker.terminate();
-      },
+      close: end,
     },
   );
 }

@@ -97,12 +97,20 @@ export function remoteCalls<T extends object>(port: MessagePort | Worker): T {
   );
 }
 
-/** `thread` starts the thread on demand, again after its end; `end` closes it gracefully. */
-export function reviving<T extends { shutdown(): Promise<void> }>(start: () => Worker) {
+/** The methods of a thread with the one that ends it. */
+export type Served<T> = T & { shutdown(): Promise<void> };
+
+/** `thread` starts the thread on demand, again after its end. `end` closes it gracefully, `kill` does not. */
+export function reviving<T extends Served<object>>(start: () => Worker) {
   let running: { readonly worker: Worker; readonly methods: T } | undefined;
+  const leaving = () => {
+    const ending = running;
+    running = undefined;
+    return ending;
+  };
   return {
     thread() {
-      if (running !== undefined) return running.methods;
+      if (running !== undefined) return running;
       const worker = start();
       const started = { worker, methods: remoteCalls<T>(worker) };
       const ended = () => {
@@ -110,13 +118,15 @@ export function reviving<T extends { shutdown(): Promise<void> }>(start: () => W
       };
       worker.on('error', ended).on('exit', ended);
       running = started;
-      return started.methods;
+      return started;
     },
     async end() {
-      const ending = running;
-      running = undefined;
+      const ending = leaving();
       await ending?.methods.shutdown();
       await ending?.worker.terminate();
+    },
+    async kill() {
+      await leaving()?.worker.terminate();
     },
   };
 }

@@ -60,7 +60,7 @@ export async function pullMisp({
     bytes: bytes(),
     note: undefined,
     ...(!isComplete && {
-      partial: `${keeper.objects.size} of ${versions.size} events are read, and the next fetch goes on${fault ? `: ${fault}` : ''}`,
+      partial: `${keeper.objects.size} of ${versions.size} events are read; the next fetch continues${fault ? `: ${fault}` : ''}`,
       refused,
     }),
   };

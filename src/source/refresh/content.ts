@@ -52,8 +52,8 @@ export async function* readSource(
     column: column ?? undefined,
     skip,
     mostBytes,
-    onWhole: (said: number) => {
-      seen.said = said;
+    onCount: (count: number) => {
+      seen.said = count;
     },
   };
   const content =
@@ -61,7 +61,7 @@ export async function* readSource(
       ? { entries: taxiiEntries(bytes, defaults) }
       : await readContent(bytes, { ...given, format: format ?? undefined }, defaults);
   if ('signals' in content) {
-    for await (const _ of content.signals) throw new WeirError('USAGE', 'it is neither a list nor JSON whose entries can be found');
+    for await (const _ of content.signals) throw new WeirError('USAGE', 'it is neither a list nor JSON with recognizable entries');
     return;
   }
   for await (const each of content.entries) {
@@ -77,7 +77,7 @@ export async function* readSource(
     else {
       see(each.entry.target, each.entry);
       seen.hasEnds ||= each.entry.expiry !== undefined;
-      yield { ...each, entry: kept(each.entry) };
+      yield { ...each, entry: asRule(each.entry) };
     }
   }
 
@@ -93,7 +93,7 @@ export async function* readSource(
 }
 
 /** A rule identified by its value, permanent unless the content gives an expiry. */
-const kept = (entry: ListEntry): ListEntry => ({
+const asRule = (entry: ListEntry): ListEntry => ({
   ...entry,
   ruleRef: undefined,
   expiry: entry.expiry ?? (entry.action === 'block' ? { at: FOR_GOOD } : undefined),

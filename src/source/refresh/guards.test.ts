@@ -41,7 +41,7 @@ test('D23.16 what guard rails refuse and what cannot be read have a share each',
   assert.deepEqual(judged({ added: 90, refused: 10 }), []);
   assert.match(judged({ added: 89, refused: 11 })[0]!, /guard rails refuse 11 of 100 entries, more than 10 %/);
   const faults = [{ place: 'line 7', message: 'is no address' }];
-  assert.match(judged({ added: 99, failed: 1, faults })[0]!, /1 of 100 entries cannot be taken, more than 0 %: line 7: is no address/);
+  assert.match(judged({ added: 99, failed: 1, faults })[0]!, /1 of 100 entries cannot be used, more than 0 %: line 7: is no address/);
   assert.deepEqual(judged({ added: 99, failed: 1, faults }, {}, { faultsPercent: 1 }), []);
 });
 

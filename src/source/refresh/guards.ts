@@ -29,7 +29,7 @@ const CHANGES: readonly Guard[] = [
   (_plan, { undone }) => undone !== undefined && `the last refresh was undone ${undone}`,
   (plan, _, { mayBeEmpty }) => {
     const isEmpty = plan.added + plan.changed + plan.unchanged === 0;
-    return isEmpty && !mayBeEmpty && 'it is empty: no entry of it can be taken';
+    return isEmpty && !mayBeEmpty && 'it is empty: it has no usable entry';
   },
   ({ removed, present }, _, { changePercent, mayBeEmpty }) =>
     isOver(removed, present, changePercent) &&
@@ -54,7 +54,7 @@ const CONTENT: readonly Guard[] = [
     `guard rails refuse ${plan.refused} of ${entriesOf(plan)} entries, more than ${refusedPercent} %${example(plan, plan.failed === 0)}`,
   (plan, _, { faultsPercent }) =>
     isOver(plan.failed, entriesOf(plan), faultsPercent) &&
-    `${plan.failed} of ${entriesOf(plan)} entries cannot be taken, more than ${faultsPercent} %${example(plan, plan.refused === 0)}`,
+    `${plan.failed} of ${entriesOf(plan)} entries cannot be used, more than ${faultsPercent} %${example(plan, plan.refused === 0)}`,
 ];
 
 const example = ({ faults: [first] }: SyncPlan, isOneSort: boolean) =>

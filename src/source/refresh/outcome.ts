@@ -115,7 +115,7 @@ export function knownContent(
   { digest, held, discarded, undone }: SourceState,
   content: string,
 ): (Pick<Outcome, 'kind'> & { readonly text: string }) | undefined {
-  if (content === held?.digest) return { kind: 'known', text: 'the content is still the one that is held' };
+  if (content === held?.digest) return { kind: 'known', text: 'the content is still the one on hold' };
   if (content === discarded) return { kind: 'known', text: 'the content is still the one that was discarded' };
   if (content !== digest) return undefined;
   if (undone !== null) return { kind: 'known', text: `the content is still the one that was undone by batch ${undone.batch}` };

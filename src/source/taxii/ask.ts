@@ -64,10 +64,10 @@ export function asker(
       const asked = { accept, isOwn: url.origin === origin, limits: left };
       const answer = await fetch(url, asked, async (piece) => void pieces.push(piece));
       if (isRefused(answer)) return { status: answer.status, retryAfter: answer.retryAfter };
-      const whole = Buffer.concat(pieces);
-      bytes += whole.length;
+      const body = Buffer.concat(pieces);
+      bytes += body.length;
       const added = answer.headers['x-taxii-date-added-last'];
-      return { json: parsed(whole, url, name), addedLast: typeof added === 'string' && INSTANT.test(added) ? added : undefined };
+      return { json: parsed(body, url, name), addedLast: typeof added === 'string' && INSTANT.test(added) ? added : undefined };
     },
   };
 }

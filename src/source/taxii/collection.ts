@@ -31,11 +31,11 @@ export async function objectsUrl(ask: Ask, address: string, wanted: string | und
     if (!isRefused(answer)) found.push(...collectionsOf(answer.json, list));
     else if (lists!.length === 1) return answer;
   }
-  const meant = wanted === undefined ? found : found.filter(({ id, title, alias }) => [id, title, alias].includes(wanted));
-  if (meant.length === 1) return meant[0]!.url;
+  const matching = wanted === undefined ? found : found.filter(({ id, title, alias }) => [id, title, alias].includes(wanted));
+  if (matching.length === 1) return matching[0]!.url;
   const names = found.slice(0, MOST_NAMED).map(({ id, title }) => `${id} (${title})`);
-  const list = names.length === 0 ? 'none that may be read' : names.join(', ');
-  throw new WeirError('FETCH', `${address}: say which collection is meant; there is ${list}`);
+  const advice = names.length === 0 ? 'there is no readable collection' : `choose a collection: ${names.join(', ')}`;
+  throw new WeirError('FETCH', `${address}: ${advice}`);
 }
 
 function listsOf(json: unknown, url: URL): URL[] | undefined {

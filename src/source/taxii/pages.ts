@@ -50,7 +50,7 @@ export async function readPages(
     // A server may repeat `next` within one query, and send pages emptied by its filter: continue.
     if (!isNew && (isRepeated || page.next === undefined)) return { cursor: last, pages, isStalled: true };
     if (page.next === undefined && answer.addedLast === undefined)
-      throw new WeirError('FETCH', `${objects.href}: says that there is more, and neither what is next nor when the last was added`);
+      throw new WeirError('FETCH', `${objects.href}: announces more objects, but neither next nor X-TAXII-Date-Added-Last`);
     next = page.next;
     if (next === undefined) after = answer.addedLast;
   }

@@ -155,9 +155,9 @@ function readAll(tokens: readonly string[], networks: Set<string>, passed: Set<s
   const found = observations(0);
   if (at < tokens.length) throw new Passed(TOGETHER[tokens[at]!] ?? NO_PATTERN);
   for (const facts of found) {
-    const meant = networkOf(facts);
-    if (typeof meant === 'string') passed.add(meant);
-    else networks.add(formatNetwork(meant));
+    const network = networkOf(facts);
+    if (typeof network === 'string') passed.add(network);
+    else networks.add(formatNetwork(network));
   }
 }
 

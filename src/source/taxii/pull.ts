@@ -7,9 +7,9 @@ import { type CollectionList, type KnownCollection, listOf, objectKeeper } from 
 import { type Pages, readPages } from './pages.ts';
 
 /** Interval of complete fetches, ms: servers do not report removals. */
-const WHOLE_EVERY = 24 * 3_600_000;
+const COMPLETE_EVERY = 24 * 3_600_000;
 /** Also due if the last complete fetch is in the future. */
-export const isWholeDue = (completeAt: number, now: number): boolean => now - completeAt >= WHOLE_EVERY || now < completeAt;
+export const isCompleteDue = (completeAt: number, now: number): boolean => now - completeAt >= COMPLETE_EVERY || now < completeAt;
 const TURN = 1000;
 
 export interface TaxiiPull {
@@ -45,7 +45,7 @@ export async function pullTaxii({ server, collection, known, now, mostPages }: T
   const objects = await objectsUrl(ask, server.url, collection);
   if (isRefused(objects)) return objects;
   const at = now();
-  const isComplete = known?.of !== of || known.cursor === undefined || isWholeDue(known.completeAt, at);
+  const isComplete = known?.of !== of || known.cursor === undefined || isCompleteDue(known.completeAt, at);
   let [before, read] = [isComplete ? undefined : known, await pages(isComplete ? undefined : known)];
   if (isRefused(read.pages) && read.pages.status === 400 && before !== undefined) {
     // The server rejects its own cursor: fetch everything.
@@ -61,7 +61,7 @@ export async function pullTaxii({ server, collection, known, now, mostPages }: T
     digest: await digestOf(list, server.pause),
     pages: count,
     bytes: bytes(),
-    note: isStalled ? 'the server says that there is more, and gave nothing new: this was taken as the end' : undefined,
+    note: isStalled ? 'the server announces more objects but sends nothing new: treated as the end' : undefined,
   };
 
   async function pages(
@@ -73,8 +73,8 @@ export async function pullTaxii({ server, collection, known, now, mostPages }: T
     const take = (value: unknown): boolean => {
       const object = readObject(value);
       if (object === undefined) return false;
-      const isKept = keeper.take(object);
-      if (seen === undefined) return isKept;
+      const isUpdate = keeper.take(object);
+      if (seen === undefined) return isUpdate;
       const other = seen.get(object.id);
       const isNew = other === undefined || isLater(object.modified, other);
       if (isNew) seen.set(object.id, object.modified);

@@ -80,7 +80,7 @@ export function openDatabase(url: string, { connections = 10, waitsForStandby }:
       pools.doubt(client);
       client.connection.stream.destroy(new Error(`no answer within ${limit / 1000} s`));
     };
-    const left = Promise.withResolvers<never>();
+    const left = Promise.withResolvers<T>();
     const look = async () => {
       const isWaiting = await waits(client);
       if (isDone) return;
@@ -91,7 +91,7 @@ export function openDatabase(url: string, { connections = 10, waitsForStandby }:
     };
     let timer = setTimeout(look, limit);
     let [broken, isDone] = [false, false];
-    const working = work(client)
+    work(client)
       .catch((error) => {
         const lost = pools.lossOf(client);
         const fault = error instanceof DatabaseError ? serverFault(error) : lost ? connectionFault(lost, !late) : error;
@@ -103,8 +103,9 @@ export function openDatabase(url: string, { connections = 10, waitsForStandby }:
         clearTimeout(timer);
         waiting.delete(client);
         client.release(broken);
-      });
-    return Promise.race([working, left.promise]);
+      })
+      .then(left.resolve, left.reject);
+    return left.promise;
   }
 
   async function transact<T>(begin: string, limit: number, work: (session: Session) => Promise<T>, commits?: () => void): Promise<T> {

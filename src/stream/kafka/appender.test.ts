@@ -112,7 +112,7 @@ test('8 a smaller limit of the topic is found out; one message above it is refus
     appender.append([record(100, 20_000), record(101)]),
     appender.append(records(102)),
   ]);
-  assert.match(String(refused.status === 'rejected' && refused.reason), /larger than the topic takes/);
+  assert.match(String(refused.status === 'rejected' && refused.reason), /larger than the topic allows/);
   assert.equal(accepted.status, 'fulfilled');
   assert.equal(partition.appended.at(-1), 102);
 });

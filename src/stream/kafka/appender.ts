@@ -29,8 +29,8 @@ export interface Appender {
 
 /**
  * An appender with one request in flight; records that arrive meanwhile share the next one. A failed request is retried unchanged
- * (producer, epoch, sequence), so that the broker appends it once. When no caller waits any more, the epoch ends: the broker then refuses a
- * request still in flight, so that it cannot land behind a later one.
+ * (producer, epoch, sequence), so the broker appends it once. When no caller waits any more, the epoch ends: the broker then refuses a
+ * request still in flight, so it cannot land behind a later one.
  */
 export function openAppender(log: PartitionLog): Appender {
   const queue = appendQueue();
@@ -74,7 +74,7 @@ export function openAppender(log: PartitionLog): Appender {
   /** Sends a request that is too large in parts; a single message is refused. */
   function makeSmaller(request: readonly QueuedRecord[]): void {
     if (request.length > 1) queue.split(request);
-    else request[0].append.reject(new Error(`a message of ${bytesOf(request)} bytes is larger than the topic takes (max.message.bytes)`));
+    else request[0].append.reject(new Error(`a message of ${bytesOf(request)} bytes is larger than the topic allows (max.message.bytes)`));
   }
 
   return {

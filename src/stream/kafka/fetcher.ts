@@ -61,7 +61,7 @@ export function topicFetcher(cluster: Cluster, topicId: string) {
 export function fetchFault(error: unknown, topic: string, topicId: string, partition: number, offset: number): Error {
   if (isAnswer(error, 'OFFSET_OUT_OF_RANGE')) return new Error(`partition ${partition} of the topic ${topic} has no offset ${offset}`);
   if (isAnswer(error, 'UNKNOWN_TOPIC_ID', 'INCONSISTENT_TOPIC_ID')) {
-    return new Error(`the topic ${topic} with the id ${topicId} is not there any more: it was deleted`);
+    return new Error(`the topic ${topic} with the id ${topicId} was deleted`);
   }
   return new Error(`partition ${partition} of the topic ${topic} cannot be read: ${reasonOf(error)}`);
 }

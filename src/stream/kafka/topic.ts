@@ -33,7 +33,7 @@ export async function openTopic(cluster: Cluster, options: KafkaOptions): Promis
 }
 
 const unreachable = ({ brokers }: KafkaOptions, fault: unknown): WeirError =>
-  new WeirError('STREAM_UNAVAILABLE', `Kafka at ${brokers.join(', ')}: ${reasonOf(fault ?? 'the topic that was made does not appear')}`);
+  new WeirError('STREAM_UNAVAILABLE', `Kafka at ${brokers.join(', ')}: ${reasonOf(fault ?? 'the created topic does not appear')}`);
 
 async function createTopic({ admin }: Cluster, { topic, partitions, replication, retentionHours }: KafkaOptions): Promise<void> {
   const retention = String(retentionHours * 3_600_000);
@@ -48,8 +48,8 @@ async function createTopic({ admin }: Cluster, { topic, partitions, replication,
     if (mayPass(error)) throw error;
     throw new WeirError(
       'REFUSED',
-      `the Kafka topic ${topic} is not there or not to be seen, and cannot be made (${reasonOf(error)}): ` +
-        `make it with ${partitions} partitions, cleanup.policy=delete and retention.ms=${retention}, or grant the rights named in docs/kafka.md`,
+      `the Kafka topic ${topic} does not exist or is not visible, and cannot be created (${reasonOf(error)}): ` +
+        `create it with ${partitions} partitions, cleanup.policy=delete and retention.ms=${retention}, or grant the rights named in docs/kafka.md`,
     );
   }
 }
@@ -68,7 +68,7 @@ async function refuseCompaction({ admin, topic }: Cluster): Promise<void> {
     const [{ configs }] = await admin.describeConfigs({ resources: [resource] });
     const policy = configs.find(({ name }) => name === 'cleanup.policy')?.value ?? '';
     if (policy.includes('compact')) {
-      throw new WeirError('REFUSED', `the Kafka topic ${topic} has cleanup.policy=${policy}, which would lose messages: set it to delete`);
+      throw new WeirError('REFUSED', `the Kafka topic ${topic} has cleanup.policy=${policy} and would lose messages: set it to delete`);
     }
   } catch (error) {
     if (!isAnswer(error, 'TOPIC_AUTHORIZATION_FAILED')) throw error;

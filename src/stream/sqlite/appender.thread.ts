@@ -28,7 +28,7 @@ export interface AppendReply {
   readonly error?: string;
 }
 
-/** Batches per transaction, so that no sync waits for an unbounded write. */
+/** Batches per transaction, so no sync waits for an unbounded write. */
 const MOST = 256;
 
 const { file, appended } = workerData as AppenderData;
@@ -77,7 +77,7 @@ port.on('message', (first: Request) => {
   if (closing) port.close();
 });
 
-/** Frees large rows at once: the garbage collector hardly counts memory outside of its heap. */
+/** Frees large rows immediately: the garbage collector hardly counts memory outside of its heap. */
 function free(batches: readonly EncodedBatch[]): void {
   for (const { text } of batches) if (typeof text !== 'string') text.buffer.transfer(0);
 }

@@ -172,7 +172,7 @@ export function logAppender(db: DatabaseSync) {
   /** Writes to a removed or replaced file would be lost with the process, unnoticed. */
   function requireFile(): void {
     const found = statSync(file, { throwIfNoEntry: false });
-    if (found?.ino !== opened.ino || found.dev !== opened.dev) throw new Error('it was removed or replaced; weir has to be restarted');
+    if (found?.ino !== opened.ino || found.dev !== opened.dev) throw new Error('it was removed or replaced; restart weir');
   }
   function commit(work: () => void): void {
     requireFile();

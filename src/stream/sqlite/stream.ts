@@ -7,11 +7,11 @@ import { encodeBatch, logReader, openLog, ROW, streamFile, trimLog } from './log
 /** How often a waiting reader checks for appends of other processes, ms. */
 const POLL = 100;
 
-/** Counts appends, so that readers in other threads of the process wake at once. */
+/** Counts appends, so readers in other threads of the process wake immediately. */
 export const newAppendCount = (): SharedArrayBuffer => new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
 
 /**
- * The embedded stream: one partition in `stream.db`. A thread appends; any process may read. Readers wake at once for appends of streams
+ * The embedded stream: one partition in `stream.db`. A thread appends; any process may read. Readers wake immediately for appends of streams
  * with the same `appended`.
  */
 export function openSqliteStream(dataDir: string, appended: SharedArrayBuffer = newAppendCount()): Stream {

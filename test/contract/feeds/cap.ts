@@ -142,7 +142,7 @@ export function capTests(feeds: () => FeedWorld, once: Once): void {
     const space = ['--workspace', id];
     await feeds().world.text(['feed', 'create', 'both', '--list', 'edge', '--list', 'small', '--max-entries', '3', ...space]);
     const name = (await feeds().world.json(['key', 'ls', ...space]))[0]!;
-    const said = `Before neighbours are put together, by list: small 8, edge 2; by key: ${name.name ?? name.prefix} 10.`;
+    const said = `Before neighbours are merged, by list: small 8, edge 2; by key: ${name.name ?? name.prefix} 10.`;
     const hint = await eventually(async () => hintOf(await get('/both'), 10, 3));
     assert.ok(hint.endsWith(`. ${said}`), hint);
     for (let n = 0; n < 3; n += 1) assert.equal(hintOf(await get('/both'), 10, 3), hint);

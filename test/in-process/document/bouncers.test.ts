@@ -77,7 +77,7 @@ describe('D14 decisions', () => {
     store.add(list, '192.0.2.55');
     for (let pull = 0; pull < 9; pull++) {
       await clock.advance(60_000);
-      (await replica.ask('held')).onSent();
+      (await replica.ask('current')).onSent();
       assert.ok(values((await replica.ask('stream')).stream.new).includes('192.0.2.55'), 'not received');
     }
   });
@@ -303,7 +303,7 @@ describe('D14 decisions', () => {
       const { status, text: answer } = await replica.ask('stream', query);
       assert.deepEqual([status, answer.includes(text)], [400, true], `${query} ${answer}`);
     }
-    assert.equal((await replica.ask('held', 'ips=192.0.2.1&IP=192.0.2.1')).status, 400);
+    assert.equal((await replica.ask('current', 'ips=192.0.2.1&IP=192.0.2.1')).status, 400);
     for (const query of ['startup=true&startup=true', 'additional_pull=true&community_pull=false&dedup=true&simulated=1&limit=1&id=7'])
       assert.equal((await replica.ask('stream', query)).status, 200, query);
   });
@@ -325,7 +325,7 @@ describe('D14 decisions', () => {
     assert.ok(first.new.every(({ scope }) => scope === 'Ip'));
     const [{ decisions, networks, leftOutNetworks, leftOutAddresses }] = replica.bouncers.takeSeen();
     assert.deepEqual([decisions, networks, leftOutNetworks > 1, leftOutAddresses > 256], [15, 0, true, true]);
-    assert.match((await replica.ask('held', 'ip=198.51.100.9', 'test/1', bound)).text, /"198.51.100.0\/24"/);
+    assert.match((await replica.ask('current', 'ip=198.51.100.9', 'test/1', bound)).text, /"198.51.100.0\/24"/);
     store.setList(list, { singleAddresses: null });
     await clock.advance(2_000);
     const { new: fresh, deleted } = await replica.pull('', 'test/1', bound);
@@ -359,7 +359,7 @@ describe('D14 decisions', () => {
     const { store, list, replica } = world();
     store.add(list, '192.0.2.0/24', { ttl: 60 });
     store.add(list, '2001:db8::1');
-    const held = async (query: string) => (await replica.ask('held', query)).text;
+    const held = async (query: string) => (await replica.ask('current', query)).text;
     assert.equal((JSON.parse(await held('ip=192.0.2.77')) as Decision[])[0].value, '192.0.2.0/24');
     for (const query of ['range=192.0.2.128/25', 'scope=ip&value=192.0.2.1', 'scope=Range&value=192.0.2.0/24', 'ip=192.0.2.1&type=ban'])
       assert.equal(JSON.parse(await held(query)).length, 1, query);
@@ -373,7 +373,7 @@ describe('D14 decisions', () => {
     ])
       assert.equal(await held(query), 'null', query);
     assert.deepEqual(values(JSON.parse(await held(''))), ['192.0.2.0/24', '2001:db8::1']);
-    const wrong = await replica.ask('held', 'ip=nonsense');
+    const wrong = await replica.ask('current', 'ip=nonsense');
     assert.deepEqual([wrong.status, /nonsense/.test(wrong.text)], [400, true]);
   });
 

@@ -56,7 +56,7 @@ describe('D31 decisions of lists', () => {
     const pull = (query = 'startup=true') => replica.pull(query, 'test/1', bound);
     const all = ['192.0.2.0/24 lists:two', '198.51.100.0/24 lists:two', '2001:db8::7 lists:three'];
     assert.deepEqual(told((await pull()).new), all);
-    const look = async (ip: string) => told(JSON.parse((await replica.ask('held', `ip=${ip}`, 'test/1', bound)).text));
+    const look = async (ip: string) => told(JSON.parse((await replica.ask('current', `ip=${ip}`, 'test/1', bound)).text));
     assert.deepEqual(await look('2001:db8::7'), ['2001:db8::7 lists:three']);
     assert.deepEqual(told((await pull('startup=true&origins=weir')).new), []);
     assert.deepEqual(told((await pull('startup=true&origins=lists&scenarios_containing=thr')).new), ['2001:db8::7 lists:three']);

@@ -521,7 +521,7 @@ test('D42.3 D42.4 what was probably not meant is in 200 and 206 of v2, and of v1
   const entry = { kind: 'waf_rule', op: 'upsert', rule_ref: 'w-1', name: 'x', rule };
   const said = [
     'w-1: http.request.path == "admin" is never true: a path begins with /',
-    'w-1: name has no effect: rule.name was probably meant',
+    'w-1: name has no effect: did you mean rule.name?',
   ];
   assert.deepEqual((await post('/v2/signal', [entry])).json(), {
     success: true,
@@ -535,7 +535,7 @@ test('D42.3 D42.4 what was probably not meant is in 200 and 206 of v2, and of v1
   const event = { ...EVENT, expires_in: 60 };
   assert.deepEqual((await post('/v1/signal', [event])).json(), { success: true, message: 'Processed 1 entries, 0 failed' });
   assert.deepEqual((await post('/v1/signal?dry_run=1', [event])).json().warnings, [
-    '203.0.113.7: expires_in has no effect: expiration was probably meant',
+    '203.0.113.7: expires_in has no effect: did you mean expiration?',
   ]);
 });
 
@@ -827,7 +827,7 @@ test('D3.24 a compressed body: 415 that says so; identity is none', async () => 
 test('D14.12 usage metrics are received as a batch is: a client may go away in their middle, 415 when compressed, 413 over 256 KiB', async (t) => {
   const unasked = async () => ({ status: 500 });
   const usage = async () => ({ status: 201, headers: ['Content-Length', '0'], body: undefined });
-  const { url, log } = await listening(t, { bouncers: { stream: unasked, held: unasked, usage, refused: () => {} } });
+  const { url, log } = await listening(t, { bouncers: { stream: unasked, current: unasked, usage, refused: () => {} } });
   const address = `${url}/v1/usage-metrics`;
   for (const length of ['Content-Length: 100', 'Transfer-Encoding: chunked']) {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -871,7 +871,7 @@ test('D3.29 in a workspace with as many rules as it may have, upserts are faults
   ]);
   assert.equal(answer.statusCode, 206);
   assert.deepEqual(answer.json().errors, [
-    'Entry 0: Schema validation failed: entry: the workspace has its 2 rules, the most that it may have: only deletes are taken until there are fewer',
+    'Entry 0: Schema validation failed: entry: the workspace has reached its limit of 2 rules: only deletes are accepted until it has fewer',
   ]);
   const both = await post('/v2/signal', [
     { kind: 'access_rule', op: 'upsert', rule: { target: { ip: '192.0.2.1' } } },

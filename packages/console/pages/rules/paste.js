@@ -3,13 +3,11 @@ import { useState } from 'preact/hooks';
 import { addressFacts } from '../../addresses.js';
 import { ask, manage } from '../../api.js';
 import { curlFile } from '../../curl.js';
-import { useWork } from '../../data.js';
 import { count, counted } from '../../format.js';
-import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
+import { FormDialog } from '../../ui/dialog.js';
 import { CheckField, SelectField, TextField } from '../../ui/field.js';
 import { Facts } from '../../ui/figures.js';
-import { Failed, Notice } from '../../ui/states.js';
+import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { toast } from '../../ui/toast.js';
 import { ExpiryField } from './expiry.js';
@@ -38,7 +36,6 @@ export function PasteForm({ names, onClose, onDone }) {
   const [isReplacing, setReplacing] = useState(false);
   const [isSure, setSure] = useState(false);
   const [once] = useState(() => crypto.randomUUID());
-  const { busy, error, run } = useWork();
   const { action, list, expires, reason, file } = form;
   const replaces = isReplacing && action !== 'unblock';
   const query = { list, action, expires_in: expires, reason, file, ...(replaces && { replace: true }) };
@@ -50,14 +47,12 @@ export function PasteForm({ names, onClose, onDone }) {
   const asks = isLarge || isBroad || preview.answer?.addresses !== undefined;
   const sure = isBroad ? 'wide' : removesMost(preview.answer?.replaced) ? 'removed' : 'changed';
   const change = manage('/imports', { ...query, ...(asks && { confirmed: true }) });
-  const submit = () =>
-    run(async () => {
-      const { body } = await ask(change, { method: 'POST', once, body: text });
-      const removed = body.replaced === undefined ? '' : `, ${counted(body.replaced.removed, 'rule')} removed`;
-      toast(`${counted(body.accepted, 'entry', 'entries')} accepted${removed}.`);
-      onDone();
-      onClose();
-    });
+  const work = async () => {
+    const { body } = await ask(change, { method: 'POST', once, body: text });
+    const removed = body.replaced === undefined ? '' : `, ${counted(body.replaced.removed, 'rule')} removed`;
+    toast(`${counted(body.accepted, 'entry', 'entries')} accepted${removed}.`);
+    onDone();
+  };
   const onFile = async (event) => {
     const [chosen] = event.target.files;
     if (chosen === undefined) return;
@@ -65,11 +60,7 @@ export function PasteForm({ names, onClose, onDone }) {
     setText(await chosen.text());
   };
   return html`
-    <${Dialog}
-      title="Paste list" wide onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${takes === 0 || (asks && !isSure)}>${takes === 0 ? 'Apply' : `Apply ${counted(takes, 'entry', 'entries')}`}<//>`}
-    >
-      ${error !== undefined && html`<${Failed} error=${error} />`}
+    <${FormDialog} title="Paste list" wide action=${takes === 0 ? 'Apply' : `Apply ${counted(takes, 'entry', 'entries')}`} work=${work} onClose=${onClose} disabled=${takes === 0 || (asks && !isSure)}>
       <${TextField}
         label="Entries" rows=${8} value=${text} onValue=${setText} autofocus placeholder=${'192.0.2.1\n198.51.100.0/24  # a comment\nAS64500'}
         hint="Addresses, networks, ASNs and countries, one per line, or as CSV with a header, JSON or NDJSON. Limit: 10,000."

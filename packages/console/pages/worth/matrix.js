@@ -39,6 +39,6 @@ function Cell({ list, other }) {
   if (list.id === other.id) return html`<td class="itself"><span class="hidden-visually">same list</span></td>`;
   const entries = list.overlaps.find(({ name }) => name === other.name)?.entries ?? 0;
   if (entries === 0) return html`<td class="soft"><span aria-hidden="true">–</span><span class="hidden-visually">none</span></td>`;
-  const told = `${count(entries)} of ${counted(list.entries, 'entry', 'entries')} of ${list.name} in ${other.name}`;
-  return html`<td title=${told} style=${{ '--share': entries / list.entries }}>${shareText(entries, list.entries)}</td>`;
+  const text = `${count(entries)} of ${counted(list.entries, 'entry', 'entries')} of ${list.name} in ${other.name}`;
+  return html`<td title=${text} style=${{ '--share': entries / list.entries }}>${shareText(entries, list.entries)}</td>`;
 }

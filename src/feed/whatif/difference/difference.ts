@@ -63,7 +63,7 @@ export type FeedDiffer = (workspaceId: string, asked: DifferenceAsked) => Promis
 export async function feedDifference(workspaceId: string, asked: DifferenceAsked, options: DifferenceOptions): Promise<FeedDifference> {
   const { store, clock } = options;
   const head = await store.snapshot(workspaceId, asked.feedId, clock.now(), undefined);
-  if (head === undefined) throw new WeirError('NOT_FOUND', 'the feed is gone');
+  if (head === undefined) throw new WeirError('NOT_FOUND', 'the feed was deleted');
   const stored = storedVariant(head.profile);
   // Levels and bare addresses do not change the set of addresses.
   const variant = variantOf({ format: 'plain', family: asked.family ?? stored.family, action: asked.action ?? stored.action }, stored);

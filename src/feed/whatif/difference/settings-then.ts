@@ -49,20 +49,21 @@ function listsThen(
 ): readonly SnapshotList[] {
   const deleted = [...wasThere].find(([id, was]) => was && !lists.some((list) => list.id === id));
   if (deleted !== undefined)
-    throw new WeirError('REFUSED', `the list ${deleted[0]} was deleted, and its rules of then are not known: ask from then on`);
+    throw new WeirError('REFUSED', `the list ${deleted[0]} was deleted, and its earlier rules are unknown: choose a later time`);
   const present = (of: readonly SnapshotList[]) => of.filter(({ id }) => wasThere.get(id) !== false);
   if (!['lists', 'all_lists', 'min_sources', 'fit', 'always'].some((field) => field in feed)) return agreeing(head, present(head.lists));
   if (head.quorum !== undefined || ['min_sources', 'fit', 'always'].some((field) => field in feed))
-    throw new WeirError('REFUSED', 'how the lists of the feed had to agree then cannot be made again: ask from its last change on');
+    throw new WeirError('REFUSED', 'the earlier quorum of the feed cannot be reconstructed: choose a time after its last change');
   const ids = feed.all_lists === true ? lists.map(({ id }) => id) : ((feed.lists ?? []) as readonly string[]);
   const known = ids.flatMap((id) => lists.filter((each) => each.id === id));
-  if (known.length < ids.length) throw new WeirError('REFUSED', 'the feed had a list then that was deleted: ask from its last change on');
+  if (known.length < ids.length)
+    throw new WeirError('REFUSED', 'the feed had a list that was deleted: choose a time after its last change');
   return present(known.map(({ id, name }) => ({ id, name, key: id, levels: 0 })));
 }
 
 /** The earlier lists, if the quorum is unaffected. */
 function agreeing({ quorum, lists }: SnapshotHead, then: readonly SnapshotList[]): readonly SnapshotList[] {
   if (quorum !== undefined && then.length < lists.length)
-    throw new WeirError('REFUSED', 'how the lists of the feed had to agree then cannot be made again: ask from its last change on');
+    throw new WeirError('REFUSED', 'the earlier quorum of the feed cannot be reconstructed: choose a time after its last change');
   return then;
 }

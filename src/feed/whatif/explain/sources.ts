@@ -51,7 +51,7 @@ export async function touchingRules(
     for await (const rule of store.rules(workspaceId, { kind: 'access_rule', now: since, match })) {
       looked += 1;
       if (looked % TURN === 0) await pause?.();
-      if (looked > (mostRules ?? Number.POSITIVE_INFINITY)) throw tooManyRules(`${looked - 1} rules would have to be looked at`);
+      if (looked > (mostRules ?? Number.POSITIVE_INFINITY)) throw tooManyRules(`${looked - 1} rules must be examined`);
       if (accepts(rule as StoredAccessRule)) found.push(rule as StoredAccessRule);
     }
     return found;

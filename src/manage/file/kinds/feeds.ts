@@ -1,4 +1,3 @@
-/** Feeds made of lists, in the file of a workspace. */
 import { FEED_SETTINGS, type FeedPatch, makingJson, NO_MAKING } from '../../../account/feed.ts';
 import { NO_SETTINGS, settingsJson } from '../../../account/list.ts';
 import { fieldFault } from '../../operation.ts';
@@ -7,17 +6,17 @@ import { settingsPatch } from '../../operations/settings.ts';
 import { call, type Doing, type Entry, fileKind, isSame } from '../kind.ts';
 import { settingsWanted } from './lists.ts';
 
-/** Which lists it is of, and which of them are enough by themselves; what is not said is as before. */
+/** Absent fields keep their value. */
 function membersWanted(given: Entry, before: Entry | undefined, prune: boolean): Entry {
   const { lists, all_lists: all, always: enough } = given as { lists?: string[]; all_lists?: boolean; always?: string[] };
-  if (all === true && lists !== undefined) throw fieldFault('lists', 'must not be given beside all_lists');
+  if (all === true && lists !== undefined) throw fieldFault('lists', 'cannot be combined with all_lists');
   if (all !== true && lists === undefined && (before === undefined || all === false))
-    throw fieldFault('lists', 'is required, or all_lists: true');
+    throw fieldFault('lists', 'is required unless all_lists is true');
   const isAll = all ?? (lists === undefined && before?.all_lists === true);
   const own = isAll ? [] : [...new Set(lists ?? (before?.lists as string[]))];
   const always = [...new Set(enough ?? (prune ? [] : ((before?.always ?? []) as string[])))];
   const other = isAll ? undefined : always.find((name) => !own.includes(name));
-  if (other !== undefined && enough !== undefined) throw fieldFault('always', `names "${other}", which is no list of the feed`);
+  if (other !== undefined && enough !== undefined) throw fieldFault('always', `names "${other}", which is not a list of the feed`);
   return { all_lists: isAll, lists: own, always: isAll ? always : own.filter((name) => always.includes(name)) };
 }
 
@@ -26,7 +25,7 @@ const membersIn = ({ all_lists: all, lists, always }: Entry, { listId }: Doing) 
   always: (always as string[]).map(listId),
 });
 
-/** What differs: its lists are not written again where only a setting does. */
+/** Writes lists only if they changed. */
 const patchOf = (before: Entry, entry: Entry, doing: Doing): FeedPatch => ({
   ...settingsPatch(entry, FEED_SETTINGS),
   ...(['all_lists', 'lists', 'always'].every((field) => isSame(before[field], entry[field])) ? {} : membersIn(entry, doing)),

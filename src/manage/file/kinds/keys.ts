@@ -1,4 +1,4 @@
-/** Keys in the file of a workspace, by their names: what one may, what it is bound to and when it ends stays as it was made. */
+/** Permissions, binding and expiry of an existing key cannot change. */
 import { BOOTSTRAP_KEY_NAME, bindingFault, isWithin, type KeyInfo, makeKey } from '../../../account/key.ts';
 import { allows, DEFAULT_PERMISSIONS, PERMISSIONS, type Permission } from '../../../account/permission.ts';
 import { type RoleName, roleOf } from '../../../account/role.ts';
@@ -9,8 +9,8 @@ import { fieldFault } from '../../operation.ts';
 import { canonicalNetworks, KEY_FIELDS, permissionsGiven } from '../../operations/keys.ts';
 import { type About, call, type Entry, fileKind, isSame, type Thing } from '../kind.ts';
 
-/** All that permissions allow, in one order: those that allow the same are equal. */
-const allAllowed = (held: readonly Permission[]) => PERMISSIONS.filter((each) => allows(held, each));
+/** Expanded and ordered, for comparison. */
+const allAllowed = (granted: readonly Permission[]) => PERMISSIONS.filter((each) => allows(granted, each));
 
 const isGood = ({ revokedAt, expiresAt, name }: KeyInfo, now: number) =>
   revokedAt === null && (expiresAt === null || expiresAt > now) && name !== BOOTSTRAP_KEY_NAME;
@@ -23,7 +23,8 @@ function endOf(text: unknown): number | null {
 }
 
 function newKey(given: Entry, { now, keyExpiresAt }: About): Entry {
-  if (given.name === BOOTSTRAP_KEY_NAME) throw fieldFault('name', 'is that of the first key, which the settings of the service make');
+  if (given.name === BOOTSTRAP_KEY_NAME)
+    throw fieldFault('name', 'is reserved for the bootstrap key, which the settings of the service create');
   const { list = null, feed = null, from = [] } = given;
   const [listId, feedId] = [list, feed] as [string | null, string | null];
   const fallback: readonly Permission[] = feedId === null ? DEFAULT_PERMISSIONS : ['feed:read'];
@@ -31,25 +32,24 @@ function newKey(given: Entry, { now, keyExpiresAt }: About): Entry {
   const fault = bindingFault({ permissions, listId, feedId });
   if (fault !== null) throw fieldFault('permissions', `cannot be: ${fault}`);
   const end = endOf(given.expires_at);
-  if (end !== null && end <= now) throw fieldFault('expires_at', 'has passed: take the key out of the file, or let it end later');
+  if (end !== null && end <= now) throw fieldFault('expires_at', 'is in the past: remove the key from the file, or choose a later time');
   if (keyExpiresAt !== null && (end === null || end > keyExpiresAt))
-    throw fieldFault('expires_at', `must be ${isoTime(keyExpiresAt)} at the latest, when the key ends that asks`);
+    throw fieldFault('expires_at', `must be ${isoTime(keyExpiresAt)} at the latest, when your own key expires`);
   return { permissions: allAllowed(permissions), list, feed, from: canonicalNetworks(from as string[]), expires_at: isoTime(end) };
 }
 
-/** Only what the key may be used from can be changed. */
 function sameKey(given: Entry, { entry }: Thing, prune: boolean): Entry {
   const { permissions } = permissionsGiven(given.permissions as Permission[] | undefined, given.role as RoleName | undefined);
-  const said: Entry = {
+  const requested: Entry = {
     ...(permissions !== undefined && { permissions: allAllowed(permissions) }),
     ...(given.list !== undefined && { list: given.list }),
     ...(given.feed !== undefined && { feed: given.feed }),
     ...(given.expires_at !== undefined && { expires_at: isoTime(endOf(given.expires_at)) }),
   };
-  const other = Object.keys(said).find((field) => !isSame(said[field], entry[field]));
+  const other = Object.keys(requested).find((field) => !isSame(requested[field], entry[field]));
   if (other !== undefined) {
     const now = [entry[other] ?? 'none'].flat().join(', ');
-    throw fieldFault(other, `is ${now} and stays so as long as the key is there: give a new key another name, or revoke this one first`);
+    throw fieldFault(other, `is ${now} and cannot be changed: choose another name for a new key, or revoke this one first`);
   }
   const from = given.from === undefined ? (prune ? [] : entry.from) : canonicalNetworks(given.from as string[]);
   return { ...entry, from };
@@ -58,8 +58,8 @@ function sameKey(given: Entry, { entry }: Thing, prune: boolean): Entry {
 export const KEY_KIND = fileKind<KeyInfo>({
   section: 'keys',
   word: 'key',
-  about: 'API keys by their names. The text of one that is made is shown once.',
-  fields: { ...KEY_FIELDS, expires_at: textField(40, 'When it ends, an instant; absent: never.', { format: 'text' }) },
+  about: 'API keys by name. The text of a new key is returned once.',
+  fields: { ...KEY_FIELDS, expires_at: textField(40, 'Expiry, an instant; absent: never.', { format: 'text' }) },
   refers: { list: 'list', feed: 'feed' },
   loss: 'key',
   things({ keys, lists, feeds }, { now, callerKeyId }) {
@@ -85,7 +85,7 @@ export const KEY_KIND = fileKind<KeyInfo>({
     const entry = before === undefined ? newKey(given, about) : sameKey(given, before, about.prune);
     const isNew = before === undefined || !isSame(entry.from, before.entry.from);
     if (isNew && !isWithin(entry.from as string[], about.keyNetworks))
-      throw fieldFault('from', `must be within ${about.keyNetworks.join(', ')}, where the key is good from that asks`);
+      throw fieldFault('from', `must be within ${about.keyNetworks.join(', ')}, the networks of your own key`);
     return entry;
   },
   core({ permissions, list, feed }) {

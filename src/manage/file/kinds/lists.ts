@@ -1,22 +1,22 @@
-/** Lists in the file of a workspace; those of sources are told with them. */
+/** Without the lists of sources. */
 import { LIST_SETTINGS, NO_SETTINGS, settingsJson } from '../../../account/list.ts';
 import { SETTABLE, settingsPatch } from '../../operations/settings.ts';
 import { call, type Entry, fileKind } from '../kind.ts';
 
 type Settings = Parameters<typeof settingsPatch>[1];
 
-/** The settings of a list or feed in full: what an entry does not say is as `before`, or not set. */
+/** Absent fields keep the value of `before`, or are unset. */
 export function settingsWanted(given: Entry, before: Entry = {}, settings: NonNullable<Settings> = LIST_SETTINGS): Entry {
-  const said = settingsPatch(given, settings) as Entry;
+  const patch = settingsPatch(given, settings) as Entry;
   return Object.fromEntries(
-    Object.entries(settings).map(([name, { field }]) => [field, (given[field] === undefined ? before[field] : said[name]) ?? null]),
+    Object.entries(settings).map(([name, { field }]) => [field, (given[field] === undefined ? before[field] : patch[name]) ?? null]),
   );
 }
 
 export const LIST_KIND = fileKind({
   section: 'lists',
   word: 'list',
-  about: 'Lists, and what is set of their feeds. Those of sources stand with their source.',
+  about: 'Lists and the settings of their feeds. The list of a source is configured with the source.',
   fields: SETTABLE,
   names: 'list',
   loss: 'list',

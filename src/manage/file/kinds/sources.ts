@@ -1,4 +1,4 @@
-/** Sources in the file of a workspace, each with what is set of its list. Their secrets are never in it, but where they are given. */
+/** The export contains no secrets. */
 
 import { openSecret } from '../../../account/encrypted-secret.ts';
 import { NO_SETTINGS, settingsJson } from '../../../account/list.ts';
@@ -16,10 +16,8 @@ import { differing, newSource, settingsOf } from '../../sources/sources.ts';
 import { type About, ANOTHER, below, call, deep, type Entry, fileKind, isSame, KEPT, refuseNamed, type Thing, under } from '../kind.ts';
 import { settingsWanted } from './lists.ts';
 
-/** A secret as it is given; as what it is sent may be as it was. */
 const secretIn = ({ auth, auth_header: authHeader }: Entry, { secret }: Entry) => ({ auth, authHeader, secret }) as GivenSecret;
 
-/** What is set, but for the secret: of a new source, or of one that there is. */
 function openSettings(given: Entry, before: Source | undefined, prune: boolean): OpenSettings {
   const { auth: _a, authHeader: _h, secret: _s, ...said } = wantedOf(deep(given));
   const { name, catalogue } = given as { readonly name: string; readonly catalogue?: string };
@@ -29,7 +27,7 @@ function openSettings(given: Entry, before: Source | undefined, prune: boolean):
   return settings;
 }
 
-/** As what a secret is sent, and whether it is the one that is kept. */
+/** `secret`: a placeholder. */
 function secretWanted(
   given: Entry,
   before: Thing<SourceWithSecret> | undefined,
@@ -38,28 +36,27 @@ function secretWanted(
 ): Entry {
   const now = before?.entry ?? { auth: null, auth_header: null, secret: null };
   const said = given.auth !== undefined || given.auth_header !== undefined || given.secret !== undefined;
-  if (!said && !prune) return keptAt(url, before, now);
+  if (!said && !prune) return storedSecretAt(url, before, now);
   const unsaid = prune ? { auth: null, auth_header: null } : now;
   const { auth = unsaid.auth, auth_header: header = unsaid.auth_header, secret } = given;
-  if (secret === undefined && isSame([auth, header], [now.auth, now.auth_header])) return keptAt(url, before, now);
-  const kept = before?.row.secret == null ? undefined : openSecret(secretKeys, before.row.source, before.row.secret);
-  const isKept = secret !== undefined && secret === kept && isSame([auth, header], [now.auth, now.auth_header]);
-  if (isKept && new URL(url).origin === new URL(before!.row.source.url).origin) return { auth, auth_header: header, secret: KEPT };
+  if (secret === undefined && isSame([auth, header], [now.auth, now.auth_header])) return storedSecretAt(url, before, now);
+  const stored = before?.row.secret == null ? undefined : openSecret(secretKeys, before.row.source, before.row.secret);
+  const isStored = secret !== undefined && secret === stored && isSame([auth, header], [now.auth, now.auth_header]);
+  if (isStored && new URL(url).origin === new URL(before!.row.source.url).origin) return { auth, auth_header: header, secret: KEPT };
   if (auth !== null && secret === undefined)
     throw fieldFault(
       'secret',
-      `is missing, and none is kept that is sent so to ${new URL(url).origin}: secret_file or secret_env names it`,
+      `is missing, and no stored secret can be sent this way to ${new URL(url).origin}: give secret_file or secret_env`,
     );
-  // Rejects with what is wrong with it.
   keptSecret(secretKeys, { id: '', url }, secretIn({ auth, auth_header: header }, given));
   return { auth, auth_header: header, secret: auth === null ? null : ANOTHER };
 }
 
-/** A secret that nothing is said of. Who may change the address must not have it sent to himself. */
-function keptAt(url: string, before: Thing<SourceWithSecret> | undefined, now: Entry): Entry {
+/** A secret must not go to another origin: the person who changes the URL could receive it. */
+function storedSecretAt(url: string, before: Thing<SourceWithSecret> | undefined, now: Entry): Entry {
   const { auth, auth_header, secret } = now;
   if (auth !== null && new URL(url).origin !== new URL(before!.row.source.url).origin)
-    throw fieldFault('url', `is not of ${new URL(before!.row.source.url).origin}, which its secret is for: give the secret again`);
+    throw fieldFault('url', `is not on ${new URL(before!.row.source.url).origin}, for which the secret was stored: give the secret again`);
   return { auth, auth_header, secret };
 }
 
@@ -70,14 +67,14 @@ export const SOURCE_KIND = fileKind<SourceWithSecret>({
   section: 'sources',
   word: 'source',
   about:
-    'Lists that come by themselves. A secret is named by secret_file or secret_env (weir apply), or given as secret; without, the one that there is stays.',
+    'External lists, fetched automatically. Give a secret with secret_file or secret_env (weir apply), or as secret; without one, the stored secret stays.',
   fields: {
-    catalogue: textField(100, 'The row of the catalogue that gives what is not said.'),
+    catalogue: textField(100, 'The catalogue entry that provides the fields not given.'),
     ...SOURCE_BODY,
-    secret_file: textField(4096, `A file with the secret, for weir apply; \`auth\` (${AUTH_KINDS.join(', ')}) says as what it is sent.`),
-    secret_env: textField(200, 'The same, the name of an environment variable.'),
-    paused: flagField('Whether it is refreshed no more.'),
-    list: Type.Optional(Type.Object(SETTABLE, { additionalProperties: false, description: 'What is set of the feed of its list.' })),
+    secret_file: textField(4096, `A file with the secret, for weir apply; \`auth\` (${AUTH_KINDS.join(', ')}) says how it is sent.`),
+    secret_env: textField(200, 'An environment variable with the secret, for weir apply.'),
+    paused: flagField('true: no automatic refreshes.'),
+    list: Type.Optional(Type.Object(SETTABLE, { additionalProperties: false, description: 'Settings of the feed of its list.' })),
   },
   names: 'list',
   loss: 'source',
@@ -109,10 +106,10 @@ export const SOURCE_KIND = fileKind<SourceWithSecret>({
   add({ given, entry }, listId, { workspaceId, by, most, about }) {
     const id = crypto.randomUUID();
     const settings = openSettings(given, undefined, true);
-    const kept = keptSecret(about.secretKeys, { id, url: settings.url }, secretIn(entry, given)) ?? { credential: null, secret: null };
+    const stored = keptSecret(about.secretKeys, { id, url: settings.url }, secretIn(entry, given)) ?? { credential: null, secret: null };
     const list = { ...NO_SETTINGS, ...settingsPatch(below(entry, 'list')) };
     return [
-      call('createSource', workspaceId, { ...settings, ...kept, id, listId, name: String(given.name), list }, most, { by }),
+      call('createSource', workspaceId, { ...settings, ...stored, id, listId, name: String(given.name), list }, most, { by }),
       ...(entry.paused === true ? [call('pauseSource', workspaceId, id, true, by)] : []),
     ];
   },
@@ -120,8 +117,8 @@ export const SOURCE_KIND = fileKind<SourceWithSecret>({
     const { id, listId } = source;
     const settings = openSettings(given, source, about.prune);
     const isAnother = entry.secret !== before.secret || !isSame(credentialOf(entry), source.credential);
-    const kept = isAnother ? keptSecret(about.secretKeys, { id, url: settings.url }, secretIn(entry, given)) : undefined;
-    const patch = { ...differing(settingsOf(source), settings), ...kept };
+    const stored = isAnother ? keptSecret(about.secretKeys, { id, url: settings.url }, secretIn(entry, given)) : undefined;
+    const patch = { ...differing(settingsOf(source), settings), ...stored };
     const list = below(entry, 'list');
     return [
       ...(Object.keys(patch).length > 0 ? [call('updateSource', workspaceId, id, patch, { by })] : []),

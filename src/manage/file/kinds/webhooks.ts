@@ -1,4 +1,3 @@
-/** Webhooks in the file of a workspace. */
 import { openSecret } from '../../../account/encrypted-secret.ts';
 import { keptSecretFault, type WebhookSettings } from '../../../account/webhook.ts';
 import { flagField, textField } from '../../../json/schema.ts';
@@ -10,7 +9,7 @@ import { type About, ANOTHER, call, type Doing, type Entry, fileKind, KEPT, refu
 
 const settingsIn = ({ url, style }: Entry, name: string) => ({ name, url, style }) as WebhookSettings;
 
-/** Whether it has a secret, and whether that is the one that is kept. */
+/** `secret`: a placeholder; null: none. */
 function secretWanted(
   { secret, has_secret: has }: Entry,
   settings: WebhookSettings,
@@ -23,14 +22,14 @@ function secretWanted(
   if (typeof secret === 'string')
     return row?.secret != null && fault === undefined && openSecret(secretKeys, row, row.secret) === secret ? KEPT : ANOTHER;
   if (row?.secret == null) {
-    if (has === true) throw fieldFault('secret', 'is missing, and none is kept: secret_file or secret_env names it');
+    if (has === true) throw fieldFault('secret', 'is missing, and none is stored: give secret_file or secret_env');
     return null;
   }
   if (fault !== undefined) throw fieldFaults([fault]);
   return KEPT;
 }
 
-/** A secret as it is kept; undefined: it stays as it is. */
+/** undefined: unchanged. */
 function sealed(
   { given, entry }: { readonly given: Entry; readonly entry: Entry },
   id: string,
@@ -43,16 +42,15 @@ function sealed(
 export const WEBHOOK_KIND = fileKind<WebhookWithSecret>({
   section: 'webhooks',
   word: 'webhook',
-  about:
-    'Where what needs attention is told. Whoever knows the address of a chat system may write there: url_env names a variable that has it (weir apply).',
+  about: 'Where alerts are sent. The URL of a chat system may itself be a secret: url_env names a variable that contains it (weir apply).',
   fields: {
     ...WEBHOOK_BODY,
-    url_env: textField(200, 'The name of an environment variable with the address, for weir apply.'),
+    url_env: textField(200, 'An environment variable with the URL, for weir apply.'),
     secret_file: textField(4096, 'A file with the secret, for weir apply.'),
-    secret_env: textField(200, 'The same, the name of an environment variable.'),
-    has_secret: flagField('true: it has a secret, which is kept or given.'),
+    secret_env: textField(200, 'An environment variable with the secret, for weir apply.'),
+    has_secret: flagField('true: it has a secret, stored or given.'),
   },
-  shown: (field, value) => (field === 'url' && typeof value === 'string' ? `${new URL(value).origin}/…` : value),
+  mask: (field, value) => (field === 'url' && typeof value === 'string' ? `${new URL(value).origin}/…` : value),
   things: ({ webhooks }) =>
     webhooks.map((row) => {
       const { id, name, url, style } = row;
@@ -62,14 +60,14 @@ export const WEBHOOK_KIND = fileKind<WebhookWithSecret>({
   wanted(given, before, about) {
     refuseNamed(given, 'url_env', 'secret_file', 'secret_env');
     const { url = before?.entry.url, style = about.prune ? 'weir' : (before?.entry.style ?? 'weir') } = given;
-    if (url === undefined) throw fieldFault('url', 'is required, or url_env');
+    if (url === undefined) throw fieldFault('url', 'is required unless url_env is given');
     const settings = settingsIn({ url, style }, String(given.name));
     const secret = URL.canParse(settings.url) ? secretWanted(given, settings, before, about) : null;
-    const said = given.secret as string | null | undefined;
-    const [fault, ...others] = webhookFaults(settings, secret !== null, said, about.webhookReach);
+    const secretGiven = given.secret as string | null | undefined;
+    const [fault, ...others] = webhookFaults(settings, secret !== null, secretGiven, about.webhookReach);
     if (fault !== undefined) throw fieldFaults([fault, ...others]);
-    // Rejects where there is no key to seal it with.
-    if (secret === ANOTHER) encryptedForWebhook(about, { id: '', url: settings.url }, String(said));
+    // Rejects without an encryption key.
+    if (secret === ANOTHER) encryptedForWebhook(about, { id: '', url: settings.url }, String(secretGiven));
     return { url, style, has_secret: secret !== null, secret };
   },
   core: ({ url }) => ({ url }),

@@ -1,4 +1,3 @@
-/** What is set of the workspace itself, in its file. */
 import { NO_WORKSPACE_SETTINGS, workspaceSettingsJson } from '../../../account/workspace.ts';
 import { refusePeopleElsewhere } from '../../keys/bounds.ts';
 import { canonicalSettings, WORKSPACE_SETTABLE, workspacePatch } from '../../operations/workspace.ts';
@@ -8,7 +7,7 @@ export const WORKSPACE_KIND = fileKind({
   section: 'workspace',
   isOne: true,
   word: 'workspace',
-  about: 'What is set of the workspace: its guard rails, what its own feed leaves out, and what the members of groups may do.',
+  about: 'Settings of the workspace: guard rails, subtraction from its own feed, and roles for groups.',
   fields: WORKSPACE_SETTABLE,
   things: ({ workspace }) => [{ id: workspace.id, name: '', entry: workspaceSettingsJson(workspace), row: workspace }],
   wanted(given, before, { prune, keyNetworks }) {

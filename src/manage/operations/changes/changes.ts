@@ -1,4 +1,4 @@
-/** What has changed (SPEC D32). */
+/** SPEC D32. */
 
 import { answerOf, exampleOf, type Fields, nullable, objectOf, Type, textField, wordField } from '../../../json/schema.ts';
 import { readSince } from '../../../text/duration.ts';
@@ -13,32 +13,32 @@ const number = (example: number | null, description: string) => [example, nullab
 const changed = nullable(Type.Record(Type.String(), Type.Unknown()), { description: 'As in the audit log.' });
 
 const CHANGE: Fields = {
-  id: ['1795427460000 r access_rule …', 'What tells it from all others.'],
-  at: ['2026-11-23T09:41:00.000Z', 'Of rules the last minute in which it happened.'],
-  from: text('2026-11-23T09:02:00.000Z', 'Of rules the first minute.'),
+  id: ['1795427460000 r access_rule …', 'Unique.'],
+  at: ['2026-11-23T09:41:00.000Z', 'For rules, the last minute of the change.'],
+  from: text('2026-11-23T09:02:00.000Z', 'For rules, the first minute.'),
   kind: ['rules', Type.Enum([...CHANGE_KINDS])],
   event: [
     'added',
-    'added, renewed, removed, changed, expired or undone; of a source refreshed, failed, held, …; else that of the audit log.',
+    'added, renewed, removed, changed, expired or undone; for sources refreshed, failed, held, …; otherwise the audit event.',
   ],
-  list_id: text('0195a3c0-0000-7000-8000-000000000001', 'null: expression rules, or a list that is gone for good.'),
-  list_name: text('edge', 'Of a deleted list the name that it had.'),
-  rule_kind: text('access_rule', 'Of rules.'),
-  added: number(312, 'Rules that are there and were not, those that had expired included.'),
+  list_id: text('0195a3c0-0000-7000-8000-000000000001', 'null: expression rules, or a list deleted for good.'),
+  list_name: text('edge', 'A deleted list keeps its last name.'),
+  rule_kind: text('access_rule', 'For rules.'),
+  added: number(312, 'New rules, including ones that had expired.'),
   renewed: number(40, 'Rules that were sent again or changed.'),
   removed: number(0, 'Rules that were unblocked, deleted, or removed by an undo.'),
-  expired: number(0, 'Rules whose expiry passed.'),
-  reason: text('ssh brute force', 'null: none, or not one for all.'),
-  several_reasons: [false, Type.Boolean({ description: 'Not one reason for all: several, or some have none.' })],
-  batch_id: text('0195a3c0-0000-7000-8000-000000000000', 'null: none, or several.'),
-  undoes: text(null, 'The batch that it undid.'),
-  object: text(null, 'Of what the audit log tells.'),
-  name: text(null, 'Of that.'),
-  text: text(null, 'What a refresh says of itself.'),
+  expired: number(0, 'Rules that expired.'),
+  reason: text('ssh brute force', 'null: no reason, or different ones.'),
+  several_reasons: [false, Type.Boolean({ description: 'True if the rules have different reasons, or only some have one.' })],
+  batch_id: text('0195a3c0-0000-7000-8000-000000000000', 'null: none or several.'),
+  undoes: text(null, 'The undone batch.'),
+  object: text(null, 'The id of the changed object, for audit events.'),
+  name: text(null, 'Its name.'),
+  text: text(null, 'The message of a refresh.'),
   actor: text('Jana Novák', 'The person.'),
-  person: text(null, 'Who a provider says that the person is.'),
+  person: text(null, 'The provider and its id of the person.'),
   key_id: text('0195a3c0-0000-7000-8000-000000000002', 'null: a command, a source, or a person without a key.'),
-  key_name: text('sensor', 'Of that.'),
+  key_name: text('sensor', 'Its name.'),
   before: [null, changed],
   after: [null, changed],
   names: [{}, Type.Record(Type.String(), Type.String(), { description: 'The names of the ids in before and after.' })],
@@ -46,28 +46,28 @@ const CHANGE: Fields = {
 const KNOWN: Fields = {
   rules: ['2026-11-16T10:00:00.000Z', 'Changes of rules.'],
   settings: text('2026-08-25T10:00:00.000Z', 'Settings, lists and keys; null: the key may not see them.'),
-  refreshes: ['2026-11-20T10:00:00.000Z', 'Refreshes of sources that did not end as they should.'],
+  refreshes: ['2026-11-20T10:00:00.000Z', 'Refreshes that failed or were put on hold.'],
 };
 
 export const CHANGES_OPERATIONS: readonly Operation[] = [
   operation('listChanges', 'GET /changes', 'rules:read', {
-    summary: 'What has changed: rules, sources, settings, lists and keys in one timeline, newest first',
+    summary: 'List all changes in one timeline, newest first',
     description:
-      'What one sender did to the rules of a list is one entry for each hour (each ten minutes, where three hours or less are asked for), counted by the minute. Settings, lists and keys are for keys with manage. A page may have fewer entries than limit, or none, although others follow.',
+      'Changes of one sender to the rules of a list form one entry per hour (per ten minutes for periods up to three hours). Settings, lists and keys need the permission manage. A page may be short or empty although more entries follow.',
     query: Type.Object({
       ...PAGE_QUERY,
-      since: textField(40, 'An instant, or how long ago, such as 2h; a day when absent. What happened in its minute is told.'),
-      until: textField(40, 'An instant, or how long ago; now when absent.'),
-      feed: textField(200, 'UUID or name of a list or feed: only what concerns it.'),
-      list: textField(200, 'UUID or name of a list: only what concerns it.'),
-      kind: wordField(CHANGE_KINDS, 'Only this.'),
+      since: textField(40, 'An instant or an age such as 2h; default: a day. Rounded down to the minute.'),
+      until: textField(40, 'An instant or an age; default: now.'),
+      feed: textField(200, 'UUID or name of a list or feed: only changes that concern it.'),
+      list: textField(200, 'UUID or name of a list: only changes that concern it.'),
+      kind: wordField(CHANGE_KINDS, 'Only changes of this kind.'),
     }),
     answer: answerOf('Changes', {
       since: '2026-11-22T10:00:00.000Z',
       until: '2026-11-23T10:00:00.000Z',
-      known_since: [exampleOf(KNOWN), objectOf(KNOWN, { description: 'Since when all is known: what was before is not told.' })],
+      known_since: [exampleOf(KNOWN), objectOf(KNOWN, { description: 'The start of complete records; earlier changes may be missing.' })],
       changes: [[exampleOf(CHANGE)], Type.Array(objectOf(CHANGE))],
-      next: [null, nullable(Type.String(), { description: 'The after of the next page; null: the last.' })],
+      next: [null, nullable(Type.String(), { description: 'Pass as after to get the next page; null: this is the last.' })],
     }),
     refusals: { 404: 'there is no list or feed "edge"' },
     async run(
@@ -82,7 +82,7 @@ export const CHANGES_OPERATIONS: readonly Operation[] = [
         since: since === undefined ? at - DAY : sinceGiven('since', since, at),
         until: until === undefined ? undefined : sinceGiven('until', until, at),
       };
-      // Many at once would each have their step between two polls.
+      // Concurrent calls would each add a step between two polls.
       return inTurn(async () => {
         if (isGone()) await pause();
         return changesJson(store, workspaceId, asked, {
@@ -96,9 +96,9 @@ export const CHANGES_OPERATIONS: readonly Operation[] = [
   }),
 ];
 
-/** The instant (ms) that a parameter says, or how long before `now`. Throws USAGE. */
+/** An instant, or an age; ms. Throws USAGE. */
 export function sinceGiven(field: string, text: string, now: number): number {
   const at = readSince(text, now);
-  if (at === undefined) throw fieldFault(field, 'must be an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h');
+  if (at === undefined) throw fieldFault(field, 'must be an instant such as 2026-11-22T08:00:00Z, or an age such as 2h');
   return at;
 }

@@ -1,4 +1,4 @@
-/** What a feed had more and less at one moment than at another (SPEC D32.6). */
+/** SPEC D32.6. */
 
 import { FAMILIES } from '../../../feed/variant.ts';
 import { answerOf, type Fields, listOf, nullable, Type, textField, wordField } from '../../../json/schema.ts';
@@ -9,27 +9,27 @@ import { differenceJson } from '../../changes/difference.ts';
 import { type Operation, operation } from '../../operation.ts';
 import { sinceGiven } from './changes.ts';
 
-/** Networks that an answer names at most, of what came and of what went. */
+/** Added and removed ones each. */
 const MOST_NAMED = 200_000;
-const AT: Fields = { entries: 1180, over_cap: [false, 'It was answered 413.'] };
+const AT: Fields = { entries: 1180, over_cap: [false, 'The feed exceeded its limit (413).'] };
 const networks = (example: string, description: string) => [[example], Type.Array(Type.String(), { description })] as const;
 
 export const DIFFERENCE_OPERATIONS: readonly Operation[] = [
   operation('feedDifference', 'GET /difference', 'rules:read', {
-    summary: `The networks that a feed had more and less at one moment than at another, as far as ${inWords(RULES_KEPT)} back`,
+    summary: `Compare a feed at two points in time, up to ${inWords(RULES_KEPT)} back`,
     description:
-      'Made from the rules and the settings as they were then; the geo data, and what the service protects, are those of now. settings_changed tells what was set since. What cannot be made again is 409.',
+      'Reconstructs the feed from the rules and settings of that time, but with current geo data and protected networks. settings_changed lists later changes of settings. If the feed cannot be reconstructed, the response is a 409.',
     query: Type.Object({
-      feed: textField(200, "UUID or name of a list or feed; the workspace's when absent."),
-      since: Type.String({ maxLength: 40, description: 'The first moment: an instant, or how long ago, such as 2h.' }),
-      until: textField(40, 'The second; now when absent.'),
-      family: wordField(FAMILIES, 'As the feed stores it when absent.'),
-      action: wordField(ACCESS_ACTIONS, 'As the feed stores it when absent.'),
+      feed: textField(200, "UUID or name of a list or feed; default: the workspace's feed."),
+      since: Type.String({ maxLength: 40, description: 'The first point in time: an instant or an age such as 2h.' }),
+      until: textField(40, 'The second one; default: now.'),
+      family: wordField(FAMILIES, "Default: the feed's own family."),
+      action: wordField(ACCESS_ACTIONS, "Default: the feed's own action."),
       limit: Type.Optional(
         Type.Integer({
           minimum: 0,
           maximum: MOST_NAMED,
-          description: 'Networks that are named, of what came and of what went; 1,000 when absent.',
+          description: 'Networks in the response, added and removed ones each; default 1,000.',
         }),
       ),
     }),
@@ -40,10 +40,10 @@ export const DIFFERENCE_OPERATIONS: readonly Operation[] = [
       action: ['block', Type.Enum([...ACCESS_ACTIONS])],
       before: AT,
       after: AT,
-      added: [3, 'The fewest networks that have exactly the addresses that it has now and had not.'],
-      removed: [1, 'Those that it had and has not.'],
-      added_networks: networks('198.51.100.7', 'The first of them.'),
-      removed_networks: networks('203.0.113.0/24', 'The first of them.'),
+      added: [3, 'The minimal number of networks that cover exactly the added addresses.'],
+      removed: [1, 'The same for the removed addresses.'],
+      added_networks: networks('198.51.100.7', 'The first added networks.'),
+      removed_networks: networks('203.0.113.0/24', 'The first removed networks.'),
       settings_changed: listOf({
         at: '2026-11-22T18:04:11.000Z',
         event: 'feed changed',
@@ -52,7 +52,7 @@ export const DIFFERENCE_OPERATIONS: readonly Operation[] = [
     }),
     refusals: {
       404: 'there is no list or feed "edge"',
-      409: 'what the feed had then is not known any more: changes of rules are kept since …',
+      409: "the feed's content at that time is no longer known: rule changes are stored since …",
       413: 'comparing the feed takes longer than 60 s',
     },
     isLong: true,

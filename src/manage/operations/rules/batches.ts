@@ -1,10 +1,10 @@
-/** Batches of the last seven days, and undoing them (SPEC D15.37). */
+/** SPEC D15.37. */
 
 import { answerOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../../json/schema.ts';
 import { RULES_KEPT } from '../../../ports/stored/account-store.ts';
 import { BATCH_DEEDS } from '../../../ports/stored/rule-store.ts';
 import { inWords } from '../../../text/duration.ts';
-import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../../batches.ts';
+import { batchJson, knownBatch, notUndoable, planUndo, previewJson, undoBatches } from '../../batches.ts';
 import { allLanded } from '../../operate.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
 import { pageSchema } from '../../page.ts';
@@ -14,57 +14,52 @@ import { namesIn } from '../../rules/rule-json.ts';
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000';
 const UNDOING = '0199f3c2-9a51-7c3e-9d0b-4f1e2a6b7000';
 const id = nullable(Type.String());
-const UNDONE_BY = nullable(Type.String({ description: 'null: a preview, or another request was first.' }));
+const UNDONE_BY = nullable(Type.String({ description: 'null: a preview, or another request came first.' }));
 const BATCH = {
   id: ID,
   what: [
     'sent',
     nullable(Type.Enum([...BATCH_DEEDS]), {
       description:
-        'What it did: entries of signals, a refresh of a source, rules deleted or changed by conditions, an undo; null: not known.',
+        'What the batch did: sent entries, a refresh of a source, rules deleted or changed by conditions, an undo; null: unknown.',
     }),
   ],
   list_id: [
     '0195a3c0-0000-7000-8000-000000000001',
-    nullable(
-      Type.String({ description: 'Where its access rules landed, of several lists the first; null: that is gone, or it has none.' }),
-    ),
+    nullable(Type.String({ description: 'The list of its access rules, the first if there are several; null: deleted, or no list.' })),
   ],
-  lists: [1, 'How many lists it concerns, those that are gone included.'],
+  lists: [1, 'Number of lists, including deleted ones.'],
   has_targets: [
     true,
     nullable(Type.Boolean(), {
-      description:
-        'Whether it concerns access rules, which are in lists; false: rules with expressions alone; null: not known, because it landed before this was noted.',
+      description: 'Whether it contains access rules; false: only expression rules; null: unknown for batches of old versions.',
     }),
   ],
   key_id: [
     '0195a3c0-0000-7000-8000-000000000002',
     nullable(Type.String({ description: 'null: a command, a person, or another producer.' })),
   ],
-  key_name: ['siem', nullable(Type.String({ description: 'Of that; null: a command, or a key that is forgotten.' }))],
-  actor: [null, nullable(Type.String({ description: 'The person who was named, or the system user of a command.' }))],
-  person: [null, nullable(Type.String({ description: 'The provider that has named him, and who that is there.' }))],
+  key_name: ['siem', nullable(Type.String({ description: 'Its name; null: a command, or a deleted key.' }))],
+  actor: [null, nullable(Type.String({ description: 'The named person, or the system user of a command.' }))],
+  person: [null, nullable(Type.String({ description: 'The provider and its id of the person.' }))],
   received_at: '2026-11-20T10:00:00.000Z',
   landed_at: '2026-11-20T10:00:00.020Z',
-  entries: [3, 'Entries that have landed; of deleted and changed rules one for each list and 1,000 rules.'],
+  entries: [3, 'Entries that have landed; deleted and changed rules count one per list and 1,000 rules.'],
   undoes: [null, id],
   undone_by: [null, id],
-  undoable: [true, 'false: too much has changed since, and what it replaced is not known any more; or its list is deleted.'],
+  undoable: [true, 'false: too much has changed since, and the replaced rules are no longer known; or its list is deleted.'],
 } as const satisfies Fields;
 const EFFECT = {
-  removes: [2, 'Rules that it made.'],
-  restores: [1, 'Rules that it replaced or deleted.'],
-  keeps: [0, 'Rules that another batch has changed since: they stay.'],
+  removes: [2, 'Rules created by it.'],
+  restores: [1, 'Rules replaced or deleted by it.'],
+  keeps: [0, 'Rules that a later batch has changed: they stay.'],
   sample: [['remove block 8.8.8.8'], Type.Array(Type.String())],
 } as const satisfies Fields;
 const UNKNOWN = `there is no batch "${ID}" of the last ${inWords(RULES_KEPT)}`;
-/** Batches of a page at most: each is asked for by itself. */
+/** Each batch is a query of its own. */
 const MOST = 200;
-/** Batches that one request undoes at most. */
 const MOST_UNDONE = 50;
 
-/** What a preview undoes. */
 const NOTHING = { batches: [], unlanded: 0 };
 
 interface Undone extends Change {
@@ -74,14 +69,14 @@ interface Undone extends Change {
 
 export const BATCH_OPERATIONS: readonly Operation[] = [
   operation('listBatches', 'GET /batches', 'rules:read', {
-    summary: `The batches that have landed in the last ${inWords(RULES_KEPT)}, newest first`,
+    summary: `List the batches of the last ${inWords(RULES_KEPT)}, newest first`,
     query: Type.Object({
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description: 'Items of the page; 50 when absent.' })),
-      after: textField(40, 'The value of next in the page before.'),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description: 'Items per page; default 50.' })),
+      after: textField(40, 'The next of the previous page.'),
     }),
     answer: pageSchema('Batches', 'batches', BATCH, objectOf(BATCH, { title: 'Batch' })),
     async run({ store, workspaceId }, { query: { limit = 50, after } }) {
-      if (after !== undefined && !/^[0-9a-f-]{36}$/i.test(after)) throw fieldFault('after', 'must be next of a page');
+      if (after !== undefined && !/^[0-9a-f-]{36}$/i.test(after)) throw fieldFault('after', 'must be the value of next in a page');
       const found = await store.batches(workspaceId, { limit: limit + 1, ...(after !== undefined && { before: after.toLowerCase() }) });
       const batches = found.slice(0, limit);
       const { keys } = await namesIn(store, workspaceId);
@@ -89,19 +84,24 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     },
   }),
   operation('getBatch', 'GET /batches/{batch}', 'rules:read', {
-    summary: 'What a batch did, and what undoing it would do now',
-    answer: answerOf('BatchEffect', { ...BATCH, undo: EFFECT }),
+    summary: 'Get a batch, with the effect of undoing it now',
+    answer: answerOf(
+      'BatchEffect',
+      { ...BATCH, undo: EFFECT },
+      { not_undoable: Type.Optional(Type.String({ description: 'The reason, if `undoable` is false.' })) },
+    ),
     refusals: { 404: UNKNOWN },
     async run({ store, workspaceId, step }, { params }) {
       const batch = await knownBatch(store, workspaceId, params.batch!);
       const { keys } = await namesIn(store, workspaceId);
-      return { ...batchJson(batch, keys), undo: previewJson(await store.undoPreview(workspaceId, batch.id, step)) };
+      const why = batch.undoable ? {} : { not_undoable: notUndoable(batch) };
+      return { ...batchJson(batch, keys), ...why, undo: previewJson(await store.undoPreview(workspaceId, batch.id, step)) };
     },
   }),
   operation('undoBatches', 'POST /undo', 'rules:write', {
-    summary: 'Put back what batches replaced or deleted, and remove what they made',
+    summary: 'Undo batches',
     description:
-      'The newest is undone first, each by a batch of its own, which can be undone. What is told of each is what undoing that one alone would do. Waits for what was accepted before.',
+      'Restores what the batches replaced or deleted and removes what they created, the newest first. Each undo is a batch of its own that can itself be undone. The effect of each is given as if it were undone alone. Waits until earlier entries have landed.',
     body: Type.Object({
       batches: Type.Array(Type.String({ maxLength: 40 }), { minItems: 1, maxItems: MOST_UNDONE }),
       preview: PREVIEW,
@@ -114,7 +114,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     audit: 'batches undone',
     creates: 'elsewhere',
     isLong: true,
-    refusals: { 404: UNKNOWN, 409: 'there is nothing to undo: removes 0 rules, puts back 0' },
+    refusals: { 404: UNKNOWN, 409: 'there is nothing to undo: removes 0 rules, restores 0' },
     examples: [{ batches: [ID], preview: true }],
     async run(context, { body: { batches: ids, preview = false } }): Promise<Undone> {
       const { store, workspaceId, step } = context;
@@ -126,7 +126,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
         const planned = await plan();
         return { planned, ...(await undoBatches(portsOf(context), operatorOf(context), planned)) };
       };
-      // Who asks for the same at once learns that it is done before anything more is on the stream.
+      // A concurrent request sees this undo before it publishes.
       const { planned, batches, unlanded } = preview
         ? { planned: await plan(), ...NOTHING }
         : await context.inTurn(undo, `undo ${workspaceId}`);

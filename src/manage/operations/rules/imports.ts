@@ -1,4 +1,4 @@
-/** Importing files of entries or signals (SPEC D15.36, D15.41). */
+/** SPEC D15.36, D15.41. */
 
 import { hasCode } from '../../../errors.ts';
 import { answerOf, flagField, listOf, nullable, Type, textField, wordField } from '../../../json/schema.ts';
@@ -21,24 +21,24 @@ import { labelOf } from './rule-schema.ts';
 const BODY = 4 * 1024 * 1024;
 
 const QUERY = Type.Object({
-  list: textField(200, 'UUID or name of the list; the default list when absent.', { minLength: 1 }),
-  format: wordField(FORMS, 'Found out when absent.'),
-  file: textField(300, 'The name of the file, whose end may tell its format.'),
-  path: textField(1000, 'Where in JSON the entries stand: prefixes[].ip_prefix; several with commas.'),
-  where: textField(300, 'With `path`: only entries of objects that say so, such as service=CLOUDFRONT.'),
+  list: textField(200, 'UUID or name of the list; default: the default list.', { minLength: 1 }),
+  format: wordField(FORMS, 'Detected if absent.'),
+  file: textField(300, 'The name of the file; its extension helps to detect the format.'),
+  path: textField(1000, 'JSON paths of the entries: prefixes[].ip_prefix; several with commas.'),
+  where: textField(300, 'With `path`: only entries of objects with this value, such as service=CLOUDFRONT.'),
   column: textField(200, COLUMN_HELP, { minLength: 1 }),
   skip: Type.Optional(Type.Integer({ minimum: 0, maximum: MOST_SKIPPED, description: SKIP_HELP })),
-  action: wordField(LIST_ACTIONS, 'Of entries that name none; block when absent.'),
-  expires_in: textField(20, 'Of entries that name none: 3600, 12h, 7d.'),
+  action: wordField(LIST_ACTIONS, 'Used for entries without an action; default: block.'),
+  expires_in: textField(20, 'Used for entries without an expiry: 3600, 12h, 7d.'),
   reason: Type.Optional(Type.String({ maxLength: 2048 })),
-  label: textField(2048, 'name:value, of all entries.'),
-  replace: flagField('true: the list becomes equal to the file. Rules that the file does not have are removed, unless an entry failed.'),
+  label: textField(2048, 'name:value, for all entries.'),
+  replace: flagField('true: makes the list match the file. Rules that the file does not contain are removed, unless an entry failed.'),
   refused: wordField(
     ['keep', 'skip'],
-    'With `replace`: entries that guard rails refuse hold back every removal (keep, when absent), or count as absent (skip).',
+    'With `replace`: entries refused by guard rails prevent all removals (keep, default), or count as absent (skip).',
   ),
   confirmed: flagField(
-    'true: `replace` may remove more than half of the list or of its addresses, or add as much, and the file may be about whole countries and ASNs, or networks that are more than half of the addresses of the list.',
+    'true: confirms that `replace` removes more than half of the list or of its addresses, or adds as much, and that the file contains whole countries and ASNs, or networks with more than half of the addresses of the list.',
   ),
   preview: PREVIEW,
 });
@@ -46,12 +46,12 @@ const QUERY = Type.Object({
 function defaultsOf({ action = 'block', expires_in: duration, reason, label }: Partial<Record<string, unknown>>): ListDefaults {
   const expiresIn = duration === undefined ? undefined : readDuration(String(duration));
   if (duration !== undefined && expiresIn === undefined)
-    throw fieldFault('expires_in', 'must be a number of seconds, or such as 15m, 12h, 7d');
+    throw fieldFault('expires_in', 'must be a number of seconds, or a duration such as 15m, 12h, 7d');
   const labels = label === undefined ? {} : Object.fromEntries([labelOf(String(label))]);
   return { action: action as ListDefaults['action'], expiresIn, reason: reason as string | undefined, labels };
 }
 
-/** What `read` returns; what it rejects with is a fault of that field. */
+/** USAGE errors become faults of the field. */
 function atField<T>(field: string, read: () => T): T {
   try {
     return read();
@@ -67,7 +67,7 @@ interface ImportAnswer extends Imported, Change {
 export const IMPORT_OPERATIONS: readonly Operation[] = [
   operation('importFile', 'POST /imports', 'rules:write', {
     summary: 'Import a file: a plain list (text, CSV, JSON, NDJSON) or signals',
-    description: `The body is the file, ${MOST_IMPORTED} entries at most: of a larger one nothing is taken. What is wrong is told by its line, and the rest is taken, in batches of 1,000. A preview counts what all of it would change of feeds. With \`replace\` the list becomes equal to a plain list: what differs is sent, what stays keeps since when it is there.`,
+    description: `The body is the file with at most ${MOST_IMPORTED} entries; a larger file is refused completely. Faulty entries are reported by line; all others are imported, in batches of 1,000. A preview counts the effect of all entries on feeds. With \`replace\` the list is made to match a plain list: only differences are sent, and rules that stay keep their creation time.`,
     query: QUERY,
     bodyBytes: BODY,
     rawBody: { type: 'text/plain', example: '192.0.2.1\n198.51.100.0/24\n' },
@@ -76,11 +76,11 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
       {
         accepted: 2,
         failed: 1,
-        expired: [0, 'Entries that have expired, which are left out.'],
+        expired: [0, 'Skipped: expired entries.'],
         passed: [
           [],
           Type.Array(Type.Object({ reason: Type.String(), rows: Type.Integer() }), {
-            description: 'Rows that are skipped: those of another verdict, of a type that is no address, or of MISP with to_ids 0.',
+            description: 'Skipped rows: another verdict, a type that is not an address, or MISP attributes with to_ids 0.',
           }),
         ],
         wide: [
@@ -90,9 +90,9 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
               {
                 countries: Type.Integer(),
                 asns: Type.Integer(),
-                networks: Type.Integer({ description: 'Of all of them, by the geo data in use.' }),
+                networks: Type.Integer({ description: 'Total of their networks, by the current geo data.' }),
               },
-              { description: 'Whole countries and ASNs that the file is about, which has to be confirmed. Absent without any.' },
+              { description: 'Whole countries and ASNs in the file, to be confirmed. Absent if there are none.' },
             ),
           ),
         ],
@@ -103,7 +103,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
           [],
           Type.Array(Type.String(), {
             description:
-              'Parts of descriptions that were cut or left out, and probable mistakes; in previews also what agents would silently ignore.',
+              'Descriptive data that was shortened or dropped, and likely mistakes; in previews also what agents would silently ignore.',
           }),
         ],
         replaced: [
@@ -111,15 +111,15 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
           Type.Optional(
             Type.Object(
               {
-                id: nullable(Type.String({ description: 'Undoes all of it, in place of its batches; null in a preview.' })),
-                removed: Type.Integer({ description: 'Rules that the file does not have. None are removed where an entry failed.' }),
+                id: nullable(Type.String({ description: 'Undoes all batches at once; null in a preview.' })),
+                removed: Type.Integer({ description: 'Rules that the file does not contain. None are removed if an entry failed.' }),
                 added: Type.Integer(),
-                changed: Type.Integer({ description: 'Rules that are given what the file says of them, or another expiry.' }),
-                unchanged: Type.Integer({ description: 'Rules that stay as they are.' }),
-                refused: Type.Integer({ description: 'Entries that guard rails refuse.' }),
-                kept: Type.Integer({ description: 'Rules with a rule_ref that the file does not have: they stay.' }),
+                changed: Type.Integer({ description: 'Rules whose fields or expiry change.' }),
+                unchanged: Type.Integer({ description: 'Unchanged rules.' }),
+                refused: Type.Integer({ description: 'Entries refused by guard rails.' }),
+                kept: Type.Integer({ description: 'Rules with a rule_ref that the file does not contain: they stay.' }),
                 needs_confirmation: Type.Boolean({
-                  description: `More than half of the list would be removed, more added than it has, or more than half of its addresses changed (\`addresses\`).`,
+                  description: `True if more than half of the list would be removed, more rules added than it has, or more than half of its addresses changed (\`addresses\`).`,
                 }),
               },
               { description: 'With `replace` only.' },
@@ -136,8 +136,8 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
     isLong: true,
     refusals: {
       404: 'No such access-rules list',
-      409: 'Most of the list would be removed, most of its addresses changed, or whole countries and ASNs are meant',
-      413: `The file has more than an import takes: ${MOST_IMPORTED} entries`,
+      409: 'Most of the list would be removed, most of its addresses changed, or the file contains whole countries and ASNs',
+      413: `The file exceeds the limit of an import, ${MOST_IMPORTED} entries`,
     },
     async run(context, { query, bytes }): Promise<ImportAnswer> {
       const {
@@ -172,7 +172,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
         refused: refused as 'keep' | 'skip',
         isSure,
       };
-      // Read, a file takes several times its size in memory: a workspace has one at a time.
+      // A parsed file needs several times its size: one at a time per workspace.
       const done = await context.inTurn(() => importFile(context, request), `import ${context.workspaceId}`);
       if (done.refused !== undefined) return throwRefusal(done.refused);
       const { accepted, failed } = done;

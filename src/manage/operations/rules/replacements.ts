@@ -1,4 +1,4 @@
-/** Making a list equal to a content of any size, which comes in parts (SPEC D11.4, D15.42). */
+/** SPEC D11.4, D15.42. */
 import { managedBySource } from '../../../account/managed-list.ts';
 import { isoTime } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
@@ -17,22 +17,22 @@ const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7001';
 const count = (description: string) => Type.Integer({ description });
 const PLAN = Type.Object(
   {
-    present: count('Rules of the list that are known by their value.'),
-    added: count('Rules that are made.'),
-    changed: count('Rules that are given what the content says of them, or another expiry.'),
-    removed: count('Rules that are removed. None where an entry failed.'),
-    unchanged: count('Rules that stay as they are.'),
-    kept: count('Rules with a rule_ref that the content does not have: they stay.'),
-    listed: count('Rules that the list has afterwards.'),
+    present: count('Rules of the list that are identified by their value.'),
+    added: count('New rules.'),
+    changed: count('Rules whose fields or expiry change.'),
+    removed: count('Rules to remove; none if an entry failed.'),
+    unchanged: count('Unchanged rules.'),
+    kept: count('Rules with a rule_ref that the content does not contain: they stay.'),
+    listed: count('Rules of the list afterwards.'),
     addresses: ADDRESSES,
-    failed: count('Entries that cannot be read or taken.'),
-    refused: count('Entries that guard rails refuse.'),
-    expired: count('Entries that have expired, which are left out.'),
-    wide: count('Whole countries and ASNs among what is added, which have to be confirmed.'),
-    passed: Type.Object({}, { additionalProperties: true, description: 'Rows that ask for nothing, by the reason.' }),
+    failed: count('Unreadable or invalid entries.'),
+    refused: count('Entries refused by guard rails.'),
+    expired: count('Skipped: expired entries.'),
+    wide: count('Whole countries and ASNs among the new rules, to be confirmed.'),
+    passed: Type.Object({}, { additionalProperties: true, description: 'Skipped rows, by reason.' }),
     errors: Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: FIRST_TOLD }),
   },
-  { description: 'null until it is compared.' },
+  { description: 'null before the comparison.' },
 );
 const REPLACEMENT = answerOf('Replacement', {
   id: ID,
@@ -41,22 +41,22 @@ const REPLACEMENT = answerOf('Replacement', {
     'done',
     Type.Enum(['open', 'planning', 'planned', 'held', 'running', 'done', 'failed'], {
       description:
-        'open: its content comes in. planning: it is compared. planned: it waits for somebody to be sure. held: the same of a refresh of a source. running: its changes go onto the stream, whatever ends meanwhile. done, failed: it has ended.',
+        'open: the content is being uploaded. planning: it is being compared. planned: waiting for confirmation. held: the same for a refresh of a source. running: the changes are being published, even if a process ends. done, failed: finished.',
     }),
   ],
   created_at: '2026-11-20T10:00:00.000Z',
-  reason: [null, nullable(Type.String({ description: 'Why it failed.' }))],
+  reason: [null, nullable(Type.String({ description: 'The reason of a failure.' }))],
   plan: [null, nullable(PLAN)],
   needs_confirmation: [
     false,
-    'More than half of the list would be removed, more added than it has, more than half of its addresses changed, or whole countries or ASNs.',
+    'True if more than half of the list would be removed, more rules added than it has, more than half of its addresses changed, or whole countries or ASNs added.',
   ],
-  batches: [[], Type.Array(Type.String(), { description: 'The batches that it is.' })],
+  batches: [[], Type.Array(Type.String(), { description: 'The batches of the replacement.' })],
   steps: 0,
   steps_published: 0,
 });
-const UNKNOWN = `there is no replacement "${ID}" of the last seven days`;
-const NOT_OPEN = 'it is not open any more';
+const UNKNOWN = `there is no replacement "${ID}" in the last seven days`;
+const NOT_OPEN = 'the replacement is no longer open';
 
 const replacementJson = (found: Replacement) => {
   const { list, plan, steps, batches, reason } = headOf(found);
@@ -78,25 +78,25 @@ const replacementJson = (found: Replacement) => {
 async function known({ store, workspaceId, caller }: ManageContext, id: string): Promise<Replacement> {
   const found = await store.replacement(workspaceId, id.toLowerCase());
   if (found === undefined || (caller.listId !== null && caller.listId !== found.listId))
-    throw new WeirError('NOT_FOUND', `there is no replacement "${id}" of the last seven days`);
+    throw new WeirError('NOT_FOUND', `there is no replacement "${id}" in the last seven days`);
   return found;
 }
 
-const shown = async (context: ManageContext, id: string) => replacementJson(await known(context, id));
+const respond = async (context: ManageContext, id: string) => replacementJson(await known(context, id));
 
-/** A key that sends signals may do all of it, also one that is bound to the list. */
+/** signal:write is enough, even for a bound key. */
 export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
   operation('openReplacement', 'POST /replacements', 'signal:write', {
     bound: true,
-    summary: 'Begin to make a list equal to a content of any size',
+    summary: 'Start to replace the content of a list',
     description:
-      'Its parts follow; nothing of the list changes before they are all there and it is started. What is not started within a day is given up, and what is idle for ten minutes once others need its slot: four of a workspace at once.',
+      'Upload its parts next. The list does not change before all parts are uploaded and the replacement is started. A replacement that is not started within a day is cancelled, and one that is idle for ten minutes loses its slot if another needs it. Limit: four per workspace at a time.',
     body: Type.Object({
-      list: textField(200, 'UUID or name; the default list when absent.', { minLength: 1 }),
-      action: wordField(['block', 'allow'], 'Of the rules that are concerned, besides those of the entries; block when absent.'),
+      list: textField(200, 'UUID or name; default: the default list.', { minLength: 1 }),
+      action: wordField(['block', 'allow'], 'The action of the rules that are compared, and the default for entries; default: block.'),
       refused: wordField(
         ['keep', 'skip'],
-        'Entries that guard rails refuse hold back every removal (keep, when absent), or count as absent (skip).',
+        'Entries refused by guard rails prevent all removals (keep, default), or count as absent (skip).',
       ),
     }),
     answer: REPLACEMENT,
@@ -108,7 +108,7 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       const found = await findList(store, workspaceId, ref);
       if (caller.listId !== null && list !== undefined && list !== found.id && list !== found.name)
         throw new WeirError('FORBIDDEN', 'The key is bound to another list');
-      return shown(
+      return respond(
         context,
         await openReplacement(context, caller, found, { action: action as 'block', refused: refused as 'keep' }, 'open'),
       );
@@ -118,17 +118,17 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
   }),
   operation('getReplacement', 'GET /replacements/{replacement}', 'signal:write', {
     bound: true,
-    summary: 'How far making a list equal to a content is',
+    summary: 'Get the progress of a replacement',
     answer: REPLACEMENT,
     refusals: { 404: UNKNOWN },
-    run: (context, { params }) => shown(context, params.replacement!),
+    run: (context, { params }) => respond(context, params.replacement!),
   }),
   operation('addReplacementPart', 'POST /replacements/{replacement}/parts', 'signal:write', {
     bound: true,
-    summary: 'Add a part of the content',
-    description: `One JSON object a line, ${MOST_LINES} of them at most: \`value\` or another field that names a target, and what else an entry may say (\`place\`: where it stands, for messages). A part that is sent again takes the place of the one before.`,
+    summary: 'Upload a part of the content',
+    description: `One JSON object per line, at most ${MOST_LINES} lines: \`value\` or another field with the target, and further fields of an entry (\`place\`: its position, for messages). A part that is sent again replaces the previous one.`,
     query: Type.Object({
-      n: Type.Optional(Type.Integer({ minimum: 0, maximum: MOST_PARTS - 1, description: 'The number of the part; 0 when absent.' })),
+      n: Type.Optional(Type.Integer({ minimum: 0, maximum: MOST_PARTS - 1, description: 'The number of the part; default 0.' })),
     }),
     bodyBytes: BODY,
     rawBody: { type: 'application/x-ndjson', example: '{"value":"192.0.2.1"}\n' },
@@ -142,15 +142,15 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
   }),
   operation('startReplacement', 'POST /replacements/{replacement}/start', 'signal:write', {
     bound: true,
-    summary: 'Compare the content with the list, and send what differs',
+    summary: 'Compare the content with the list and send the differences',
     description:
-      'Answered at once; its state tells how far it is. With `confirmed` it is sent whatever goes; else one that needs confirmation stays `planned`, and is started again with it.',
+      'Responds immediately; the state of the replacement shows the progress. With `confirmed` every change is sent; without it, a large change stays `planned` and has to be started again with it.',
     body: Type.Object({
-      parts: Type.Integer({ minimum: 0, maximum: MOST_PARTS, description: 'How many parts the content has.' }),
+      parts: Type.Integer({ minimum: 0, maximum: MOST_PARTS, description: 'Number of parts.' }),
       lines: Type.Integer({
         minimum: 0,
         maximum: MOST_PARTS * MOST_LINES,
-        description: 'How many lines they have: a content that is cut is refused.',
+        description: 'Total number of lines, to detect truncated content.',
       }),
       confirmed: Type.Optional(Type.Boolean()),
     }),
@@ -166,25 +166,24 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       const from = found.state;
       if (from !== 'open' && from !== 'planned')
         throw new WeirError('REFUSED', head.reason === undefined ? NOT_OPEN : `${NOT_OPEN}: ${head.reason}`);
-      if (from === 'planned' && !confirmed) throw new WeirError('REFUSED', 'it needs confirmation: start it with confirmed');
-      // Whoever comes first compares it. What waited for somebody to be sure is compared again: its list may have changed.
+      if (from === 'planned' && !confirmed) throw new WeirError('REFUSED', 'this change is large: start it with confirmed');
+      // Compares a confirmed replacement again: the list may have changed.
       if (!(await store.moveReplacement(id, { from, to: 'planning', now: now(), heldUntil: now() + FIRST_HOLD })))
         throw new WeirError('REFUSED', NOT_OPEN);
       await store.noteChange(workspaceId, 'list replacement started', id, { list: head.list, lines, confirmed }, by);
-      // Whoever started it need not wait for it.
       const pause = () => context.stepsOf(workspaceId)(async () => undefined);
       inBackground(planned({ ...context, pause }, found, head, { parts, lines }, confirmed));
-      return shown(context, id);
+      return respond(context, id);
     },
     status: 202,
     show: (body) => ({ body, location: `/replacements/${body.id}` }),
   }),
 ];
 
-/** Until the plan says for itself that it goes on, ms. */
+/** Until the comparison renews it, ms. */
 const FIRST_HOLD = 15_000;
 
-/** What goes wrong is in the replacement, or is gone on with by whoever looks for what was left behind. */
+/** A failure is stored, or another process takes over. */
 const inBackground = (work: Promise<void>): void => void work.catch(() => undefined);
 
 async function planned(

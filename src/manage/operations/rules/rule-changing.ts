@@ -1,4 +1,4 @@
-/** Rules are given another expiry, reason or list in place (SPEC D33.1). */
+/** SPEC D33.1. */
 import { managedBySource, requireOwnList } from '../../../account/managed-list.ts';
 import { isoTime } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
@@ -10,25 +10,24 @@ import { findList } from '../../find.ts';
 import { allLanded } from '../../operate.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
 import { changeRules, foreseenMessages, MOST_CHANGED } from '../../rules/rule-change.ts';
-import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
+import { ALL_LANDED, type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
 import { type EditPlan, planEdit, type RefusedRule, type RuleEdit, readExpiry } from '../../rules/rule-edit.ts';
 import { originRuleJson, ruleName } from '../../rules/rule-json.ts';
 import { withOrigins } from '../../rules/rule-search.ts';
 import { deletable } from '../../sources/managed-lists.ts';
 import { FEED_FIELDS } from '../feed-fields.ts';
 import { CONDITIONS, RULE, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
-import { MEANT, requireMeaning, selectedRules } from './rule-selection.ts';
+import { requireSelection, SELECTION, selectedRules } from './rule-selection.ts';
 
-/** Rules, and refused ones, that are shown. */
 const SAMPLE = 10;
 
 const SET = Type.Object(
   {
-    expires: textField(40, 'A duration such as 3600 or 7d from now, an instant, or never.'),
+    expires: textField(40, 'A duration from now such as 3600 or 7d, an instant, or never.'),
     reason: Type.Optional(nullable(Type.String({ maxLength: 2048 }), { description: 'null: none.' })),
-    list: textField(200, 'Of access rules: UUID or name of the list where they go.', { minLength: 1 }),
+    list: textField(200, 'Access rules only: UUID or name of the list to move to.', { minLength: 1 }),
   },
-  { additionalProperties: false, description: 'What the rules are given; what is absent stays.' },
+  { additionalProperties: false, description: 'The new values; absent fields stay.' },
 );
 
 interface Changed extends Change, ForecastFields {
@@ -48,26 +47,26 @@ interface Changed extends Change, ForecastFields {
 const CHANGED = answerOf(
   'ChangedRules',
   {
-    changed: [2, `Rules that change, ${MOST_CHANGED} at most.`],
-    moved: [0, 'Those of them that go to another list: there they are new rules, by the same signal.'],
-    unchanged: [0, 'Rules that have all of it already.'],
-    left_out: [0, 'Rules that sources keep, which stay.'],
-    refused: [1, 'Rules that stay as they are, because of guard rails or because the list has such a rule.'],
+    changed: [2, `Rules that change, at most ${MOST_CHANGED}.`],
+    moved: [0, 'Of these, rules that move to another list. They become new rules there, from the same signal.'],
+    unchanged: [0, 'Rules that have these values already.'],
+    left_out: [0, 'Rules managed by sources; they stay.'],
+    refused: [1, 'Rules that stay because of guard rails, or because the list already has such a rule.'],
     refusals: listOf({ rule: '10.0.0.1', why: 'it overlaps the protected network 10.0.0.0/8' }, { description: 'Some of them.' }),
-    needs_confirmation: [true, 'Whether some are refused, so that the others change only with `confirmed`.'],
+    needs_confirmation: [true, 'True if some rules are refused, so that changing the others needs `confirmed`.'],
     preview: true,
-    sample: [[RULE_EXAMPLE], Type.Array(Rule, { description: 'Some of those that change, as they are before.' })],
-    next: [null, nullable(Type.String({ description: 'The after with which the same request goes on; null: there are no more.' }))],
+    sample: [[RULE_EXAMPLE], Type.Array(Rule, { description: 'Some of the rules that change, with their previous values.' })],
+    next: [null, nullable(Type.String({ description: 'Repeat the request with this as after to continue; null: no more rules.' }))],
     ...changeFields(RULE.batch_id[0]),
   },
   {
-    expires_at: Type.Optional(nullable(Type.String({ format: 'date-time' }), { description: 'What `expires` comes to; null: never.' })),
+    expires_at: Type.Optional(nullable(Type.String({ format: 'date-time' }), { description: 'The resulting expiry; null: never.' })),
     ...FEED_FIELDS,
   },
 );
 
 async function readEdit(context: ManageContext, kind: string, { expires, reason, list }: Static<typeof SET>): Promise<RuleEdit> {
-  if (expires === undefined && reason === undefined && list === undefined) throw fieldFault('set', 'has to name expires, reason or list');
+  if (expires === undefined && reason === undefined && list === undefined) throw fieldFault('set', 'must contain expires, reason or list');
   if (list !== undefined && kind !== 'access_rule') throw fieldFault('set.list', 'is for access rules only');
   const expiresAt = expires === undefined ? undefined : readExpiry(expires, context.now());
   if (typeof expiresAt === 'object') throw fieldFault('set.expires', expiresAt.fault);
@@ -78,7 +77,7 @@ async function readEdit(context: ManageContext, kind: string, { expires, reason,
 
 const refusalJson = ({ rule, why }: RefusedRule) => ({ rule: ruleName(rule), why });
 
-/** What feeds would have; nothing changes there where no rule goes to another list. */
+/** Only moves to another list have an effect. */
 async function feedsThen(context: ManageContext, plan: EditPlan, edit: RuleEdit): Promise<ForecastFields> {
   const [first] = plan.moved;
   if (first === undefined) return { feeds: [] };
@@ -89,22 +88,19 @@ async function feedsThen(context: ManageContext, plan: EditPlan, edit: RuleEdit)
 const notConfirmed = (refused: readonly RefusedRule[]): WeirError => {
   const { rule, why } = refused[0]!;
   const others = refused.length === 1 ? '' : `, and ${plural(refused.length - 1, 'more rule')}`;
-  return new WeirError(
-    'REFUSED',
-    `${ruleName(rule)} cannot be changed: ${why}${others}; when the others shall change without, say so with confirmed`,
-  );
+  return new WeirError('REFUSED', `${ruleName(rule)} cannot be changed: ${why}${others}; to change only the other rules, send confirmed`);
 };
 
 export const RULE_CHANGING: readonly Operation[] = [
   operation('changeRules', 'POST /rules/change', 'rules:write', {
-    summary: 'Give rules another expiry, reason or list: those of these ids, or the active ones that meet every given condition',
-    description: `Waits for what was accepted before. One batch, which is undone as one. Rules that sources keep are left out, and counted. At most ${MOST_CHANGED} rules: where next is not null, the same request with it as after goes on.`,
+    summary: 'Change expiry, reason or list of rules, by id or conditions',
+    description: `Waits until earlier entries have landed. The change is one batch and can be undone as one. Rules managed by sources are skipped and counted. Limit: ${MOST_CHANGED} rules; if next is not null, repeat the request with it as after.`,
     body: Type.Object({
       ...CONDITIONS,
-      ...MEANT,
+      ...SELECTION,
       set: SET,
       preview: PREVIEW,
-      confirmed: flagField('true: those that are not refused change although others are.'),
+      confirmed: flagField('true: changes the other rules if some are refused.'),
     }),
     answer: CHANGED,
     audit: 'rules changed',
@@ -118,7 +114,7 @@ export const RULE_CHANGING: readonly Operation[] = [
     async run(context, { body: { ids, after, set, preview = false, confirmed = false, ...given } }): Promise<Changed> {
       const { kind: _kind, ...narrowing } = given;
       const { store, workspaceId } = context;
-      requireMeaning(ids, narrowing);
+      requireSelection(ids, narrowing);
       const conditions = await readConditions(context, given);
       const edit = await readEdit(context, conditions.kind, set);
       await allLanded(context);
@@ -129,7 +125,7 @@ export const RULE_CHANGING: readonly Operation[] = [
       const { set: stay, moved, unchanged, refused } = plan;
       const changing = [...moved, ...stay];
       const sampled = await withOrigins(store, workspaceId, changing.slice(0, SAMPLE));
-      const shown = {
+      const summary = {
         changed: changing.length,
         moved: moved.length,
         unchanged,
@@ -142,12 +138,12 @@ export const RULE_CHANGING: readonly Operation[] = [
         sample: sampled.map(originRuleJson),
         next: found.next,
       };
-      if (preview) return { ...shown, ...(await feedsThen(context, plan, edit)), batches: [], landed: true };
-      if (shown.needs_confirmation && !confirmed) throw notConfirmed(refused);
+      if (preview) return { ...summary, ...(await feedsThen(context, plan, edit)), batches: [], ...ALL_LANDED };
+      if (summary.needs_confirmation && !confirmed) throw notConfirmed(refused);
       const ports = { ...portsOf(context), untilLanded: async () => 0 };
       const { batches } = await changeRules(ports, operatorOf(context), plan, edit);
       const asked = { kind: conditions.kind, ...(ids === undefined ? narrowing : { ids }), set, rules: changing.length };
-      return { ...shown, ...(await landed(context, 'rules changed', batches, asked)) };
+      return { ...summary, ...(await landed(context, 'rules changed', batches, asked)) };
     },
     show: changeOutcome,
   }),

@@ -4,26 +4,25 @@ import type { StoredRule } from '../../../ports/stored/stored-rule.ts';
 import type { ManageContext } from '../../context.ts';
 import { allLanded, operate } from '../../operate.ts';
 import { type Operation, operation } from '../../operation.ts';
-import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
+import { ALL_LANDED, type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
 import { deletions } from '../../rules/rule-deletion.ts';
 import { originRuleJson } from '../../rules/rule-json.ts';
 import { withOrigins } from '../../rules/rule-search.ts';
 import { deletable } from '../../sources/managed-lists.ts';
 import { ruleById } from './rule-reads.ts';
 import { CONDITIONS, RULE, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
-import { MEANT, requireMeaning, selectedRules } from './rule-selection.ts';
+import { requireSelection, SELECTION, selectedRules } from './rule-selection.ts';
 
-/** Rules that one request deletes at most. */
 const MOST_DELETED = 5000;
 const SAMPLE = 10;
 
 interface Deleted extends Change {
   readonly deleted: number;
   readonly preview: boolean;
-  /** Rules that sources keep, which stay. */
+  /** Managed by sources. */
   readonly left_out: number;
   readonly sample: readonly object[];
-  /** Where the search for more goes on; null: there are no more. */
+  /** null: no more rules. */
   readonly next: string | null;
 }
 
@@ -36,24 +35,24 @@ async function deleteRules(
   const { rules, leftOut } = await deletable(context.store, context.workspaceId, found, isNamed);
   const sampled = await withOrigins(context.store, context.workspaceId, rules.slice(0, SAMPLE));
   const sample = sampled.map(originRuleJson);
-  const shown = { deleted: rules.length, preview, left_out: leftOut, sample, next };
-  if (preview || rules.length === 0) return { ...shown, batches: [], landed: true };
+  const summary = { deleted: rules.length, preview, left_out: leftOut, sample, next };
+  if (preview || rules.length === 0) return { ...summary, batches: [], ...ALL_LANDED };
   const { batches } = await operate({ ...portsOf(context), untilLanded: async () => 0 }, operatorOf(context), deletions(rules));
-  return { ...shown, ...(await landed(context, 'rules deleted', batches, { ...asked, rules: rules.length })) };
+  return { ...summary, ...(await landed(context, 'rules deleted', batches, { ...asked, rules: rules.length })) };
 }
 
 const DELETED = answerOf('DeletedRules', {
-  deleted: [1, `Rules, ${MOST_DELETED} at most.`],
+  deleted: [1, `Deleted rules, at most ${MOST_DELETED}.`],
   preview: false,
-  left_out: [0, 'Rules that sources keep, which stay.'],
+  left_out: [0, 'Rules managed by sources; they stay.'],
   sample: [[RULE_EXAMPLE], Type.Array(Rule, { description: 'Some of them.' })],
-  next: [null, nullable(Type.String({ description: 'The after with which the same request goes on; null: there are no more.' }))],
+  next: [null, nullable(Type.String({ description: 'Repeat the request with this as after to continue; null: no more rules.' }))],
   ...changeFields(RULE.batch_id[0]),
 });
 
 export const RULE_DELETIONS: readonly Operation[] = [
   operation('deleteRule', 'DELETE /rules/{kind}/{rule}', 'rules:write', {
-    summary: 'Delete one rule by its id',
+    summary: 'Delete a rule by id',
     answer: DELETED,
     audit: 'rules deleted',
     refusals: { 404: 'there is no rule "7" of this kind', 409: managedBySource('spamhaus-drop') },
@@ -65,11 +64,11 @@ export const RULE_DELETIONS: readonly Operation[] = [
     show: changeOutcome,
   }),
   operation('deleteRules', 'POST /rules/delete', 'rules:write', {
-    summary: 'Delete rules by their ids, or the active ones that meet every given condition',
-    description: `Waits for what was accepted before. Rules that sources keep are left out, and counted. At most ${MOST_DELETED} rules: where next is not null, the same request with it as after goes on.`,
+    summary: 'Delete rules, by id or conditions',
+    description: `Waits until earlier entries have landed. Rules managed by sources are skipped and counted. Limit: ${MOST_DELETED} rules; if next is not null, repeat the request with it as after.`,
     body: Type.Object({
       ...CONDITIONS,
-      ...MEANT,
+      ...SELECTION,
       preview: PREVIEW,
     }),
     answer: DELETED,
@@ -80,7 +79,7 @@ export const RULE_DELETIONS: readonly Operation[] = [
     examples: [{ label: 'source:spamhaus', preview: true }, { ids: [7, 8] }],
     async run(context, { body: { ids, after, preview = false, ...given } }) {
       const { kind: _kind, ...narrowing } = given;
-      requireMeaning(ids, narrowing);
+      requireSelection(ids, narrowing);
       await allLanded(context);
       const conditions = await readConditions(context, given);
       const { rules, next } = await selectedRules(context, conditions, { ids, after, most: MOST_DELETED });

@@ -1,4 +1,4 @@
-/** Rules: found, counted, read (SPEC D15.32, D33.2 to D33.4). */
+/** SPEC D15.32, D33.2 to D33.4. */
 
 import type { TObject } from 'typebox';
 import { WeirError } from '../../../errors.ts';
@@ -15,9 +15,8 @@ import { MOST_SORTED, type RuleOrder, readSortedPlace, sortedPage } from '../../
 import { hasSort, SORT_NAMES } from '../../rules/rule-sort.ts';
 import { CONDITIONS, RULE, Rule, readConditions } from './rule-schema.ts';
 
-/** Rules of a page where a request says nothing. */
 const USUAL = 100;
-/** Rules and reasons that a text finds at most. */
+/** Limit of results. */
 const NAMED = 10;
 
 export async function searchRules(context: ManageContext, conditions: RuleConditions, after: string | undefined, limit: number) {
@@ -32,7 +31,7 @@ export async function searchRules(context: ManageContext, conditions: RuleCondit
 
 function placeOf<P extends StepPlace | object>(after: string | undefined, read: (text: string) => P | undefined): P | undefined {
   const place = after === undefined ? undefined : read(after);
-  if (after !== undefined && place === undefined) throw fieldFault('after', 'must be next of a page');
+  if (after !== undefined && place === undefined) throw fieldFault('after', 'must be the value of next in a page');
   return place;
 }
 
@@ -44,59 +43,59 @@ export async function ruleById({ store, workspaceId }: ManageContext, params: Re
   return rule;
 }
 
-/** A page in an order that no index has. */
+/** For orders without an index. */
 async function pageInOrder(
   context: ManageContext,
   asked: object,
   conditions: RuleConditions,
   { order, after, limit }: { readonly order: RuleOrder; readonly after: string | undefined; readonly limit: number },
 ) {
-  if (!hasSort(conditions.kind, order.sort)) throw fieldFault('sort', 'is nothing that rules of this kind have');
+  if (!hasSort(conditions.kind, order.sort)) throw fieldFault('sort', 'does not apply to rules of this kind');
   const place = placeOf(after, readSortedPlace);
   const selection = await context.selections.find(context, asked, conditions, order);
   return sortedPage(context, conditions, selection, { after: place, limit, descending: order.descending });
 }
 
-async function shownRules({ store, workspaceId }: ManageContext, rules: readonly StoredRule[]) {
-  const shown = (await withOrigins(store, workspaceId, rules)).map(originRuleJson);
-  if (shown.every(({ key_id }) => key_id === null)) return shown;
+async function rulesJson({ store, workspaceId }: ManageContext, rules: readonly StoredRule[]) {
+  const json = (await withOrigins(store, workspaceId, rules)).map(originRuleJson);
+  if (json.every(({ key_id }) => key_id === null)) return json;
   const { keys } = await namesIn(store, workspaceId);
-  return shown.map((rule) => ({ ...rule, key_name: keys.get(String(rule.key_id)) ?? null }));
+  return json.map((rule) => ({ ...rule, key_name: keys.get(String(rule.key_id)) ?? null }));
 }
 
 const QUERY: TObject = Type.Object(CONDITIONS);
 
 export const RULE_READS: readonly Operation[] = [
   operation('listRules', 'GET /rules', 'rules:read', {
-    summary: 'The active rules of a kind that meet every given condition',
-    description: `Access rules come by list and id, the others in the order of enforcement; with \`sort\` in that order, ${MOST_SORTED} rules at most (409), as they were up to a minute ago. A page may have fewer rules than limit, or none, although others follow: only next tells.`,
+    summary: 'List the active rules of a kind that match all conditions',
+    description: `Access rules are sorted by list and id, others by evaluation order. With \`sort\`, at most ${MOST_SORTED} rules can be sorted (else 409), as of up to a minute ago. A page may be short or empty although more rules follow: only next tells.`,
     query: Type.Object({
       ...CONDITIONS,
-      sort: wordField(SORT_NAMES, 'What they are sorted by; those that have none of it come last.'),
+      sort: wordField(SORT_NAMES, 'The sort order; rules without the value come last.'),
       descending: flagField('true: with `sort`, the largest first.'),
       limit: PAGE_QUERY.limit,
-      after: textField(1000, 'The value of next in the page before.'),
+      after: textField(1000, 'The next of the previous page.'),
     }),
     answer: pageSchema('RulePage', 'rules', RULE, Rule),
-    refusals: { 404: 'there is no list "edge"', 409: 'Too many rules to be sorted' },
+    refusals: { 404: 'there is no list "edge"', 409: 'Too many rules to sort' },
     async run(context, { query: { limit = USUAL, after, sort, descending = false, ...given } }) {
       const conditions = await readConditions(context, given);
       if (sort !== undefined) {
         const order = { sort, descending };
         const { rules, next } = await pageInOrder(context, given, conditions, { order, after, limit });
-        return { rules: await shownRules(context, rules), next };
+        return { rules: await rulesJson(context, rules), next };
       }
       const { rules, next } = await searchRules(context, conditions, after, limit);
-      return { rules: await shownRules(context, rules), next: next && placeText(next) };
+      return { rules: await rulesJson(context, rules), next: next && placeText(next) };
     },
   }),
   operation('countRules', 'GET /rules/count', 'rules:read', {
-    summary: 'How many active rules of a kind meet every given condition',
+    summary: 'Count the active rules of a kind that match all conditions',
     description: 'As of up to a minute ago.',
     query: QUERY,
     answer: answerOf('RuleCount', {
       rules: 102_000,
-      whole: [true, `false: there are more; not more than ${MOST_SORTED} are counted, for not longer than 15 seconds.`],
+      whole: [true, `false: there are more. Counting stops at ${MOST_SORTED} rules or after 15 seconds.`],
     }),
     refusals: { 404: 'there is no list "edge"' },
     async run(context, { query: given }) {
@@ -105,16 +104,16 @@ export const RULE_READS: readonly Operation[] = [
     },
   }),
   operation('findNamedRules', 'GET /rules/named', 'rules:read', {
-    summary: 'Rules whose rule_ref begins with a text, and reasons that hold it',
-    description: `Of each ${NAMED} at most. Reasons are those of up to a minute ago, of ${MOST_SORTED} rules of each kind.`,
+    summary: 'Find rules by the beginning of their rule_ref, and reasons by a part',
+    description: `Returns at most ${NAMED} of each. Reasons are as of up to a minute ago, from ${MOST_SORTED} rules of each kind.`,
     query: Type.Object({ text: Type.String({ minLength: 2, maxLength: 200, description: 'At least two characters.' }) }),
     answer: answerOf('NamedRules', {
-      rules: [[], Type.Array(Rule, { description: 'By rule_ref, as it is written.' })],
+      rules: [[], Type.Array(Rule, { description: 'By rule_ref, case-sensitive.' })],
       reasons: listOf(
         { kind: ['access_rule', Type.Enum([...KINDS])], reason: 'port scan', rules: 17 },
-        { description: 'In any letter case; those of most rules first.' },
+        { description: 'Case-insensitive; reasons with the most rules first.' },
       ),
-      whole: [true, 'false: not all rules were looked at for reasons.'],
+      whole: [true, 'false: not all rules were searched for reasons.'],
     }),
     async run(context, { query: { text } }) {
       const { store, workspaceId, now, selections } = context;
@@ -130,16 +129,16 @@ export const RULE_READS: readonly Operation[] = [
           if (reason.toLowerCase().includes(wanted)) reasons.push({ kind, reason, rules: count });
       }
       reasons.sort((a, b) => b.rules - a.rules);
-      return { rules: await shownRules(context, rules.slice(0, NAMED)), reasons: reasons.slice(0, NAMED), whole };
+      return { rules: await rulesJson(context, rules.slice(0, NAMED)), reasons: reasons.slice(0, NAMED), whole };
     },
   }),
   operation('getRule', 'GET /rules/{kind}/{rule}', 'rules:read', {
-    summary: 'One rule, also one that has expired and is kept still',
+    summary: 'Get a rule, even if it expired recently',
     answer: Rule,
     refusals: { 404: 'there is no rule "7" of this kind' },
     async run(context, { params }) {
-      const [shown] = await shownRules(context, [await ruleById(context, params)]);
-      return shown!;
+      const [json] = await rulesJson(context, [await ruleById(context, params)]);
+      return json!;
     },
   }),
 ];

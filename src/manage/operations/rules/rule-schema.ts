@@ -1,4 +1,3 @@
-/** What management shows of rules, and how requests name those that they mean. */
 import type { TSchema } from 'typebox';
 import { answerOf, exampleOf, type Fields, nullable, type Static, Type, wordField } from '../../../json/schema.ts';
 import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES, readLabel } from '../../../rule.ts';
@@ -14,7 +13,6 @@ const text = nullable(Type.String());
 const object = Type.Unsafe<object | null>({ type: ['object', 'null'] });
 const instant = '2026-11-20T10:00:00.000Z';
 
-/** A rule as pages and single answers show it. */
 export const RULE = {
   id: 7,
   kind: ['access_rule', Type.Enum([...KINDS])],
@@ -22,12 +20,12 @@ export const RULE = {
   name: [null, text],
   list_id: [
     '0195a3c0-0000-7000-8000-000000000001',
-    Type.Optional(Type.String({ format: 'uuid', description: 'Of access rules, as the next three.' })),
+    Type.Optional(Type.String({ format: 'uuid', description: 'Access rules only, like the next three.' })),
   ],
   target: ['192.0.2.0/24', Type.Optional(Type.String({ description: 'A network, AS and a number, or a country.' }))],
   confidence: ['high', Type.Optional(text)],
   severity: [null, Type.Optional(text)],
-  type: [undefined, wordField(RULE_TYPES, 'Of expression rules, as the next three.')],
+  type: [undefined, wordField(RULE_TYPES, 'Expression rules only, like the next three.')],
   expression: [undefined, Type.Optional(Type.String())],
   order: [undefined, Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'] }))],
   short_description: [undefined, Type.Optional(text)],
@@ -40,16 +38,13 @@ export const RULE = {
   updated_at: instant,
   batch_id: [
     '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000',
-    nullable(Type.String({ description: 'The batch that wrote it last, and the key that sent that; null: not known.' })),
+    nullable(Type.String({ description: 'The batch of the last write, sent with key_id; null: unknown.' })),
   ],
   key_id: ['0195a3c0-0000-7000-8000-000000000002', text],
-  key_name: [
-    undefined,
-    Type.Optional(nullable(Type.String({ description: 'Its name, or that of the source whose refresh it was; null: it is forgotten.' }))),
-  ],
-  actor: [undefined, Type.Optional(Type.String({ description: 'The person who was named with that, or the system user of a command.' }))],
-  person: [undefined, Type.Optional(Type.String({ description: 'The provider that has named him, and who that is there.' }))],
-  warning: [undefined, Type.Optional(Type.String({ description: 'What agents silently ignore of it.' }))],
+  key_name: [undefined, Type.Optional(nullable(Type.String({ description: 'The name of the key, or of the source; null: deleted.' })))],
+  actor: [undefined, Type.Optional(Type.String({ description: 'The named person, or the system user of a command.' }))],
+  person: [undefined, Type.Optional(Type.String({ description: 'The provider and its id of the person.' }))],
+  warning: [undefined, Type.Optional(Type.String({ description: 'Parts that agents silently ignore.' }))],
 } as const satisfies Fields;
 export const RULE_EXAMPLE = exampleOf(RULE);
 export const Rule = answerOf('Rule', RULE);
@@ -61,29 +56,29 @@ const words = (allowed: readonly string[], description?: string): TSchema =>
 const short = (description: string) => Type.String({ maxLength: 2048, description });
 const time = (description: string) => Type.String({ maxLength: 40, description: `${description} An instant (ISO 8601).` });
 
-/** The fields of a query or body that say which rules are meant; all of them have to hold. */
+/** All have to match. */
 export const CONDITIONS = {
-  kind: Type.Optional(words(KINDS, 'access_rule when absent.')),
-  list: Type.Optional(short('UUID or name of the list; access rules only, as the next six.')),
+  kind: Type.Optional(words(KINDS, 'Default: access_rule.')),
+  list: Type.Optional(short('UUID or name of the list; access rules only, like the next six.')),
   address: Type.Optional(short('The target: an address, a network, an ASN such as AS64500, or a country such as NL.')),
-  match: Type.Optional(words(MATCHES, 'How address is meant: that target (when absent), networks around it, or networks inside it.')),
+  match: Type.Optional(words(MATCHES, 'How address matches: exactly (default), networks around it, or networks inside it.')),
   target_kind: Type.Optional(words(TARGET_KINDS)),
   confidence: Type.Optional(words(LEVELS)),
   severity: Type.Optional(words(LEVELS)),
-  type: Type.Optional(words(RULE_TYPES, 'Of expression rules: custom, or generated (AI).')),
+  type: Type.Optional(words(RULE_TYPES, 'Expression rules only: custom, or generated (AI).')),
   action: Type.Optional(short('block, allow, …')),
-  label: Type.Optional(short('name:value')),
-  reason: Type.Optional(short('Exactly this reason.')),
-  batch: Type.Optional(short('Written last by this batch.')),
-  key: Type.Optional(short('Written last by this key: id or name.')),
-  person: Type.Optional(short('Written last by this person: his name, or PROVIDER:SUBJECT.')),
-  since: Type.Optional(time('Made or changed since. Also how long ago, such as 2h.')),
-  expires_before: Type.Optional(time('Expiring before. Also how long from now, such as 7d.')),
-  expires_from: Type.Optional(time('Expiring then or later, or never. Also how long from now.')),
+  label: Type.Optional(short('name:value; several, one a line, must all match.')),
+  reason: Type.Optional(short('The exact reason.')),
+  batch: Type.Optional(short('Last written by this batch.')),
+  key: Type.Optional(short('Last written by this key: id or name.')),
+  person: Type.Optional(short('Last written by this person: name, or PROVIDER:SUBJECT.')),
+  since: Type.Optional(time('Created or changed since then. Also an age such as 2h.')),
+  expires_before: Type.Optional(time('Expiring before then. Also a duration from now such as 7d.')),
+  expires_from: Type.Optional(time('Expiring then or later, or never. Also a duration from now.')),
 };
 const Conditions = Type.Object(CONDITIONS);
 
-/** What a request's conditions mean. Rejects with USAGE, and with NOT_FOUND where there is no such list, key or batch. */
+/** Rejects with USAGE and NOT_FOUND. */
 export async function readConditions(context: ManageContext, given: Static<typeof Conditions>): Promise<RuleConditions> {
   const { store, workspaceId } = context;
   const { kind = 'access_rule', list, label, since, key, batch, expires_before: before, expires_from: from } = given;
@@ -95,9 +90,9 @@ export async function readConditions(context: ManageContext, given: Static<typeo
     severity: given.severity as Level | undefined,
     type: given.type as RuleConditions['type'],
     action: given.action,
-    labels: label === undefined ? undefined : [labelOf(label)],
+    labels: label?.split('\n').map(labelOf),
     reason: given.reason,
-    // What is not known has written no rule: that must not pass for an all-clear.
+    // Must be an error if unknown: an empty result would look like an all-clear.
     batch: batch === undefined ? undefined : (await knownBatch(store, workspaceId, batch.toLowerCase())).id,
     key: key === undefined ? undefined : (await findKeyNamed(store, workspaceId, key)).id,
     person: given.person,
@@ -116,18 +111,17 @@ const OF_EXPRESSIONS = ['type'] as const;
 const OF_TARGETS = ['list', 'address', 'match', 'target_kind', 'confidence', 'severity'] as const;
 
 function matchOf({ address, match: given }: Static<typeof Conditions>, isCountry: ManageContext['isCountry']): RuleConditions['match'] {
-  // Alone it would say nothing, and every rule would be meant.
-  if (address === undefined && given !== undefined) throw fieldFault('match', 'says how address is meant, which is missing');
+  // It would select every rule.
+  if (address === undefined && given !== undefined) throw fieldFault('match', 'requires address');
   if (address === undefined) return undefined;
   const match = given ?? 'exact';
   const target = targetNamed(address, isCountry);
   if (typeof target === 'string') throw fieldFault('address', target);
   if (match === 'exact') return { how: 'exact', target };
-  if (target.kind !== 'ip') throw fieldFault('match', `${match} takes an address or a network`);
+  if (target.kind !== 'ip') throw fieldFault('match', `${match} requires an address or a network`);
   return { how: match as 'covering' | 'covered', network: target.network };
 }
 
-/** A label that a field gives. */
 export function labelOf(text: string): [string, string] {
   const label = readLabel(text);
   if (label === undefined) throw fieldFault('label', 'must be name:value');

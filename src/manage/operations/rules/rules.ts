@@ -1,4 +1,4 @@
-/** Rules: found, made, removed (SPEC D15.31 to D15.35). */
+/** SPEC D15.31 to D15.35. */
 
 import { answerOf, durationOf, Type, textField, wordField } from '../../../json/schema.ts';
 import { EXPRESSION_KINDS, RULE_TYPES } from '../../../rule.ts';
@@ -18,7 +18,6 @@ import { type Change, changeFields, changeOutcome, landed, PREVIEW } from '../..
 import { FEED_FIELDS } from '../feed-fields.ts';
 import { RULE } from './rule-schema.ts';
 
-/** A change of one entry, or what it would do. */
 interface Changed extends Change, StillBlockedFields {
   readonly preview: boolean;
   readonly warnings?: readonly string[];
@@ -29,14 +28,14 @@ const CHANGED = answerOf(
   { ...changeFields(RULE.batch_id[0]), preview: false },
   {
     warnings: Type.Optional(
-      Type.Array(Type.String(), { description: 'What was probably not meant; of previews also what agents would silently ignore.' }),
+      Type.Array(Type.String(), { description: 'Likely mistakes; in previews also what agents would silently ignore.' }),
     ),
     ...FEED_FIELDS,
     ...STILL_BLOCKED,
   },
 );
 
-/** Judges one signal and publishes it, as POST /v2/signal does; a preview counts what it would change of feeds. */
+/** Same checks as POST /v2/signal. */
 async function submitOne(
   context: ManageContext,
   signal: Pick<Batch, 'version' | 'entries'>,
@@ -59,7 +58,7 @@ async function submitOne(
   return { ...change, preview, ...(warnings.length > 0 && { warnings }), ...tried?.feeds };
 }
 
-/** The fields of a request, where a signal calls them otherwise. */
+/** Request fields by signal field. */
 type FieldNames = Readonly<Record<string, string>>;
 const OF_BOTH: FieldNames = { entry: 'request' };
 const OF_ENTRY: FieldNames = {
@@ -82,7 +81,7 @@ const OF_ENTRY: FieldNames = {
   },
 };
 
-/** A fault of a signal, at the field of the request that stands for it. */
+/** Names the request's field. */
 function requestFault({ field, message }: EntryFault, names: FieldNames): FieldFault {
   const own = field.replace(/^rule\./, '');
   return { field: names[own] ?? own, message };
@@ -99,18 +98,18 @@ const COMMON = {
 };
 const ENTRY = {
   value: text(64, 'An address, a network, an ASN such as AS64500, or a country such as NL.'),
-  action: wordField(LIST_ACTIONS, 'block when absent; unblock removes what blocks exactly this value.'),
-  list: textField(200, 'UUID or name; the default list when absent.', { minLength: 1 }),
-  expires: Type.Optional(text(40, 'A duration such as 3600 or 7d, or an instant. For ever when absent, or as the service has it.')),
+  action: wordField(LIST_ACTIONS, 'Default: block; unblock removes rules that block exactly this value.'),
+  list: textField(200, 'UUID or name; default: the default list.', { minLength: 1 }),
+  expires: Type.Optional(text(40, "A duration such as 3600 or 7d, or an instant. Default: never, or the service's default.")),
   confidence: Type.Optional(text(16)),
   severity: Type.Optional(text(16)),
-  rule_ref: Type.Optional(text(128, 'What names the rule, instead of its value.')),
+  rule_ref: Type.Optional(text(128, 'Identifies the rule instead of its value.')),
   ...COMMON,
 };
 const EXPRESSION = {
   kind: Type.Enum([...EXPRESSION_KINDS]),
-  rule_ref: text(128, 'What names the rule: one with it is replaced.'),
-  type: wordField(RULE_TYPES, 'custom when absent.'),
+  rule_ref: text(128, 'Identifies the rule: an existing rule with it is replaced.'),
+  type: wordField(RULE_TYPES, 'Default: custom.'),
   expression: text(100_000),
   action: text(32),
   order: Type.Optional(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
@@ -124,7 +123,7 @@ const NO_DEFAULTS = { action: 'block' as ListAction, expiresIn: undefined, reaso
 export const RULE_OPERATIONS: readonly Operation[] = [
   operation('blockTarget', 'POST /rules', 'rules:write', {
     summary: 'Block, allow or unblock one address, network, ASN or country',
-    description: 'A signal, with the checks and faults of POST /v2/signal.',
+    description: 'A signal with the same checks and faults as POST /v2/signal.',
     body: Type.Object(ENTRY),
     answer: CHANGED,
     audit: 'rule changed',
@@ -137,21 +136,21 @@ export const RULE_OPERATIONS: readonly Operation[] = [
     async run(context, { body: { list, preview, ...fields } }) {
       const entry = entryOf(rowOf(fields), NO_DEFAULTS);
       if (entry.name !== undefined && !canSayName(entry))
-        throw fieldFault('name', 'goes with a block that has none of labels, config, confidence, severity and rule_ref');
+        throw fieldFault('name', 'is only allowed for a block without labels, config, confidence, severity and rule_ref');
       const signal = signalOf(entry, context.now());
-      if (signal === undefined) throw fieldFault('expires', 'lies in the past');
+      if (signal === undefined) throw fieldFault('expires', 'is in the past');
       const { version } = signal;
       const asked = { list: list ?? null, ...fields };
       const batch = { version, entries: arrayOf([signal]) };
       const changed = await submitOne(context, batch, { list, preview, names: OF_ENTRY }, 'rule changed', asked);
-      const lifts = fields.action === 'allow' || (fields.action === 'unblock' && preview === true) ? fields.action : undefined;
-      return lifts === undefined ? changed : { ...changed, ...(await stillBlocked(context, fields.value, list, lifts)) };
+      const unblocks = fields.action === 'allow' || (fields.action === 'unblock' && preview === true) ? fields.action : undefined;
+      return unblocks === undefined ? changed : { ...changed, ...(await stillBlocked(context, fields.value, list, unblocks)) };
     },
     show: changeOutcome,
   }),
   operation('putExpressionRule', 'POST /rules/expressions', 'rules:write', {
-    summary: 'Make a WAF or Smart Firewall rule, or replace the one with its rule_ref',
-    description: 'A signal, with the checks and faults of POST /v2/signal.',
+    summary: 'Create or replace a WAF or Smart Firewall rule',
+    description: 'A signal with the same checks and faults as POST /v2/signal.',
     body: Type.Object(EXPRESSION),
     bodyBytes: 256 * 1024,
     answer: CHANGED,

@@ -1,25 +1,24 @@
-/** Lists that are known well enough to be added by a name (SPEC D23.40). */
+/** SPEC D23.40. */
 import { nullable, Type } from '../../../json/schema.ts';
 import { CATALOGUE, type CatalogueRow } from '../../../source/catalogue.ts';
 import { type Operation, operation } from '../../operation.ts';
 
 const Row = Type.Object({
-  name: Type.String({ description: 'What it is added by.' }),
+  name: Type.String({ description: 'The name to add it by.' }),
   title: Type.String(),
   url: Type.String(),
   purpose: Type.Enum(['block', 'allow']),
-  paths: Type.Array(Type.String(), { description: 'Where its entries stand in JSON; none where that is found out.' }),
-  where: nullable(Type.String({ description: 'What the objects of JSON have to say for their entries to count.' })),
-  every: Type.Integer({ description: 'How often it is fetched unless something else is said, seconds.' }),
-  least: Type.Integer({ description: 'How often its host may be asked at most, seconds.' }),
-  terms: Type.String({ description: 'What its maker allows and asks for.' }),
+  paths: Type.Array(Type.String(), { description: 'JSON paths of its entries; empty: detected.' }),
+  where: nullable(Type.String({ description: 'The value that JSON objects need for their entries to count.' })),
+  every: Type.Integer({ description: 'Default interval of fetches, seconds.' }),
+  least: Type.Integer({ description: 'Minimum interval of its host, seconds.' }),
+  terms: Type.String({ description: 'Terms of use.' }),
   may_be_empty: Type.Boolean(),
-  min_prefix_v4: Type.Integer({ description: 'The shortest prefix of an IPv4 network that it may bring unless something else is set.' }),
-  min_prefix_v6: Type.Integer({ description: 'The same of an IPv6 network.' }),
-  note: nullable(Type.String({ description: 'What to know before it is added.' })),
+  min_prefix_v4: Type.Integer({ description: 'Default of the shortest IPv4 prefix that it may contain.' }),
+  min_prefix_v6: Type.Integer({ description: 'The same for IPv6.' }),
+  note: nullable(Type.String({ description: 'To know before adding it.' })),
 });
 
-/** A row as JSON has it. */
 export const catalogueJson = (row: CatalogueRow) => ({
   name: row.name,
   title: row.title,
@@ -38,8 +37,8 @@ export const catalogueJson = (row: CatalogueRow) => ({
 
 export const CATALOGUE_OPERATIONS: readonly Operation[] = [
   operation('listCatalogue', 'GET /catalogue', 'rules:read', {
-    summary: 'Lists that are known well enough to be added as a source by their name',
-    description: 'None is on unless somebody adds it.',
+    summary: 'List the well-known lists that can be added as a source by name',
+    description: 'None of them is active until it is added.',
     answer: Type.Object({ sources: Type.Array(Row) }, { title: 'Catalogue', examples: [{ sources: [catalogueJson(CATALOGUE[0]!)] }] }),
     run: async () => ({ sources: CATALOGUE.map(catalogueJson) }),
   }),

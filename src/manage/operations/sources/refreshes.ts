@@ -1,4 +1,4 @@
-/** Refreshes of sources: asked for, accepted, discarded, and told (SPEC D23.17, D23.22). */
+/** SPEC D23.17, D23.22. */
 
 import type { SourceAsk } from '../../../account/source-run.ts';
 import { isoTime } from '../../../clock.ts';
@@ -10,22 +10,21 @@ import { Source } from '../../sources/source-json.ts';
 import { findSource } from '../../sources/sources.ts';
 import { FEED_FIELDS } from '../feed-fields.ts';
 import { ADDRESSES } from '../rules/addresses.ts';
-import { shown, UNKNOWN } from './sources.ts';
+import { respond, UNKNOWN } from './sources.ts';
 
 const REPLACEMENT = '0195a3c0-0000-7000-8000-000000000006';
-const NOTHING_HELD = 'nothing of the source "spamhaus-drop" is held back';
+const NOTHING_HELD = 'the source "spamhaus-drop" has no refresh on hold';
 const WITHIN =
-  'Answered at once (202); the process that refreshes sources does it within seconds, or when its host lets itself be asked (`waits_for`, `waits_until`), and `asked` is null again.';
+  'Responds immediately (202). The process that refreshes sources acts within seconds, or when the host allows the next fetch (`waits_for`, `waits_until`); then `asked` is null again.';
 
 const count = (example: number, description: string) => [example, description] as const;
-/** What a refresh does, or would do. */
 const COUNTS = {
-  added: count(61, 'Entries that come.'),
-  removed: count(12, 'Entries that go.'),
-  refused: count(0, 'Entries that guard rails refuse.'),
+  added: count(61, 'Entries added.'),
+  removed: count(12, 'Entries removed.'),
+  refused: count(0, 'Entries refused by guard rails.'),
 };
 
-/** What is held back changes rules, and nothing of the source: operators decide about it. */
+/** Changes rules, not settings: operators may do it. */
 const asking = (what: SourceAsk['what'], summary: string, audit: string, refused: string) =>
   operation(`${what}Source`, `POST /sources/{source}/${what}`, what === 'refresh' ? 'manage' : 'rules:write', {
     summary,
@@ -34,7 +33,7 @@ const asking = (what: SourceAsk['what'], summary: string, audit: string, refused
       what === 'refresh'
         ? {}
         : {
-            replacement: textField(100, 'The refresh that was looked at (`held.replacement`): where another is held, 409.', {
+            replacement: textField(100, 'The reviewed refresh (`held.replacement`); 409 if another one is on hold.', {
               minLength: 1,
             }),
           },
@@ -50,20 +49,20 @@ const asking = (what: SourceAsk['what'], summary: string, audit: string, refused
       return record;
     },
     status: 202,
-    show: shown,
+    show: respond,
   });
 
 export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
   asking(
     'refresh',
-    'Fetch a source now, or as soon as its host lets itself be asked',
+    'Fetch a source now, or as soon as its host allows',
     'source refresh asked',
     'the source "spamhaus-drop" is paused: resume it',
   ),
-  asking('accept', 'Take the content that is held back', 'source accepted', NOTHING_HELD),
-  asking('discard', 'Do not take the content that is held back, nor ask about it again', 'source discarded', NOTHING_HELD),
+  asking('accept', 'Accept the refresh on hold', 'source accepted', NOTHING_HELD),
+  asking('discard', 'Discard the refresh on hold', 'source discarded', NOTHING_HELD),
   operation('listSourceRuns', 'GET /sources/{source}/runs', 'rules:read', {
-    summary: 'The last 20 refreshes of a source, newest first',
+    summary: 'List the last 20 refreshes of a source, newest first',
     answer: answerOf('SourceRuns', {
       runs: [
         [],
@@ -73,10 +72,13 @@ export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
             outcome: ['applied', Type.Enum(['applied', 'unchanged', 'held', 'failed', 'stopped', 'expired', 'discarded'])],
             ms: 420,
             bytes: 41_234,
-            entries: count(1692, 'Entries of the content, those that were not taken included.'),
+            entries: count(1692, 'Entries of the content, including invalid ones.'),
             ...COUNTS,
-            faults: count(0, 'Entries that could not be read or taken.'),
-            replacement: [REPLACEMENT, nullable(Type.String({ description: 'Undoes all of it (POST /undo), or what is held.' }))],
+            faults: count(0, 'Unreadable or invalid entries.'),
+            replacement: [
+              REPLACEMENT,
+              nullable(Type.String({ description: 'Undoes the refresh (POST /undo), or identifies the refresh on hold.' })),
+            ],
             text: 'done',
           }),
         ),
@@ -89,18 +91,18 @@ export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
     },
   }),
   operation('getHeldRefresh', 'GET /sources/{source}/held', 'rules:read', {
-    summary: 'What the refresh that is held back would do to the list and to feeds, as they are now',
+    summary: 'Preview the refresh on hold',
     answer: answerOf(
       'HeldRefresh',
       {
         replacement: REPLACEMENT,
         since: '2026-11-20T10:00:00.000Z',
-        reason: '1204 of 1692 entries would go, more than 50 %',
-        present: count(1692, 'Entries that the list has.'),
+        reason: 'it would remove 1204 of 1692 entries, more than 50 %',
+        present: count(1692, 'Current entries of the list.'),
         ...COUNTS,
         changed: 0,
         unchanged: 488,
-        failed: count(0, 'Entries that could not be read or taken.'),
+        failed: count(0, 'Unreadable or invalid entries.'),
         addresses: [[], ADDRESSES],
         errors: [[], Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: FIRST_TOLD })],
       },

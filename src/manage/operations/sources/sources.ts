@@ -1,4 +1,4 @@
-/** Sources: lists with an origin, which alone says what they have (SPEC D23). */
+/** SPEC D23. */
 import { sourceSettingsJson } from '../../../account/source-change.ts';
 import { stateTag } from '../../../account/tag.ts';
 import { answerOf, flagField, Type } from '../../../json/schema.ts';
@@ -14,47 +14,44 @@ import { Name } from '../settings.ts';
 
 const bodyOf = (record: SourceRecord, { now }: ManageContext) => sourceJson(record, now());
 
-/** The answer to every request that leaves a source as it is now. */
-export const shown = (record: SourceRecord, context: ManageContext): Outcome => ({
+export const respond = (record: SourceRecord, context: ManageContext): Outcome => ({
   body: bodyOf(record, context),
   tag: stateTag(sourceSettingsJson(record.source)),
 });
 
 export const UNKNOWN = 'there is no source "spamhaus-drop"';
-const BY_HOST = 'Often enough is told by its maker: what the catalogue knows of a host is the least.';
+const BY_HOST = 'The minimum interval is that of the catalogue for the host.';
 
 const pausing = (isPaused: boolean) =>
   operation(isPaused ? 'pauseSource' : 'resumeSource', `POST /sources/{source}/${isPaused ? 'pause' : 'resume'}`, 'manage', {
-    summary: isPaused
-      ? 'Refresh a source no more; its list stays until its content is too old'
-      : 'Refresh a source again, at once, whatever stopped it',
+    summary: isPaused ? 'Pause a source; its list stays until it expires' : 'Resume a source and refresh it now',
     body: Type.Object({}),
     answer: Source,
     audit: isPaused ? 'source paused' : 'source resumed',
     refusals: { 404: UNKNOWN },
     examples: [{}],
     run: (context, { params }) => pauseSource(context, params.source!, isPaused),
-    show: shown,
+    show: respond,
   });
 
 export const SOURCE_OPERATIONS: readonly Operation[] = [
   operation('listSources', 'GET /sources', 'rules:read', {
-    summary: 'The sources of the workspace, oldest first',
+    summary: 'List all sources, oldest first',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Sources', 'sources', SOURCE, Source),
     run: ({ store, workspaceId }, { query }) => store.sourcePage(workspaceId, pageRequest(query, BY_NUMBER)),
     show: (page, context) => ({ body: pageBody('sources', page, (record) => bodyOf(record, context)) }),
   }),
   operation('getSource', 'GET /sources/{source}', 'rules:read', {
-    summary: 'One source, by its UUID, by its name, or by the UUID of its list',
+    summary: 'Get a source by UUID, by name, or by the UUID of its list',
     answer: Source,
     refusals: { 404: UNKNOWN },
     run: ({ store, workspaceId }, { params }) => findSource(store, workspaceId, params.source!),
-    show: shown,
+    show: respond,
   }),
   operation('createSource', 'POST /sources', 'manage', {
-    summary: 'Make a source and its list, which it fills from then on',
-    description: `With \`catalogue\` what is not said is as the catalogue has it. ${BY_HOST} Nothing else changes the rules of its list.`,
+    summary: 'Create a source and its list',
+    description: `With \`catalogue\`, absent fields get the values of the catalogue. ${BY_HOST} Only the source changes the rules of its list.`,
     body: Type.Object({ name: Type.Optional(Name), catalogue: Type.Optional(Type.String({ maxLength: 100 })), ...SOURCE_BODY }),
     answer: Source,
     audit: 'source created',
@@ -67,29 +64,29 @@ export const SOURCE_OPERATIONS: readonly Operation[] = [
     run: (context, { body: { name, catalogue, ...body } }) =>
       createSource(context, { ...wantedOf(body), name, ...(catalogue !== undefined && { catalogue }) }),
     status: 201,
-    show: (record, context) => ({ ...shown(record, context), location: `/sources/${record.source.id}` }),
+    show: (record, context) => ({ ...respond(record, context), location: `/sources/${record.source.id}` }),
   }),
   operation('changeSource', 'PATCH /sources/{source}', 'manage', {
-    summary: 'Change what is set of a source; null unsets, what is not named stays',
-    description: `What is read in another way is fetched at once. ${BY_HOST} Another origin needs the secret again.`,
+    summary: 'Change the settings of a source; null unsets',
+    description: `A change of how the content is read triggers a fetch. ${BY_HOST} Another origin needs the secret again.`,
     body: Type.Object(SOURCE_BODY),
     answer: Source,
     audit: 'source changed',
     edits: true,
     refusals: {
       404: UNKNOWN,
-      409: 'secrets of sources are kept encrypted, and there is no key for that: the operator of the service has to set SECRETS_KEY',
+      409: 'secrets of sources are stored encrypted, but the service has no key for that: its operator has to set SECRETS_KEY',
     },
     examples: [{ every: 43_200, change_percent: 80 }],
     run: (context, { params, body }) => changeSource(context, params.source!, wantedOf(body)),
-    show: shown,
+    show: respond,
   }),
   operation('deleteSource', 'DELETE /sources/{source}', 'manage', {
-    summary: 'Delete a source with its list and rules; keys that are bound to the list are revoked',
-    description: `${DELETION_WORDS} Restoring its list brings the source back, paused.`,
+    summary: 'Delete a source with its list and rules; revokes bound keys',
+    description: `${DELETION_WORDS} Restoring its list restores the source, paused.`,
     query: Type.Object({
       ...DELETE_QUERY,
-      keep_list: flagField('true: its list stays with its rules, as an ordinary one.'),
+      keep_list: flagField('true: keeps the list and its rules, as an ordinary list.'),
     }),
     answer: answerOf('SourceDeletion', {
       ...DELETION_FIELDS,
@@ -101,7 +98,7 @@ export const SOURCE_OPERATIONS: readonly Operation[] = [
     edits: true,
     refusals: {
       404: UNKNOWN,
-      409: 'with the list "spamhaus-drop" goes 1204 rules: with preview=1 it is told in full, with confirmed=1 it is done',
+      409: 'deleting the list "spamhaus-drop" also deletes 1204 rules: see the details with preview=1, delete with confirmed=1',
     },
     run: (context, { params, query: { for_good: forGood, keep_list: keepList, ...request } }) =>
       deleteSource(context, params.source!, { ...request, forGood, keepList }),

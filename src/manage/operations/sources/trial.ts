@@ -1,4 +1,4 @@
-/** A source, tried before anything is kept (SPEC D23.41). */
+/** SPEC D23.41. */
 import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type } from '../../../json/schema.ts';
 import { ACCESS_ACTIONS } from '../../../rule.ts';
 import { WHOLENESS } from '../../../source/try-source.ts';
@@ -9,38 +9,49 @@ import { trialOf, type WantedTrial } from '../../sources/try-source.ts';
 const KINDS = Type.Enum(['workspace', 'list', 'composed']);
 const orNull = (example: string | null, description?: string) =>
   [example, nullable(Type.String(description === undefined ? {} : { description }))] as const;
-const told = (place: string, message: string): Fields => ({ count: 1, first: listOf({ place, message }) });
+const sample = (place: string, message: string): Fields => ({ count: 1, first: listOf({ place, message }) });
 
 const CONTENT: Fields = {
   bytes: [81_234, 'Unpacked.'],
-  last_modified: orNull('2026-11-23T05:12:00.000Z', 'As its server says; null where it says nothing.'),
-  said_entries: [1692, nullable(Type.Integer({ description: 'How many it says that it has, and has; null where it says nothing.' }))],
-  whole: ['said', Type.Enum([...WHOLENESS], { description: 'By its own word, by a whole last line, or not known.' })],
-  entries: [1691, 'Different ones that could be taken.'],
+  last_modified: orNull('2026-11-23T05:12:00.000Z', 'As given by its server; null: not given.'),
+  said_entries: [1692, nullable(Type.Integer({ description: 'The number of entries it declares, and contains; null: not declared.' }))],
+  whole: [
+    'said',
+    Type.Enum([...WHOLENESS], {
+      description: 'Whether the content is complete: declared by the content, by a complete last line, or unknown.',
+    }),
+  ],
+  entries: [1691, 'Distinct valid entries.'],
   v4: 1691,
   v6: 0,
   countries: 0,
   asns: 0,
   addresses_v4: 14_212_608,
-  addresses_v6: [0, Type.Number({ description: 'As near as a double tells it.' })],
+  addresses_v6: [0, Type.Number({ description: 'Rounded to double precision.' })],
   widest_v4: orNull('198.18.0.0/15'),
   widest_v6: orNull(null),
-  doubled: [0, 'Entries that stand there again.'],
+  doubled: [0, 'Repeated entries.'],
   expired: 0,
-  passed: [{}, Type.Record(Type.String(), Type.Integer(), { description: 'Rows that ask for nothing, by the reason.' })],
-  warnings: [[], Type.Array(Type.String(), { description: 'What is cut or left out of the descriptions of entries.' })],
-  faults: told('line 7', '"192.0.2.999": an octet must be 0 to 255'),
-  refused: told('line 9', '10.0.0.0/8 overlaps the protected network 10.0.0.0/8 (private)'),
+  passed: [{}, Type.Record(Type.String(), Type.Integer(), { description: 'Skipped rows, by reason.' })],
+  warnings: [[], Type.Array(Type.String(), { description: 'Descriptive data that was shortened or dropped.' })],
+  faults: sample('line 7', '"192.0.2.999": an octet must be 0 to 255'),
+  refused: sample('line 9', '10.0.0.0/8 overlaps the protected network 10.0.0.0/8 (private)'),
   protected: [['10.0.0.0/8 (private)'], Type.Array(Type.String(), { description: 'Protected networks that it would block.' })],
 };
 
 const TRIAL: Fields = {
-  present: [0, 'Rules that its list has now.'],
+  present: [0, 'Current rules of its list.'],
   added: 1691,
   removed: 0,
   overlaps: listOf(
-    { kind: ['list', KINDS], name: 'scanners', entries: [12, 'Of the tried ones.'], addresses_v4: 3072, addresses_v6: [0, Type.Number()] },
-    { description: 'Lists and feeds that block some of it, most first; 50 at most.' },
+    {
+      kind: ['list', KINDS],
+      name: 'scanners',
+      entries: [12, 'Entries of the source with an address there.'],
+      addresses_v4: 3072,
+      addresses_v6: [0, Type.Number()],
+    },
+    { description: 'Lists and feeds that block some of it, largest overlap first; at most 50.' },
   ),
   never_block: { count: 1, first: listOf({ list: 'partners', value: '198.51.100.0/24' }) },
   feeds: listOf(
@@ -52,12 +63,12 @@ const TRIAL: Fields = {
       entries_after: 5680,
       entry_limit: 131_072,
       fits: true,
-      left_out: [null, nullable(Type.String({ description: 'What it would leave out to keep within its cap; null: nothing.' }))],
+      left_out: [null, nullable(Type.String({ description: 'Content it would leave out to stay within its limit; null: nothing.' }))],
     },
-    { description: 'What each feed that changes would have.' },
+    { description: 'The effect on each feed that changes.' },
   ),
-  left_out: [0, 'Lists and feeds that there was no time for.'],
-  holds: [[], Type.Array(Type.String(), { description: 'Why such a refresh would be held, a sentence each.' })],
+  left_out: [0, 'Lists and feeds skipped for lack of time.'],
+  holds: [[], Type.Array(Type.String(), { description: 'The reasons for which such a refresh would be put on hold, a sentence each.' })],
 };
 
 const Trial = answerOf('SourceTrial', {
@@ -65,7 +76,7 @@ const Trial = answerOf('SourceTrial', {
   url: 'https://www.spamhaus.org/drop/drop_v4.json',
   purpose: ['block', Type.Enum(['block', 'allow'])],
   list_id: orNull(null, 'The list that it would replace; null: a new one.'),
-  fault: orNull(null, 'Why there is no content: it cannot be fetched, or not be read.'),
+  fault: orNull(null, 'Why there is no content: it cannot be fetched or read.'),
   content: [exampleOf(CONTENT), nullable(objectOf(CONTENT))],
   trial: [exampleOf(TRIAL), nullable(objectOf(TRIAL))],
 });
@@ -74,10 +85,10 @@ const ref = (description: string) => Type.Optional(Type.String({ minLength: 1, m
 
 export const SOURCE_TRIAL: readonly Operation[] = [
   operation('trySource', 'POST /sources/try', 'manage', {
-    summary: 'Try a source before anything is kept: what is there, and what it would do',
+    summary: 'Fetch a source and preview its effect, without storing anything',
     description:
-      'By an address (`url`), a row of the catalogue, or the name of a source, with settings as for a new one. It is fetched once, within 30 seconds, as its host lets itself be asked: else 429 with `Retry-After`. One of a workspace is tried at a time.',
-    body: Type.Object({ source: ref('One that there is.'), catalogue: ref('One of the catalogue.'), ...SOURCE_BODY }),
+      'Give a URL (`url`), a catalogue entry, or the name of a source, with the settings of a new source. It is fetched once, within 30 seconds. If its host does not allow a fetch yet: 429 with `Retry-After`. One trial per workspace at a time.',
+    body: Type.Object({ source: ref('An existing source.'), catalogue: ref('A catalogue entry.'), ...SOURCE_BODY }),
     answer: Trial,
     isLong: true,
     refusals: {

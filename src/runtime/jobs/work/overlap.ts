@@ -1,0 +1,17 @@
+import type { AccessList } from '../../../account/list.ts';
+import { detailOf } from '../../../feed/whatif/overlap/detail.ts';
+import { overlapOf } from '../../../feed/whatif/overlap/overlap.ts';
+import { type ReadingData, reading } from './reading.ts';
+
+export interface OverlapData extends ReadingData {
+  readonly workspaceId: string;
+  /** All lists, always including `shown`, or the detail of one list. */
+  readonly work: { readonly shown: string | undefined } | { readonly detailOf: Pick<AccessList, 'id' | 'name'> };
+}
+
+export const serve = ({ workspaceId, work, ...data }: OverlapData) =>
+  reading<unknown>(data, async ({ guarded, ...parts }) => {
+    if (!('detailOf' in work)) return overlapOf(workspaceId, work.shown, parts);
+    const { workspace, guard } = await guarded(workspaceId);
+    return detailOf(workspace, work.detailOf, { ...parts, guard });
+  });
