@@ -200,7 +200,9 @@ function meant(text: string): number[] {
 /** All texts, each with where it stands. A line break of a paragraph is a blank. */
 async function texts(): Promise<(readonly [place: string, text: string])[]> {
   const root = fileURLToPath(new URL('../../', import.meta.url));
-  const files = globSync(['README.md', 'SPEC.md', 'spec/*.md', 'docs/**/*.md', 'packages/console/**/*.js'], { cwd: root });
+  const files = globSync(['README.md', 'SPEC.md', 'spec/*.md', 'docs/**/*.md', 'packages/console/**/*.js', 'src/account/list.ts'], {
+    cwd: root,
+  });
   const app = docsApp();
   const groups = ['signal', 'feeds', 'rules', 'agent', 'bouncer', 'manage'];
   const apis = groups.map(async (group) => [`API of ${group}`, (await inject(app, `/docs/${group}/swagger/json`)).body] as const);
