@@ -40,7 +40,7 @@ export interface RuleSink {
 }
 
 /** Receives the active rules of these kinds as stored, access rules only of the feed. */
-export interface WholeRules {
+export interface StoredRulesSink {
   readonly kinds: readonly Kind[];
   take(rule: StoredRule): void;
 }

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { DEFAULT_GUARDS, newState, PLAIN_READING } from '../../src/account/source.ts';
-import { DELIVERIES_KEPT, FAILING_TRIES, MOST_WEBHOOKS } from '../../src/account/webhook.ts';
+import { FAILING_TRIES, MOST_WEBHOOKS, STORED_DELIVERIES } from '../../src/account/webhook.ts';
 import { readConfig } from '../../src/config.ts';
 import { alertsOf } from '../../src/manage/alerts.ts';
 import { factsOf, type ProcessStatus } from '../../src/manage/status.ts';
@@ -150,16 +150,16 @@ export function webhookConformance(driver: StoreDriver): void {
       ].sort(),
     );
     const delivery = { message: MESSAGE.id, at: 51, ms: 1, status: 500, outcome: 'failed', text: '' } as const;
-    for (let n = 1; n <= DELIVERIES_KEPT + 2; n += 1)
+    for (let n = 1; n <= STORED_DELIVERIES + 2; n += 1)
       assert.ok(
         await store.writeDeliveries(lease, [
           { id, waits: { message: { ...MESSAGE, tries: n }, nextAt: 60 + n }, delivery: { ...delivery, at: n } },
         ]),
       );
-    assert.deepEqual((await store.dueMessages(1000, 9)).find((each) => each.id === id)?.message.tries, DELIVERIES_KEPT + 2);
+    assert.deepEqual((await store.dueMessages(1000, 9)).find((each) => each.id === id)?.message.tries, STORED_DELIVERIES + 2);
     for (let n = 1; n <= FAILING_TRIES; n += 1)
       await store.writeDeliveries(lease, [{ id: 'service', waits: { message: MESSAGE, nextAt: 50 }, delivery }]);
-    const failing = { id, name: 'soc', workspaceId: workspace.id, failures: DELIVERIES_KEPT + 2 };
+    const failing = { id, name: 'soc', workspaceId: workspace.id, failures: STORED_DELIVERIES + 2 };
     const service = { id: 'service', name: null, workspaceId: null, failures: FAILING_TRIES };
     assert.deepEqual((await store.failingWebhooks(null)).sort(byId), [failing, service].sort(byId));
     assert.deepEqual(await store.failingWebhooks(workspace.id), [failing]);
@@ -167,7 +167,7 @@ export function webhookConformance(driver: StoreDriver): void {
     assert.deepEqual(await store.failingWebhooks(workspace.id), []);
     assert.equal((await store.dueMessages(50, 9)).length, 2);
     const kept = await store.webhookDeliveries(id);
-    assert.deepEqual([kept.length, kept[0]!.at], [DELIVERIES_KEPT, DELIVERIES_KEPT + 2]);
+    assert.deepEqual([kept.length, kept[0]!.at], [STORED_DELIVERIES, STORED_DELIVERIES + 2]);
     assert.ok(await store.writeDeliveries(lease, [{ id, waits: null, delivery: { ...delivery, outcome: 'delivered' } }]));
     assert.equal((await store.webhookStates(workspace.id))[0]!.isWaiting, false);
     await store.deleteWebhook(workspace.id, id);

@@ -23,7 +23,7 @@ import { documentEndpoint } from '../../src/http/feeds/document.ts';
 import type { DocumentAnswer } from '../../src/http/feeds/headers.ts';
 import { router } from '../../src/http/router.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
-import { EXCEPTIONS_KEY, type FoundFeed, type RuleSink, type WholeRules } from '../../src/ports/snapshot.ts';
+import { EXCEPTIONS_KEY, type FoundFeed, type RuleSink, type StoredRulesSink } from '../../src/ports/snapshot.ts';
 import type { StoreReads, StoreWrites } from '../../src/ports/store.ts';
 import type { NewLogRow } from '../../src/ports/stored/bouncer-store.ts';
 import type { DocumentRecordKey } from '../../src/ports/stored/rule-store.ts';
@@ -280,7 +280,7 @@ export class MemoryStore
     feedId: Parameters<StoreReads['snapshot']>[1],
     now: number,
     sink: RuleSink | undefined,
-    whole: WholeRules | undefined,
+    whole: StoredRulesSink | undefined,
     onList: (key: string) => void,
   ) {
     await this.#read('snapshot');

@@ -65,9 +65,9 @@ function Known({ window: { since, until, feed } }) {
   const { value } = useLive(manage('/changes', { since, until, feed, limit: 1 }), { every: 60_000 });
   if (value === undefined) return null;
   const known = value.known_since;
-  const late = SORTS.filter(([name]) => known[name] !== null && known[name] > value.since);
+  const shorter = SORTS.filter(([name]) => known[name] !== null && known[name] > value.since);
   return html`
-    ${late.map(([name, label]) => html`<${Notice} key=${name}>${label} before ${dateTime(known[name])} are no longer stored.<//>`)}
+    ${shorter.map(([name, label]) => html`<${Notice} key=${name}>${label} before ${dateTime(known[name])} are no longer stored.<//>`)}
     ${known.settings === null && html`<${Notice}>Only people with the permission “manage” see changes of settings, lists and keys.<//>`}
   `;
 }

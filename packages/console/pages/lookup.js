@@ -117,7 +117,7 @@ function One({ target, action, session }) {
     `}<//>
     <${SameWithCurl} text=${curlOf('GET', address)} />
     ${open?.form === 'block' && html`<${BlockForm} value=${open.value} action=${open.action} ...${opened} />`}
-    ${open?.form === 'extend' && html`<${ChangeRules} meant=${{ kind: 'access_rule', ids: open.ids }} ...${opened} />`}
+    ${open?.form === 'extend' && html`<${ChangeRules} selection=${{ kind: 'access_rule', ids: open.ids }} ...${opened} />`}
     ${open?.form === 'unblock' && html`<${UnblockForm} value=${open.value} ...${opened} />`}
   `;
 }

@@ -43,11 +43,11 @@ export function Plot({ label, times, series, days = false, span, onSpan }) {
   const data = [times, ...series.map(({ values }) => values)];
   useEffect(() => {
     const element = /** @type {HTMLElement} */ (box.current);
-    let gone = false;
+    let isUnmounted = false;
     /** @type {ResizeObserver | undefined} */
     let observer;
     void import('uplot').then(({ default: UPlot }) => {
-      if (gone) return;
+      if (isUnmounted) return;
       const [soft, line] = [colorOf(element, '--text-soft'), colorOf(element, '--line')];
       const axis = {
         stroke: soft,
@@ -122,7 +122,7 @@ export function Plot({ label, times, series, days = false, span, onSpan }) {
       observer.observe(element);
     });
     return () => {
-      gone = true;
+      isUnmounted = true;
       observer?.disconnect();
       drawn.current?.destroy();
       drawn.current = undefined;

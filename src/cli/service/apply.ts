@@ -4,7 +4,7 @@ import { WeirError } from '../../errors.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import { type Applied, applyFile, type FileContext } from '../../manage/file/apply.ts';
 import { fileSchema } from '../../manage/file/operations.ts';
-import { fileAsMeant, fileFaults } from '../../manage/file/schema.ts';
+import { fileFaults, normalizedFile } from '../../manage/file/schema.ts';
 import type { Store } from '../../ports/store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import type { AddCommand } from '../command.ts';
@@ -46,7 +46,7 @@ export function applyCommand(add: AddCommand): void {
       async run(context, [path], options: Options): Promise<Applied | Schema> {
         if (options.schema) return { schema: fileSchema() };
         if (path === undefined) throw new WeirError('USAGE', 'name the file; weir apply --help lists the options');
-        const file = fileAsMeant(await readSettingsFile(path, context.environment, fileFaultsOrThrow));
+        const file = normalizedFile(await readSettingsFile(path, context.environment, fileFaultsOrThrow));
         const store = options.dryRun ? ((await context.reads()) as Store) : await context.store();
         const about = fileContext(store, (await workspaceIn(context, store, options.workspace)).id, context);
         const { dryRun = false, prune = false } = options;
@@ -107,7 +107,7 @@ const faultLines = (faults: readonly FieldFault[]) =>
 
 function fileFaultsOrThrow(value: unknown): asserts value is Record<string, unknown> {
   const clean =
-    typeof value === 'object' && value !== null && !Array.isArray(value) ? fileAsMeant(value as Record<string, unknown>) : value;
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? normalizedFile(value as Record<string, unknown>) : value;
   const faults = fileFaults(clean);
   if (faults.length > 0) throw faultLines(faults);
 }

@@ -1,4 +1,5 @@
 import { before } from '../../clock.ts';
+import { notifySystemd, socketFrom } from '../../runtime/systemd.ts';
 import { loadWriter, needsWriter } from '../../runtime/threads/writer.ts';
 import type { AddCommand } from '../command.ts';
 
@@ -12,16 +13,19 @@ export function serveCommand(add: AddCommand): void {
       const stopped = new Promise<void>((resolve) => {
         for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
       });
+      const { environment } = context;
+      const socket = socketFrom(environment);
       // Loads in parallel with the service.
       const writer = needsWriter(context.config) ? loadWriter() : undefined;
       // Other commands start faster without the HTTP stack.
       const { startService } = await import('../../service.ts');
-      const starting = startService(context.config, { stdout: context.stdout, writer });
+      const starting = startService(context.config, { stdout: context.stdout, writer, socket });
       process.on('SIGHUP', () => {
         starting.then((service) => service.reload()).catch(() => undefined);
       });
-      await Promise.race([starting, stopped]);
+      await Promise.race([starting.then(() => notifySystemd(environment, 'READY=1')), stopped]);
       await stopped;
+      void notifySystemd(environment, 'STOPPING=1');
       const service = await before(starting, START_LIMIT);
       await service?.stop();
       // Ends unfinished work.

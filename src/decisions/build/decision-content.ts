@@ -88,7 +88,7 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
   const all = coverage.of(active, blocking, { v4, v6 }, { geoVersion: geo.version, lists });
   const content = { all, listNames: lists.names, nextExpiry, trimmed: chosen?.trimmed };
   if (single === undefined) return { ...content, told: all, leftOut: NOTHING };
-  const left = withoutTaken(contentSet({ v4, v6 }), single);
+  const left = setWithout(contentSet({ v4, v6 }), single);
   return {
     ...content,
     told: coveredBy(narrowRules(singleAddresses!, lists), hostsV4(single), hostsV6(single), lists.attribution),
@@ -106,7 +106,7 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
   function singlesOf(most: number): (networks?: Networks) => AddressSet {
     const exceptions = exceptionsOf(snapshot);
     const allowed = exceptions && snapshot.ranges.ranges(active, { ...query, role: exceptions }, geo);
-    const found = withoutTaken(addressesOf(narrowRules(most, numbered([]))), subtractedAddresses(allowed, guarded));
+    const found = setWithout(addressesOf(narrowRules(most, numbered([]))), subtractedAddresses(allowed, guarded));
     // With a quorum or a trimmed list, an address in one list need not be in the feed.
     return (networks = networksOf([])) => (snapshot.head.quorum === undefined ? found : intersection(found, contentSet(networks)));
   }
@@ -120,7 +120,7 @@ function contentSet(networks: Networks): AddressSet {
   return set;
 }
 
-function withoutTaken(set: AddressSet, taken: AddressSet | undefined): AddressSet {
+function setWithout(set: AddressSet, taken: AddressSet | undefined): AddressSet {
   if (taken !== undefined) return difference(set, taken);
   set.v4.merge();
   set.v6.merge();

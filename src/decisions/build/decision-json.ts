@@ -45,7 +45,7 @@ export async function streamBody(
 }
 
 /** The body of a look-up response: these decisions, or null if there are none. Yields to other work while it renders. */
-export async function heldBody(texts: DecisionTexts, places: Iterable<number>): Promise<Uint8Array> {
+export async function currentBody(texts: DecisionTexts, places: Iterable<number>): Promise<Uint8Array> {
   const body = new Body();
   const write = decisionWriter(texts);
   body.raw('[');

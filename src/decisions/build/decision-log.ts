@@ -17,7 +17,7 @@ import { placeOf, placesIn } from './sorted-networks.ts';
 
 /** How long deletions are remembered, s, and how many at most. */
 const KEPT = 7 * 86_400;
-const MOST_GONE = 131_072;
+const MOST_DELETED = 131_072;
 /** Bytes of appended changes after which the whole log is written again. */
 const COMPACT_AT = 1 << 20;
 
@@ -57,7 +57,7 @@ export class DecisionLog {
   #lacksRecord = false;
   #noteAgain = 0;
   #writtenBytes = 0;
-  #wholeBytes = 0;
+  #completeBytes = 0;
   /** The last recorded time, whole seconds. */
   #latest = Number.NEGATIVE_INFINITY;
   /** By how much some bouncers' leases exceed those recorded here, s, and through which second. */
@@ -198,7 +198,7 @@ export class DecisionLog {
     this.#networks = networks;
     this.#again = again;
     for (const key of this.#dues.taken(second)) if (this.#find(key) !== undefined) touched.push(key);
-    this.#forgetGone(second);
+    this.#forgetDeleted(second);
     this.#move(touched);
   }
 
@@ -214,7 +214,7 @@ export class DecisionLog {
       this.#networks.until[at] = until - by;
       this.#again[at] = renewAt(until - by, second);
     }
-    this.#dues.earlier(by, MOST_GONE + this.#networks.until.length);
+    this.#dues.earlier(by, MOST_DELETED + this.#networks.until.length);
     [this.#earliest, this.#lacksRecord] = [second, true];
   }
 
@@ -237,13 +237,13 @@ export class DecisionLog {
   takeRecord(): LogRecord | undefined {
     const { length } = this.#unwritten;
     if (length === 0 && !this.#lacksRecord) return undefined;
-    const isComplete = this.#lacksRecord || this.#writtenBytes + length > COMPACT_AT + 2 * this.#wholeBytes;
+    const isComplete = this.#lacksRecord || this.#writtenBytes + length > COMPACT_AT + 2 * this.#completeBytes;
     const change = this.#unwritten.end();
     const bytes = isComplete ? this.#whole() : change;
     this.#unwritten = new LogWriter();
     this.#lacksRecord = false;
     this.#writtenBytes = isComplete ? bytes.length : this.#writtenBytes + bytes.length;
-    if (isComplete) this.#wholeBytes = bytes.length;
+    if (isComplete) this.#completeBytes = bytes.length;
     return { bytes, isComplete, change };
   }
 
@@ -274,9 +274,9 @@ export class DecisionLog {
     this.#gone.set(key, second);
   }
 
-  #forgetGone(second: number): void {
+  #forgetDeleted(second: number): void {
     for (const [key, at] of this.#gone) {
-      if (at > second - KEPT && this.#gone.size <= MOST_GONE) return;
+      if (at > second - KEPT && this.#gone.size <= MOST_DELETED) return;
       this.#gone.delete(key);
     }
   }

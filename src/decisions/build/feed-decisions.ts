@@ -13,7 +13,7 @@ import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
 import { CoverageCache } from './coverage-cache.ts';
 import type { DecisionNetworks } from './covered-networks.ts';
 import { type DecisionContent, decisionContent } from './decision-content.ts';
-import { heldBody, streamBody } from './decision-json.ts';
+import { currentBody, streamBody } from './decision-json.ts';
 import { DecisionLog } from './decision-log.ts';
 import { numbersInOrder, StableNumbers } from './numbered-lists.ts';
 import type { PublishedNetworks } from './published-networks.ts';
@@ -92,7 +92,7 @@ export class FeedDecisions implements VersionedContent {
     const bytes =
       'since' in ask
         ? await streamBody(texts, told.since(ask.since))
-        : await heldBody({ ...texts, networks: lapsing(all, networks.names) }, placesAround(all, ask.network));
+        : await currentBody({ ...texts, networks: lapsing(all, networks.names) }, placesAround(all, ask.network));
     return { bytes, ...about };
   }
 

@@ -43,7 +43,7 @@ export class DecisionAnswers {
   readonly #monotonic: () => number;
   /** Oldest first. */
   readonly #kept = new Map<string, Kept>();
-  #keptBytes = 0;
+  #cachedBytes = 0;
   readonly #lanes = new Map<string, Lane>();
   /** Bytes in use per workspace, and in total. */
   readonly #bytesOf = new Map<string, number>();
@@ -70,7 +70,7 @@ export class DecisionAnswers {
         if (made === undefined || made === BUSY) this.#drop(key, kept);
         else if (this.#kept.get(key) === kept) {
           kept.bytes = made.bytes.length;
-          this.#keptBytes += kept.bytes;
+          this.#cachedBytes += kept.bytes;
           kept.release = made.hold();
         }
       },
@@ -141,13 +141,13 @@ export class DecisionAnswers {
     const kept = this.#kept.get(key);
     if (kept === undefined || (only !== undefined && kept !== only)) return;
     this.#kept.delete(key);
-    this.#keptBytes -= kept.bytes;
+    this.#cachedBytes -= kept.bytes;
     kept.release();
   }
 
   #prune(now: number): void {
     for (const [key, { madeAt }] of this.#kept) {
-      if (now < madeAt + SHARED && this.#keptBytes <= MOST_KEPT) return;
+      if (now < madeAt + SHARED && this.#cachedBytes <= MOST_KEPT) return;
       this.#drop(key);
     }
   }

@@ -6,7 +6,7 @@ import type { BodyReservation } from './body-budget.ts';
 import { countDropped, countRead } from './pace.ts';
 
 /** Initial buffer of a body of unknown length, bytes; it doubles. The largest piece that a socket delivers. */
-const FIRST_ROOM = 64 * 1024;
+const FIRST_CAPACITY = 64 * 1024;
 /** Time to drain a refused request, ms: most clients read the response only after sending. */
 const LINGER = 2000;
 /** Remaining bytes that are drained to reuse the connection. */
@@ -56,7 +56,7 @@ function refuseBody(request: IncomingMessage, reservation: BodyReservation, { by
   if (!/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')) return ENCODED;
   const length = lengthOf(request);
   if (length !== undefined && length > bytes) return tooLarge;
-  return reservation.reserve(length ?? Math.min(FIRST_ROOM, bytes)) ? undefined : BUSY;
+  return reservation.reserve(length ?? Math.min(FIRST_CAPACITY, bytes)) ? undefined : BUSY;
 }
 
 function readBody(
@@ -68,7 +68,7 @@ function readBody(
   if (length === 0) return Promise.resolve(Buffer.alloc(0));
   if (request.destroyed) return Promise.resolve(undefined);
   return new Promise((resolve) => {
-    let room: Buffer = Buffer.allocUnsafe(length ?? Math.min(FIRST_ROOM, most));
+    let room: Buffer = Buffer.allocUnsafe(length ?? Math.min(FIRST_CAPACITY, most));
     let used = 0;
 
     function take(piece: Buffer): void {
@@ -112,7 +112,7 @@ export function freeBytes(bytes: Buffer): void {
   const memory = bytes.buffer as ArrayBuffer;
   // Transferred to another thread.
   if (memory.detached) return;
-  if (bytes.length === memory.byteLength || bytes.length > FIRST_ROOM) memory.transfer(0);
+  if (bytes.length === memory.byteLength || bytes.length > FIRST_CAPACITY) memory.transfer(0);
 }
 
 /**

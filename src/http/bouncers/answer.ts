@@ -4,7 +4,7 @@ import type { BouncerName, Bouncers } from '../../decisions/serve/bouncers.ts';
 import type { FindDecisions, NoDecisions } from '../../decisions/serve/find-decisions.ts';
 import type { RecordHits } from '../../decisions/serve/hit-recorder.ts';
 import { hitWindows } from '../../decisions/serve/hits.ts';
-import { keptMetrics, usageReport } from '../../decisions/serve/metrics.ts';
+import { storedMetrics, usageReport } from '../../decisions/serve/metrics.ts';
 import { BUSY, type SharedAnswer } from '../../decisions/serve/shared-answers.ts';
 import { hasCode } from '../../errors.ts';
 import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
@@ -129,7 +129,7 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
       const usage = usageReport(body);
       if (usage === undefined) return NO_OBJECT;
       const { workspaceId, keyId, listId } = caller;
-      bouncers.reported(nameOf(caller, client), keptMetrics(usage), now());
+      bouncers.reported(nameOf(caller, client), storedMetrics(usage), now());
       const windows = hitWindows(usage, keyId);
       if (windows.length === 0) return TAKEN;
       try {

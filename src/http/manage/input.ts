@@ -1,5 +1,5 @@
 import type { TObject } from 'typebox';
-import { asMeant, readObject, repeatedFields } from '../../manage/json-object.ts';
+import { normalizedFields, readObject, repeatedFields } from '../../manage/json-object.ts';
 import type { Given, Operation } from '../../manage/operation.ts';
 import { shown } from '../../signal/check.ts';
 import { type BatchFault, MOST_DETAILS } from '../../signal/faults.ts';
@@ -31,7 +31,7 @@ export function inputReader({ query, body, isReadWhereItRuns }: Operation): Read
     if (body === undefined || isReadWhereItRuns === true) return { params, query: given, body: {}, bytes };
     const read = readObject(bytes);
     if ('fault' in read) return badRequest([{ ...read.fault, value: null }]);
-    const fields = asMeant(read.fields, body.properties);
+    const fields = normalizedFields(read.fields, body.properties);
     const twice = repeatedFields(bytes).map((fault) => ({ ...fault, value: null }));
     const faults = [...twice, ...faultsOf(fields, body, bodyFaults, 'a field')];
     return faults.length > 0 ? badRequest(faults) : { params, query: given, body: fields, bytes };

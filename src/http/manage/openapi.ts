@@ -59,7 +59,7 @@ function answersOf(operation: Operation): About['answers'] {
   const description = isAskedFor ? 'The result of the operation.' : summary;
   const answers: Record<number, object> = { [status]: { description, headers, content: isAskedFor ? any : own } };
   if (isRevalidated(operation)) answers[304] = { description: 'Unchanged since the ETag in If-None-Match.' };
-  if (isLong || lands) answers[202] = { ...LATE_ANSWER, content: !lands || isAskedFor ? late : isLong ? either(answer) : own };
+  if (isLong || lands) answers[202] = { ...ASYNC_ANSWER, content: !lands || isAskedFor ? late : isLong ? either(answer) : own };
   return answers;
 }
 
@@ -68,7 +68,7 @@ const isRevalidated = ({ method, path }: Operation): boolean =>
   method === 'GET' && !OPERATIONS.some((each) => each.edits && each.path === path);
 
 const late = json(reference(titled(LATE)), { late: { summary: 'late', value: examplesOf(LATE)[0] } });
-const LATE_ANSWER = {
+const ASYNC_ANSWER = {
   description: 'The change is applied asynchronously. With `answer`, the result is not ready: fetch it at the address in Location.',
   headers: { Location: header('Address of the progress or result.', `${MANAGE}/answers/0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7002`) },
 };

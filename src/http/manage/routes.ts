@@ -8,7 +8,7 @@ import type { Method, Operation } from '../../manage/operation.ts';
 import type { Outcome } from '../../manage/outcome.ts';
 import { requireQuota } from '../../manage/quota.ts';
 import { OPERATIONS } from '../../manage/table.ts';
-import { ANSWER_KEPT } from '../../ports/stored/account-store.ts';
+import { ANSWER_RETENTION } from '../../ports/stored/account-store.ts';
 import { fewAtOnce } from '../../serial.ts';
 import type { Answer } from '../answer.ts';
 import type { BodyLimit } from '../bodies/body.ts';
@@ -182,7 +182,7 @@ const outcomeOf = ({ status, show }: Operation, value: unknown, context: ManageC
 async function doneBefore(operation: Operation, context: ManageContext): Promise<Outcome | HttpFault | undefined> {
   const { once, store, workspaceId, now } = context;
   if (once === undefined) return undefined;
-  const earlier = await store.earlierAnswer(workspaceId, { keyId: once.keyId, token: once.token }, now() - ANSWER_KEPT);
+  const earlier = await store.earlierAnswer(workspaceId, { keyId: once.keyId, token: once.token }, now() - ANSWER_RETENTION);
   if (earlier === undefined) return undefined;
   return earlier.fingerprint === once.fingerprint ? outcomeOf(operation, JSON.parse(earlier.answer), context) : OTHER_REQUEST;
 }

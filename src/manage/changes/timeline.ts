@@ -139,9 +139,9 @@ async function auditBefore(
 
 function runsBefore(runs: readonly NamedRun[], { since, before, scope }: Asked): Slice {
   const entries = runs
-    .filter(({ listId, run: { at, outcome } }) => at >= since && !TOLD_BY_RULES.has(outcome) && (scope?.hasList(listId) ?? true))
+    .filter(({ listId, run: { at, outcome } }) => at >= since && !SHOWN_AS_RULES.has(outcome) && (scope?.hasList(listId) ?? true))
     .map(runEntry)
     .filter((entry) => newer(entry, before) < 0);
   return { entries, reached: null };
 }
-const TOLD_BY_RULES = new Set(['applied', 'unchanged']);
+const SHOWN_AS_RULES = new Set(['applied', 'unchanged']);

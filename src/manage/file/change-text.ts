@@ -1,7 +1,7 @@
 /** SPEC D28.5, D28.6. */
 import type { StoreReads } from '../../ports/store.ts';
 import { type DeletionPreview, deletionPreview, deletionSentence } from '../deletion.ts';
-import { LATELY_WORDS, type RecentUses, recentUses } from '../devices/recent-use.ts';
+import { RECENTLY_WORDS, type RecentUses, recentUses } from '../devices/recent-use.ts';
 import type { FieldChange, PlannedChange } from './plan.ts';
 
 /** Deletions with a preview; others are only listed. */
@@ -64,7 +64,7 @@ export function lossText(loss: Loss): string | undefined {
   const [first] = pulled;
   if (first === undefined) return undefined;
   const others = pulled.length - 1 + more;
-  return `used ${LATELY_WORDS} by ${first.address} (${first.user_agent})${others === 0 ? '' : ` and ${others} others`}`;
+  return `used ${RECENTLY_WORDS} by ${first.address} (${first.user_agent})${others === 0 ? '' : ` and ${others} others`}`;
 }
 
 /** Caches reads shared by all previews. */

@@ -11,7 +11,7 @@ import { type BroadTargets, broadOf, broadText } from '../../source/broad-target
 import { entrySignals, type Trimmed } from '../../source/readers/content.ts';
 import { arrayOf, type FileSignal } from '../../source/readers/items.ts';
 import type { SyncPlan } from '../../source/sync.ts';
-import { MOST_TOLD } from '../../source/sync.ts';
+import { MOST_FAULTS } from '../../source/sync.ts';
 import { distinctUnblocks, type Unblock, unblockOfEntry, unblockOfSignal } from '../../source/unblock.ts';
 import { findList } from '../find.ts';
 import { type BatchResult, previewBatches } from '../preview.ts';
@@ -123,11 +123,11 @@ async function sent(ports: ImportPorts, request: ImportRequest, content: ImportC
     failed,
     expired: left.expired,
     passed: [...left.passed].map(([reason, rows]) => ({ reason, rows })),
-    errors: errors.slice(0, MOST_TOLD),
-    errors_left_out: Math.max(0, errors.length - MOST_TOLD),
+    errors: errors.slice(0, MOST_FAULTS),
+    errors_left_out: Math.max(0, errors.length - MOST_FAULTS),
     warnings: [...content.warnings, ...results.flatMap((result) => (result.refused === undefined ? result.warnings : []))].slice(
       0,
-      MOST_TOLD,
+      MOST_FAULTS,
     ),
     batches: results.flatMap((result) => result.batchId ?? []),
     ...done.feeds,

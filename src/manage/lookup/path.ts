@@ -193,7 +193,7 @@ const WHERE = {
   attribution: nullable(Type.String()),
 };
 
-export const WHOLE_PATH = {
+export const PATH_SCHEMA = {
   where: Type.Optional(
     nullable(Type.Object(WHERE), {
       description:

@@ -3,7 +3,7 @@
 import { WeirError } from '../../errors.ts';
 import { answerOf } from '../../json/schema.ts';
 import { inWords } from '../../text/duration.ts';
-import { LATE_KEPT } from '../async-operations.ts';
+import { RESULT_RETENTION } from '../async-operations.ts';
 import { type Operation, operation } from '../operation.ts';
 
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7002';
@@ -14,12 +14,12 @@ export const LATE = answerOf('LateAnswer', {
 });
 
 const none = (id: string) =>
-  `this process has no result "${id}" for this key: another process ran the operation, it is older than ${inWords(LATE_KEPT)}, or the process was restarted. GET /v1/manage/batches shows what was sent`;
+  `this process has no result "${id}" for this key: another process ran the operation, it is older than ${inWords(RESULT_RETENTION)}, or the process was restarted. GET /v1/manage/batches shows what was sent`;
 
 export const ANSWER_OPERATIONS: readonly Operation[] = [
   operation('getAnswer', 'GET /answers/{answer}', null, {
     summary: 'Get the result of an asynchronous operation',
-    description: `Returns 202 until the operation is done, then its status and body, errors included, for ${inWords(LATE_KEPT)} and to the same key. Only the process that ran the operation has the result.`,
+    description: `Returns 202 until the operation is done, then its status and body, errors included, for ${inWords(RESULT_RETENTION)} and to the same key. Only the process that ran the operation has the result.`,
     answer: LATE,
     refusals: { 404: none(ID) },
     async run({ late, caller }, { params }) {

@@ -59,7 +59,7 @@ const ALL = {
 
 const REFUSALS = { 413: 'counting the overlap of the lists takes longer than 180 s' };
 
-export const WORTH_OPERATIONS: readonly Operation[] = [
+export const OVERLAP_OPERATIONS: readonly Operation[] = [
   operation('worth', 'GET /worth', 'rules:read', {
     summary: 'Compare lists: unique entries, overlap, lead over detections',
     description: 'Counted on request from the rules and their history; cached until they change, for at most ten minutes.',

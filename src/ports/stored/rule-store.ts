@@ -12,7 +12,7 @@ import type {
   RuleSink,
   SnapshotHead,
   SnapshotSink,
-  WholeRules,
+  StoredRulesSink,
   WorkspaceDirectory,
 } from '../snapshot.ts';
 import type { AuditedChange, Page, PageRequest } from './account-store.ts';
@@ -140,7 +140,7 @@ export interface RuleReads {
     feed: string | null | ProposedFeed,
     now: number,
     sink: SnapshotSink | undefined,
-    whole?: WholeRules,
+    whole?: StoredRulesSink,
   ): Promise<SnapshotHead | undefined>;
   /**
    * The stored access rules of a list, expired ones included, and its previous rules as far as they are stored (SPEC D9.7). `id` is the
@@ -218,8 +218,8 @@ export interface SweepLimits {
   readonly rulesExpiredBefore: number;
   readonly auditBefore: number;
   readonly limit: number;
-  readonly keptRules?: number;
-  readonly keptInAll?: number;
+  readonly mostPrevious?: number;
+  readonly mostPreviousInAll?: number;
   /** Retained dead letters; 100,000 by default. */
   readonly deadLetters?: number;
   /** Audit log limit per workspace, bytes; from half of it the retention is seven days. 0 or absent: none. */
@@ -245,8 +245,8 @@ export interface RuleWrites {
     seen: { hash: string; snapshotAt: number; second: number; told?: number },
   ): Promise<{ hash: string; snapshotAt: number; since: number }>;
   /**
-   * Deletes rows beyond their retention, and replaced versions of the oldest batches where a workspace stores more than `keptRules` (SPEC
-   * D9.10) or all together more than `keptInAll`; up to `limit` rows per table. Returns the number deleted. Called by the consumer role
+   * Deletes rows beyond their retention, and replaced versions of the oldest batches where a workspace stores more than `mostPrevious` (SPEC
+   * D9.10) or all together more than `mostPreviousInAll`; up to `limit` rows per table. Returns the number deleted. Called by the consumer role
    * only.
    */
   sweep(limits: SweepLimits): Promise<number>;

@@ -11,7 +11,7 @@ import type { Store } from '../../ports/store.ts';
 import type { Happened, LogUpdate, WebhookState } from '../../ports/stored/webhook-store.ts';
 import { differenceOf, type Found } from '../../webhook/changes.ts';
 import { happenedSince } from '../../webhook/events.ts';
-import { isToldIn } from '../../webhook/message.ts';
+import { isAnnouncedIn } from '../../webhook/message.ts';
 import { GATHER } from '../../webhook/schedule.ts';
 import { GONE, type Report } from './heartbeat.ts';
 
@@ -48,7 +48,8 @@ export async function lookAt(
 ): Promise<LogUpdate[]> {
   const { store, now, ownStyle } = ports;
   const states = await store.webhookStates(workspaceId);
-  if (workspaceId === null && states.length === 0) states.push({ id: SERVICE_WEBHOOK, told: NOTHING_TOLD, isWaiting: false, lastAt: 0 });
+  if (workspaceId === null && states.length === 0)
+    states.push({ id: SERVICE_WEBHOOK, told: NOTHING_ANNOUNCED, isWaiting: false, lastAt: 0 });
   const ready = states.filter(({ isWaiting, lastAt }) => !isWaiting && !(now() - lastAt < GATHER && now() >= lastAt));
   if (ready.length === 0) return [];
   const parts = await (workspaceId === null
@@ -70,7 +71,7 @@ export async function lookAt(
   return updates;
 }
 
-const NOTHING_TOLD: Told = { items: {}, audit: 0, seen: [], seq: 0 };
+const NOTHING_ANNOUNCED: Told = { items: {}, audit: 0, seen: [], seq: 0 };
 const NOTHING_HAPPENED: Happened = { audit: [], undone: [] };
 
 async function updateOf(
@@ -86,7 +87,7 @@ async function updateOf(
   const news = happenedSince(told, happened, nameOf, at);
   const changes = [...difference.changes, ...news.changes];
   const after: Told = { ...news.told, items: difference.items };
-  if (changes.length > 0 && isToldIn(style, changes)) return [{ id, told: after, message: messageOf(changes, found.items, at) }];
+  if (changes.length > 0 && isAnnouncedIn(style, changes)) return [{ id, told: after, message: messageOf(changes, found.items, at) }];
   const isWritten =
     changes.length > 0 || happened.audit.length >= ROWS / 2 || JSON.stringify(difference.items) !== JSON.stringify(told.items);
   return isWritten ? [{ id, told: after }] : [];

@@ -1,7 +1,7 @@
 import { listState } from '../../account/list.ts';
 import { DAY } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { type AccountWrites, DELETED_KEPT, type DeletedFeed } from '../../ports/stored/account-store.ts';
+import { type AccountWrites, type DeletedFeed, RESTORE_PERIOD } from '../../ports/stored/account-store.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { listOf } from '../rows.ts';
 import { all, type Changes, one, run, type Value, type Work } from '../work.ts';
@@ -37,7 +37,7 @@ export const deletedChanges = {
     const workspacePk = yield* changeWorkspace(workspaceId);
     const found = yield* one(`${KEPT}${now} AND id = $2 ORDER BY until DESC LIMIT 1`, workspacePk, id);
     if (found === undefined)
-      throw new WeirError('NOT_FOUND', `nothing with the id "${id}" was deleted in the last ${DELETED_KEPT / DAY} days`);
+      throw new WeirError('NOT_FOUND', `nothing with the id "${id}" was deleted in the last ${RESTORE_PERIOD / DAY} days`);
     const number = Number(found.list_pk);
     const table: Table = number > 0 ? 'lists' : 'feeds';
     const { source, ...was } = JSON.parse(String(found.was)) as Record<string, Value> & { readonly source?: DeletedSource };

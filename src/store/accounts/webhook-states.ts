@@ -1,5 +1,5 @@
 /** Deliveries of webhooks and reports of processes (SPEC D27). */
-import { DELIVERIES_KEPT, SERVICE_WEBHOOK } from '../../account/webhook.ts';
+import { SERVICE_WEBHOOK, STORED_DELIVERIES } from '../../account/webhook.ts';
 import type { DeliveryUpdate, LogUpdate, WebhookWrites } from '../../ports/stored/webhook-store.ts';
 import { type Changes, one, run, type Work } from '../work.ts';
 import { hasLease } from './source-states.ts';
@@ -55,5 +55,5 @@ function* writeDelivery({ id, waits, delivery }: DeliveryUpdate): Work<void> {
   if (written === 0) return;
   const last = Number((yield* one('SELECT max(n) AS n FROM webhook_deliveries WHERE hook_id = $1', id))?.n ?? 0);
   yield* run('INSERT INTO webhook_deliveries (hook_id, n, delivery) VALUES ($1, $2, $3)', id, last + 1, JSON.stringify(delivery));
-  yield* run('DELETE FROM webhook_deliveries WHERE hook_id = $1 AND n <= $2', id, last + 1 - DELIVERIES_KEPT);
+  yield* run('DELETE FROM webhook_deliveries WHERE hook_id = $1 AND n <= $2', id, last + 1 - STORED_DELIVERIES);
 }

@@ -1,7 +1,7 @@
 import {
   FAILING_TRIES,
-  keptSecretFault,
   MOST_WEBHOOKS,
+  reusedSecretFault,
   type Told,
   type Webhook,
   type WebhookDelivery,
@@ -159,7 +159,7 @@ export const webhookChanges = {
     requireState(webhookState(before), ifMatch);
     const { name, url, style } = { ...before, ...patch };
     // Checked again: the webhook may have changed since it was read.
-    const fault = before.hasSecret && secret === undefined ? keptSecretFault(before, { name, url, style }) : undefined;
+    const fault = before.hasSecret && secret === undefined ? reusedSecretFault(before, { name, url, style }) : undefined;
     if (fault !== undefined) throw new WeirError('REFUSED', `${fault.field} ${fault.message}`);
     if (name !== before.name)
       refuseUsed((yield* all('SELECT settings FROM webhooks WHERE workspace_pk = $1', workspacePk)).map(settingsOf), name);

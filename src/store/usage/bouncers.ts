@@ -6,7 +6,7 @@ import {
   type BouncerWrites,
   type LogRow,
   MOST_BOUNCERS,
-  MOST_TOLD,
+  MOST_LOG_BYTES,
   type NewLogRow,
   type RecordedLog,
 } from '../../ports/stored/bouncer-store.ts';
@@ -22,7 +22,7 @@ const REPLACED =
   'DELETE FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2 AND seq <= $3 RETURNING workspace_pk, length(entries) AS bytes';
 const LAST = 'SELECT max(seq) AS seq FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2';
 const ADD = 'INSERT INTO told_networks (workspace_pk, feed_id, seq, at, entries) VALUES ($1, $2, $3, $4, $5)';
-const TOLD_OF =
+const LOG_SIZES =
   'SELECT feed_id, sum(length(entries)) AS bytes FROM told_networks WHERE workspace_pk = $1 GROUP BY feed_id ORDER BY feed_id';
 const PULLED = 'SELECT feed_id, max(last_pull) AS at FROM bouncers WHERE workspace_pk = $1 GROUP BY feed_id';
 
@@ -38,7 +38,7 @@ function* appendLog(
   workspaceId: string,
   feedId: string | null,
   { bytes, isComplete, through, at }: NewLogRow,
-  most = MOST_TOLD,
+  most = MOST_LOG_BYTES,
 ): Work<RecordedLog> {
   const feed = feedKey(feedId);
   const workspace = yield* workspacePk(workspaceId);
@@ -60,7 +60,7 @@ function* dropLogs(workspace: number, except: string, most: number): Work<(strin
   const forgotten: (string | null)[] = [];
   const pulled = new Map((yield* all(PULLED, workspace)).map(({ feed_id, at }) => [String(feed_id ?? ''), Number(at)]));
   const pulledAt = ({ feed_id }: Row) => pulled.get(String(feed_id)) ?? 0;
-  for (const { feed_id, bytes } of (yield* all(TOLD_OF, workspace)).sort((a, b) => pulledAt(a) - pulledAt(b))) {
+  for (const { feed_id, bytes } of (yield* all(LOG_SIZES, workspace)).sort((a, b) => pulledAt(a) - pulledAt(b))) {
     if (over <= 0) break;
     if (feed_id === except) continue;
     yield* run('DELETE FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2', workspace, String(feed_id));

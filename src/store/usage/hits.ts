@@ -1,6 +1,6 @@
 /** Drops that bouncers reported, by list and day (D31.4). */
 import { dayOf } from '../../clock.ts';
-import { type HistoryWrites, type HitReport, type HitWindow, type ListHits, WINDOWS_KEPT } from '../../ports/history.ts';
+import { type HistoryWrites, type HitReport, type HitWindow, type ListHits, WINDOW_RETENTION } from '../../ports/history.ts';
 import { inChunks } from '../../schedule/chunks.ts';
 import { WORKSPACE_PK, workspacePk } from '../row-ids.ts';
 import { all, allOf, type Changes, run, runRows, type Work } from '../work.ts';
@@ -13,7 +13,7 @@ const AT_ONCE = 200;
 const MOST = Number.MAX_SAFE_INTEGER;
 
 const FORGET = `DELETE FROM hit_windows WHERE workspace_pk = $1 AND at <
-  (SELECT at FROM hit_windows WHERE workspace_pk = $1 ORDER BY at DESC LIMIT 1 OFFSET ${WINDOWS_KEPT.ofWorkspace})`;
+  (SELECT at FROM hit_windows WHERE workspace_pk = $1 ORDER BY at DESC LIMIT 1 OFFSET ${WINDOW_RETENTION.ofWorkspace})`;
 const added = (column: string) =>
   `${column} = CASE WHEN feed_days.${column} > ${MOST} - excluded.${column} THEN ${MOST} ELSE feed_days.${column} + excluded.${column} END`;
 const ADDED = `ON CONFLICT (workspace_pk, list_pk, day) DO UPDATE SET ${['hits', 'hit_bytes'].map(added)}`;

@@ -208,7 +208,7 @@ test('D3 whatever happens to requests: acknowledged once, in the order of arriva
   for (let round = 0; round < 60; round += 1) {
     const partition = brokerPartition();
     const late: (() => void)[] = [];
-    const arriveLate = () => {
+    const arriveLater = () => {
       for (const arrive of late.splice(0).filter(() => random() < 0.7)) {
         try {
           arrive();
@@ -234,10 +234,10 @@ test('D3 whatever happens to requests: acknowledged once, in the order of arriva
           () => {},
         );
       }
-      if (random() < 0.3) arriveLate();
+      if (random() < 0.3) arriveLater();
       await pass(t, 100);
     }
-    arriveLate();
+    arriveLater();
     const landed = partition.appended;
     assert.deepEqual(landed, sorted(landed), `round ${round}: out of order`);
     assert.equal(new Set(landed).size, landed.length, `round ${round}: doubled`);

@@ -25,7 +25,7 @@ export function Sentence({ answer }) {
   const has = published.length;
   const whole = published.filter(({ verdict }) => verdict === 'in').length;
   const does = action === 'block' ? 'blocked' : 'allowed';
-  if (having(answer).length === 0) return html`${known} is ${does} on no feed.${lateText(answer)}`;
+  if (having(answer).length === 0) return html`${known} is ${does} on no feed.${behindText(answer)}`;
   if (has === 0) return html`${known} is ${does} on no published feed.${unpublishedText(answer)}`;
   const on = `${whole === 0 ? 'in part ' : ''}${does} on ${counted(whole || has, 'feed')}${whole > 0 && has > whole ? `, and in part on ${has - whole}` : ''}`;
   const more = unpublishedText(answer);
@@ -49,8 +49,8 @@ function unpublishedText(answer) {
 }
 
 /** @param {LookupAnswer} answer */
-function lateText({ action, feeds }) {
-  const late = feeds.reduce((sum, { pulled_by: by }) => sum + (by?.behind ?? 0), 0);
-  if (late === 0 || action !== 'block') return '';
-  return ` ${counted(late, 'device')} may block it until the next fetch (update not confirmed yet).`;
+function behindText({ action, feeds }) {
+  const behind = feeds.reduce((sum, { pulled_by: by }) => sum + (by?.behind ?? 0), 0);
+  if (behind === 0 || action !== 'block') return '';
+  return ` ${counted(behind, 'device')} may block it until the next fetch (update not confirmed yet).`;
 }

@@ -66,7 +66,7 @@ function One({ source, tag, session, refresh }) {
       <span class="row"><${Badge} kind=${state.kind}>${source.state}<//><span>${state.about}</span></span>
     <//>
     ${source.fault !== null && html`<${Notice} kind="warn"><span class="text">${source.fault}</span><//>`}
-    ${source.held !== null && html`<${HeldCard} key=${source.held.replacement} id=${source.id} held=${source.held} canDecide=${canDecide} onWork=${setAsked} />`}
+    ${source.held !== null && html`<${OnHoldCard} key=${source.held.replacement} id=${source.id} held=${source.held} canDecide=${canDecide} onWork=${setAsked} />`}
     <${Card} title="Details">
       <${Facts} facts=${[
         ['URL', source.url],
@@ -106,9 +106,9 @@ const DIFFERENCE = [
 ];
 
 /**
- * @param {{ id: string, held: HeldRefresh, canDecide: boolean, onWork: (work: 'accept' | 'discard') => void }} props
+ * @param {{ id: string, held: RefreshOnHold, canDecide: boolean, onWork: (work: 'accept' | 'discard') => void }} props
  */
-function HeldCard({ id, held, canDecide, onWork }) {
+function OnHoldCard({ id, held, canDecide, onWork }) {
   const { difference } = held;
   const live = useLive(addressOf(id, 'held'), { every: 60_000 });
   const facts = DIFFERENCE.flatMap(([field, label]) =>

@@ -2,7 +2,7 @@ import { duration } from '../../format.js';
 import { link } from '../../router.js';
 
 /** @param {{ id: string }} list */
-export const linkToWorth = ({ id }) => link('/worth', id);
+export const linkToOverlap = ({ id }) => link('/worth', id);
 
 /** @param {number} seconds */
 export const earlierText = (seconds) => duration(seconds * 1000);
