@@ -7,12 +7,12 @@ import { useKeyset } from '../keyset.js';
 import { Badge } from '../ui/badge.js';
 import { LongList } from '../ui/long-list.js';
 import { PageHead } from '../ui/page-head.js';
-import { Empty, Notice, Shown } from '../ui/states.js';
+import { Empty, Loaded, Notice } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
 import { DifferenceCard } from './changes/difference.js';
 import { EntryDialog } from './changes/entry-dialog.js';
 import { WindowFields, windowOf } from './changes/window.js';
-import { colorOf, totalOf, whatOf, whereOf, whoOf, wordOf } from './changes/words.js';
+import { actorOf, colorOf, totalOf, whatOf, whereOf, wordOf } from './changes/words.js';
 import { WORKSPACE_FEED } from './feeds/feed-state.js';
 import { readFeeds } from './feeds/read-feeds.js';
 
@@ -20,26 +20,26 @@ const LIMIT = 200;
 
 /** @param {PageProps} props */
 export function Page({ place }) {
-  const shownWindow = windowOf(place.query);
-  const { feed, kind } = shownWindow;
+  const period = windowOf(place.query);
+  const { feed, kind } = period;
   const feeds = useLiveWork('feeds', readFeeds, { every: 60_000 }).value ?? [];
-  const { items, isComplete, error, refresh, onSight } = useKeyset('/changes', 'changes', { ...shownWindow }, { limit: LIMIT, keyOf });
-  const [shown, setShown] = useState(/** @type {Change | undefined} */ (undefined));
+  const { items, isComplete, error, refresh, onSight } = useKeyset('/changes', 'changes', { ...period }, { limit: LIMIT, keyOf });
+  const [selected, setSelected] = useState(/** @type {Change | undefined} */ (undefined));
   return html`
     <${PageHead} title="What changed">Rules, sources, settings, lists and keys, newest first. Rule changes are grouped by minute, author and list.<//>
-    <${WindowFields} window=${shownWindow} feeds=${feeds.filter(({ id }) => id !== WORKSPACE_FEED)} />
-    <${Known} window=${shownWindow} />
-    ${feed !== undefined && html`<${DifferenceCard} window=${shownWindow} name=${feeds.find(({ id }) => id === feed)?.name ?? ''} />`}
-    <${Shown} live=${{ value: items, error, refresh }}>${(/** @type {Change[]} */ read) => html`
+    <${WindowFields} window=${period} feeds=${feeds.filter(({ id }) => id !== WORKSPACE_FEED)} />
+    <${Known} window=${period} />
+    ${feed !== undefined && html`<${DifferenceCard} window=${period} name=${feeds.find(({ id }) => id === feed)?.name ?? ''} />`}
+    <${Loaded} live=${{ value: items, error, refresh }}>${(/** @type {Change[]} */ read) => html`
       ${read.length > 0 && html`<p class="small soft" role="status">${totalOf(read)}${!isComplete && ' Scroll for more.'}</p>`}
       ${
         read.length === 0 && isComplete
           ? html`<${Empty} icon="changes" title="No changes found"><p>Choose a longer time range${feed !== undefined && ', another feed'}${kind !== undefined && ', another kind'}.</p><//>`
           : html`<${LongList} label="Changes" columns=${COLUMNS} rows=${read} keyOf=${keyOf} onSight=${onSight}
-              total=${isComplete ? read.length : -1} onRow=${setShown} />`
+              total=${isComplete ? read.length : -1} onRow=${setSelected} />`
       }
     `}<//>
-    ${shown !== undefined && html`<${EntryDialog} change=${shown} onClose=${() => setShown(undefined)} />`}
+    ${selected !== undefined && html`<${EntryDialog} change=${selected} onClose=${() => setSelected(undefined)} />`}
   `;
 }
 
@@ -51,7 +51,7 @@ const COLUMNS = [
   { label: 'What', width: 'minmax(7.5rem, 1fr)', cell: (change) => html`<${Badge} kind=${colorOf(change)}>${wordOf(change)}<//>` },
   { label: 'Where', width: 'minmax(6rem, 1fr)', cell: (change) => html`<bdi>${whereOf(change)}</bdi>` },
   { label: 'Details', width: 'minmax(8rem, 2.5fr)', secondary: true, cell: (change) => html`<bdi>${whatOf(change)}</bdi>` },
-  { label: 'Who', width: 'minmax(5rem, 1fr)', secondary: true, cell: (change) => html`<bdi>${whoOf(change)}</bdi>` },
+  { label: 'Who', width: 'minmax(5rem, 1fr)', secondary: true, cell: (change) => html`<bdi>${actorOf(change)}</bdi>` },
 ];
 
 const SORTS = /** @type {const} */ ([
@@ -65,9 +65,9 @@ function Known({ window: { since, until, feed } }) {
   const { value } = useLive(manage('/changes', { since, until, feed, limit: 1 }), { every: 60_000 });
   if (value === undefined) return null;
   const known = value.known_since;
-  const late = SORTS.filter(([name]) => known[name] !== null && known[name] > value.since);
+  const lost = SORTS.filter(([name]) => known[name] !== null && known[name] > value.since);
   return html`
-    ${late.map(([name, label]) => html`<${Notice} key=${name}>${label} before ${dateTime(known[name])} are no longer stored.<//>`)}
+    ${lost.map(([name, label]) => html`<${Notice} key=${name}>${label} before ${dateTime(known[name])} are no longer stored.<//>`)}
     ${known.settings === null && html`<${Notice}>Only people with the permission “manage” see changes of settings, lists and keys.<//>`}
   `;
 }

@@ -18,16 +18,16 @@ export function later(load, name, meanwhile) {
     const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
     const [, setReady] = useState(false);
     useEffect(() => {
-      let gone = false;
+      let isUnmounted = false;
       if (Part === undefined) {
         const onLoad = (/** @type {Record<string, any>} */ module) => {
           Part = module[name];
-          if (!gone) setReady(true);
+          if (!isUnmounted) setReady(true);
         };
-        load().then(onLoad, () => !gone && setError(new Error(NOT_LOADED)));
+        load().then(onLoad, () => !isUnmounted && setError(new Error(NOT_LOADED)));
       }
       return () => {
-        gone = true;
+        isUnmounted = true;
       };
     }, []);
     if (error !== undefined) return html`<${Failed} error=${error} retry=${() => location.reload()} />`;

@@ -6,7 +6,7 @@ import { Facts } from '../../ui/figures.js';
 import { Table } from '../../ui/table.js';
 import { fieldOf, objectOf, summaryOf, textOf } from './words.js';
 
-const SHOWN = 100;
+const MOST_ROWS = 100;
 
 /** @param {{ act: Act, names: Names, onClose: () => void }} props */
 export function EntryDialog({ act: { entry, parts }, names, onClose }) {
@@ -32,8 +32,8 @@ export function EntryDialog({ act: { entry, parts }, names, onClose }) {
       }
       ${
         parts.length > 1 &&
-        html`<h3>${count(parts.length)} changes in total${parts.length > SHOWN && `, the first ${SHOWN}`}</h3>
-          <${Table} label="All changes of this act" columns=${partColumns(names)} rows=${parts.slice(0, SHOWN)} keyOf=${(/** @type {AuditEntry} */ { id }) => id} />`
+        html`<h3>${count(parts.length)} changes in total${parts.length > MOST_ROWS && `, the first ${MOST_ROWS}`}</h3>
+          <${Table} label="All changes of this act" columns=${partColumns(names)} rows=${parts.slice(0, MOST_ROWS)} keyOf=${(/** @type {AuditEntry} */ { id }) => id} />`
       }
     <//>
   `;

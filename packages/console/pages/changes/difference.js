@@ -9,7 +9,7 @@ import { Code } from '../../ui/code.js';
 import { Figure, Figures } from '../../ui/figures.js';
 import { Failed, Notice } from '../../ui/states.js';
 
-const SHOWN = 200;
+const MOST_ROWS = 200;
 const IN_FILE = 200_000;
 
 /** @param {{ window: ChangeWindow, name: string }} props `name`: of the feed. */
@@ -18,19 +18,19 @@ export function DifferenceCard({ window: { since, until, feed }, name }) {
   const [found, setFound] = useState(/** @type {any} */ (undefined));
   const { busy, error, run } = useWork();
   const read = async (limit) => (await ask(manage('/difference', { since, until, feed, limit }))).body;
-  const compare = () => run(async () => setFound({ asked, ...(await read(SHOWN)) }));
+  const compare = () => run(async () => setFound({ asked, ...(await read(MOST_ROWS)) }));
   const takeAlong = () => run(async () => save(`${name}.diff.txt`, textOf(await read(IN_FILE))));
-  const shown = found?.asked === asked ? found : undefined;
+  const current = found?.asked === asked ? found : undefined;
   return html`
     <${Card} title=${`Compare feed ${name}`} note="Networks added to and removed from the feed in this time."
       actions=${html`
         <div class="row">
-          ${shown !== undefined && shown.added + shown.removed > 0 && html`<${Button} tiny busy=${busy} onClick=${takeAlong}>Download<//>`}
+          ${current !== undefined && current.added + current.removed > 0 && html`<${Button} tiny busy=${busy} onClick=${takeAlong}>Download<//>`}
           <${Button} tiny busy=${busy} onClick=${compare}>Compare<//>
         </div>
       `}>
       ${error !== undefined && html`<${Failed} error=${error} />`}
-      ${shown !== undefined && html`<${Difference} difference=${shown} />`}
+      ${current !== undefined && html`<${Difference} difference=${current} />`}
     <//>
   `;
 }

@@ -27,12 +27,12 @@ const COLUMNS = [
   { label: 'List', cell: ({ list_name: name }) => html`<bdi>${name}</bdi>` },
   {
     label: 'By',
-    cell: (told) => {
-      if (told.event === 'expired') return html`<span class="soft">expiry</span>`;
-      const { batch_id: batch } = told;
+    cell: (entry) => {
+      if (entry.event === 'expired') return html`<span class="soft">expiry</span>`;
+      const { batch_id: batch } = entry;
       return batch === null
-        ? html`<bdi>${senderName(told)}</bdi>`
-        : html`<a class="text" href=${link('/batches', batch)}>${senderName(told)}</a>`;
+        ? html`<bdi>${senderName(entry)}</bdi>`
+        : html`<a class="text" href=${link('/batches', batch)}>${senderName(entry)}</a>`;
     },
   },
   { label: 'Reason', cell: ({ reason }) => (reason === null ? '' : html`<bdi>${reason}</bdi>`) },

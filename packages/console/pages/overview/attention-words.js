@@ -46,8 +46,8 @@ const INSTANT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
 /** @param {AlertItem} item */
 export function sentenceOf({ text }) {
-  const told = text.replaceAll(INSTANT, (at) => dateTime(at));
-  return `${told.charAt(0).toUpperCase()}${told.slice(1)}${/[.!?]$/.test(told) ? '' : '.'}`;
+  const sentence = text.replaceAll(INSTANT, (at) => dateTime(at));
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}${/[.!?]$/.test(sentence) ? '' : '.'}`;
 }
 
 /** @param {string} sentence */

@@ -14,7 +14,7 @@ import { Card } from '../../ui/card.js';
 import { SameWithCurl } from '../../ui/code.js';
 import { FormDialog } from '../../ui/dialog.js';
 import { SelectField, TextField } from '../../ui/field.js';
-import { Failed, Notice, Shown } from '../../ui/states.js';
+import { Failed, Loaded, Notice } from '../../ui/states.js';
 import { Countdown } from '../../ui/time.js';
 import { toast } from '../../ui/toast.js';
 import { placeOf, sentenceOf, withDocuments } from './attention-words.js';
@@ -28,7 +28,7 @@ export function Attention({ session }) {
   const [putOff, setPutOff] = useState(/** @type {AlertItem | undefined} */ (undefined));
   const maySnooze = may(session, 'rules:write');
   return html`
-    <${Shown} live=${live}>${(/** @type {AlertItem[]} */ items) => {
+    <${Loaded} live=${live}>${(/** @type {AlertItem[]} */ items) => {
       const open = items.filter(({ snooze }) => snooze === null);
       const snoozed = items.filter(({ snooze }) => snooze !== null);
       const one = (/** @type {AlertItem} */ item, note, button) => html`
