@@ -38,7 +38,7 @@ export const forgetRead = (name) => failing.delete(name);
 /** Whether the service is unavailable, rather than refusing the request. @param {Error} error */
 export const isUnavailable = (error) => error instanceof ApiError && (error.status === 0 || error.status >= 500);
 
-const MOST_CACHED = 200;
+const MOST_KNOWN = 200;
 
 /**
  * The JSON answer of an address, polled while the component is mounted. Renders only on change.
@@ -129,7 +129,7 @@ function initial(name) {
 function remember(name, text) {
   known.delete(name);
   known.set(name, text);
-  if (known.size > MOST_CACHED) known.delete(/** @type {string} */ (known.keys().next().value));
+  if (known.size > MOST_KNOWN) known.delete(/** @type {string} */ (known.keys().next().value));
 }
 
 export function forgetData() {

@@ -34,20 +34,20 @@ export function Search({ place, session }) {
   }, []);
   useEffect(() => {
     if (!isOpen) return;
-    let isUnmounted = false;
+    let isStale = false;
     const timer = setTimeout(() => {
       const found = palette().then(({ find }) => find(text === lookedUp ? '' : text, session));
       // A failed load finds nothing; the shell shows an unavailable service.
       void found
         .catch(() => [])
         .then((found) => {
-          if (isUnmounted) return;
+          if (isStale) return;
           setEntries(found);
           setChosen(0);
         });
     }, REST);
     return () => {
-      isUnmounted = true;
+      isStale = true;
       clearTimeout(timer);
     };
   }, [text, isOpen]);
@@ -80,12 +80,12 @@ export function Search({ place, session }) {
       setChosen((chosen + step + entries.length) % entries.length);
     }
   };
-  const isListOpen = isOpen && entries.length > 0;
+  const isShown = isOpen && entries.length > 0;
   return html`
     <form role="search" onSubmit=${submit}>
       <input
         class="input" ref=${input} type="search" aria-label="Look up an address, find anything" placeholder="Look up an address, find anything" maxlength="2000"
-        role="combobox" aria-expanded=${isListOpen} aria-controls=${id} aria-autocomplete="list" aria-activedescendant=${isListOpen ? `${id}-${chosen}` : undefined}
+        role="combobox" aria-expanded=${isShown} aria-controls=${id} aria-autocomplete="list" aria-activedescendant=${isShown ? `${id}-${chosen}` : undefined}
         autocomplete="off" spellcheck=${false} value=${text} onInput=${(event) => {
           setText(event.target.value);
           setOpen(true);
@@ -93,7 +93,7 @@ export function Search({ place, session }) {
       />
       <${Icon} name="search" size=${14} />
       <kbd aria-hidden="true">/</kbd>
-      <ul class="found" id=${id} role="listbox" aria-label="Found" hidden=${!isListOpen}>
+      <ul class="found" id=${id} role="listbox" aria-label="Found" hidden=${!isShown}>
         ${entries.map(
           (entry, i) => html`
             <li key=${`${entry.kind} ${entry.href} ${entry.label}`} id=${`${id}-${i}`} role="option" aria-selected=${i === chosen}

@@ -1,5 +1,5 @@
 import { FORMAT_ALIASES, FORMAT_NAMES } from '../feed/formats/table.ts';
-import { FAMILIES } from '../feed/variant.ts';
+import { DEFAULT_ENTRY_LIMIT, FAMILIES } from '../feed/variant.ts';
 import { ACCESS_ACTIONS, type AccessAction, LEVELS, type Level } from '../rule.ts';
 import { HOST_STYLES, type HostStyle, TARGET_NAMES, type TargetName } from './target.ts';
 
@@ -63,7 +63,7 @@ export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = 
     value: 'count',
     least: 1,
     most: 4_000_000,
-    help: 'limit of the feed; default: that of its device, else 131,072',
+    help: `limit of the feed; default: that of its device, else ${DEFAULT_ENTRY_LIMIT.toLocaleString('en')}`,
   },
   confidence: { field: 'confidence', ...level },
   severity: { field: 'severity', ...level },

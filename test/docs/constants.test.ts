@@ -85,7 +85,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'entries of a feed': [
     DEFAULT_ENTRY_LIMIT,
     ...['| a feed | {} networks', 'The cap is {} networks a feed', 'networks of a feed | {},', 'its cap is always {}.'],
-    ...['document of rules holds {} rules', 'More than {} rules of a kind are', 'that of its device, else {}'],
+    ...['document of rules holds {} rules', 'More than {} rules of a kind are'],
   ],
   'most entries of a list': [MOST_ENTRIES, 'a list up to {} (', '`max_entries` is 1 to {}.', '`--max-entries`, 1 to {})'],
   'what was deleted comes back': [
@@ -98,7 +98,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'keeps its rules for {}, and they count',
     ],
     ...[
-      'can be brought back for {}',
+      'can be restored for {}',
 
       '`deleted_members` | deleted lists and feeds | {},',
     ],
@@ -122,7 +122,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...[
       'replaced and deleted rules for {}, or',
       'swept away, {} after',
-      'who sent what in the last {},',
+      'everything received in the last {},',
       'can be undone for {}',
       'the batches of the last {},',
       'at two points in time, up to {} back',

@@ -29,8 +29,6 @@ import { readFeed } from './feeds/read-feeds.js';
 import { SetUpCard } from './feeds/set-up-card.js';
 import { linkToSource, stateOf as stateOfSource } from './sources/source-state.js';
 
-const options = (/** @type {readonly string[]} */ values) => values.map((value) => ({ value, label: value }));
-
 /** @param {{ kind: string, id: string, session: Session }} props */
 export function FeedPage({ kind, id, session }) {
   const live = useLiveWork(`feed ${kind} ${id}`, () => readFeed(kind, id));
@@ -176,9 +174,9 @@ function ContentCard({ feed, address, onRead }) {
   return html`
     <${Card} title="Preview" note="Live preview. Compare the MD5 with your device's.">
       <div class="form-row">
-        <${SelectField} label="Format" value=${format} onValue=${setFormat} options=${options(FORMATS)} />
-        <${SelectField} label="Family" value=${family} onValue=${setFamily} options=${options(FAMILIES)} />
-        <${SelectField} label="Action" value=${action} onValue=${setAction} options=${options(ACTIONS)} />
+        <${SelectField} label="Format" value=${format} onValue=${setFormat} options=${FORMATS} />
+        <${SelectField} label="Family" value=${family} onValue=${setFamily} options=${FAMILIES} />
+        <${SelectField} label="Action" value=${action} onValue=${setAction} options=${ACTIONS} />
       </div>
       <${Loaded} live=${live}>${(content) => html`
         ${content.over_cap && html`<${Notice} kind="warn">Not published: ${count(content.entries)} entries exceed the limit of ${count(content.entry_limit)}. Devices get no update (HTTP 413). ${content.hint}<//>`}

@@ -5,7 +5,7 @@ import { may } from '../session.js';
 import { PageHead } from '../ui/page-head.js';
 import { Loaded } from '../ui/states.js';
 import { GuardRails } from './workspace/guard-rails.js';
-import { Access, WebhooksCard } from './workspace/links.js';
+import { Access, Webhooks } from './workspace/links.js';
 import { Sample } from './workspace/sample.js';
 
 /** @param {PageProps} props */
@@ -17,7 +17,7 @@ export function Page({ session }) {
       <${GuardRails} workspace=${workspace} session=${session} onDone=${live.refresh} />
       <${Sample} workspace=${workspace.body.name} session=${session} />
       <div class="cards">
-        ${may(session, 'manage') && html`<${WebhooksCard} />`}
+        ${may(session, 'manage') && html`<${Webhooks} />`}
         <${Access} people=${workspace.body.people} session=${session} />
       </div>
     `}<//>

@@ -121,7 +121,7 @@ type RulesForm =
   | { name: 'delete' | 'edit'; selection: RuleSelection }
   | { name: 'rule' | 'change'; rule: Rule }
   | { name: 'use'; kind: string; expression: string };
-type Condition = { field: string; label: string; options?: readonly Option[]; hint?: string };
+type Condition = { field: string; label: string; options?: readonly (string | Option)[]; hint?: string };
 /** Names that may replace a stretch of the text. */
 type Completion = { from: number; to: number; names: RuleName[] };
 type Ordered = { rule_ref: string | null; order?: number | null };
@@ -132,7 +132,7 @@ type SchemaField = {
   field: string;
   label: string;
   hint?: string;
-  options?: Option[];
+  options?: (string | Option)[];
   maxlength?: number;
   number?: boolean;
   list?: 'words' | 'lines';

@@ -26,7 +26,7 @@ export const Notice = ({ kind = '', children, ...rest }) => html`
 `;
 
 /** @param {Error | undefined} error */
-const isNotFound = (error) => error instanceof ApiError && error.status === 404;
+const isMissing = (error) => error instanceof ApiError && error.status === 404;
 
 /** @param {{ live: Live<any>, children: (value: any) => any }} props */
 export function Loaded({ live, children }) {
@@ -34,12 +34,12 @@ export function Loaded({ live, children }) {
   const isInBanner = error !== undefined && isUnavailable(error);
   if (value === undefined) {
     if (isInBanner) return html`<p class="soft">Not loaded yet.</p>`;
-    if (isNotFound(error))
+    if (isMissing(error))
       return html`<${Empty} icon="search" title="Not found"><p>It may have been deleted. <a href=${link('/feeds')}>Feeds</a> shows recently deleted lists and feeds.</p><//>`;
     return error === undefined ? html`<${Loading} />` : html`<${Failed} error=${error} retry=${refresh} />`;
   }
   return html`
-    ${error !== undefined && !isInBanner && html`<${Notice} kind="warn">${isNotFound(error) ? 'It was deleted.' : sentence(error.message)} Showing older data.<//>`}
+    ${error !== undefined && !isInBanner && html`<${Notice} kind="warn">${isMissing(error) ? 'It was deleted.' : sentence(error.message)} Showing older data.<//>`}
     ${children(value)}
   `;
 }

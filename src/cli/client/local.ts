@@ -1,4 +1,4 @@
-/** Operations of management in the process of a command, on the store and the stream of this machine. */
+/** Runs operations in the process of the command. */
 import { blockGuards } from '../../account/guard-rails.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
 import type { Workspace } from '../../account/workspace.ts';
@@ -30,10 +30,10 @@ export function localSend(context: Context, store: StoreReads, workspace: Worksp
 const unavailable = (): never => {
   throw new WeirError('REFUSED', 'only a running service can do this: name one with --url');
 };
-/** A port that only a process that serves has. */
+/** A port of the server. */
 const ABSENT = new Proxy({}, { get: unavailable }) as never;
 
-/** Large modules are loaded by the operations that use them. */
+/** Ports load large modules on first use. */
 function manageContext(context: Context, store: StoreReads, workspace: Workspace): ManageContext {
   const { config, author } = context;
   const { now } = systemClock;
@@ -95,7 +95,7 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     patience: Number.POSITIVE_INFINITY,
     selections: {
       async find(selecting, asked, conditions, order) {
-        // The rules of a list are counted through an index, however many there are.
+        // An index counts the rules of a list.
         if (Object.keys(asked).join() !== 'list') return ruleSelections().find(selecting, asked, conditions, order);
         const total = await store.countListRules(workspace.id, conditions.listId!, Number.MAX_SAFE_INTEGER);
         return { total, isComplete: true, reasons: new Map(), ids: [], keys: [] };

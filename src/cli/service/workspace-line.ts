@@ -1,7 +1,4 @@
-/**
- * The lines of a workspace's file (docs/moving.md): lists, feeds, keys and rules as JSON, and back.
- * A line counts when, read and written again, it is the same: what is not exactly so after the move is refused before it.
- */
+/** Lines of an export (docs/moving.md). A line is valid if it stays the same when it is read and written again. */
 
 import { makingJson, makingOf, type SavedFeed } from '../../account/feed.ts';
 import { protectedWord } from '../../account/guard-rails.ts';
@@ -37,21 +34,16 @@ import {
   uuid,
 } from './line-shapes.ts';
 
-/** A rule without the store's own numbers, with where it came from and what it replaced, as far as that is known. */
+/** Without the store's numbers; with its origin and the replaced rule, if known. */
 export type SavedRule = Omit<StoredRule, 'id' | 'seq'> & {
   readonly origin?: RuleOrigin | undefined;
-  /** As it was before that batch replaced it. */
   readonly before?: SavedRule | undefined;
 };
-
-// ---------------------------------------------------------------- shapes
 
 const ms = (instant: string) => Date.parse(instant);
 const msOrNull = (instant: string | null) => (instant === null ? null : ms(instant));
 
 const faultOf = (field: string, fault: string | null) => (fault === null ? undefined : `${field}: ${fault}`);
-
-// ---------------------------------------------------------------- settings
 
 export const SETTINGS_LINE: Line<WorkspaceSettings> = {
   read: reader(SettingsShape, (line) => {
@@ -69,8 +61,6 @@ export const SETTINGS_LINE: Line<WorkspaceSettings> = {
   },
 };
 
-// ---------------------------------------------------------------- lists
-
 const profileFault = (name: string, settings: ListSettings) =>
   faultOf('name', existingNameFault(name)) ?? settingFaults(settings).map(([field, fault]) => faultOf(field, fault))[0];
 
@@ -81,8 +71,6 @@ export const LIST_LINE: Line<SavedList> = {
   }),
   write: (list) => ({ id: list.id, name: list.name, default: list.isDefault, ...settingsJson(list) }),
 };
-
-// ---------------------------------------------------------------- feeds
 
 export const FEED_LINE: Line<SavedFeed> = {
   read: reader(FeedShape, ({ id, name, all_lists: all, lists, always = [], ...rest }) => {
@@ -100,8 +88,6 @@ export const FEED_LINE: Line<SavedFeed> = {
     ...makingJson(feed),
   }),
 };
-
-// ---------------------------------------------------------------- keys
 
 export const KEY_LINE: Line<SavedKey> = {
   read: reader(KeyShape, (line) => {
@@ -138,8 +124,6 @@ export const KEY_LINE: Line<SavedKey> = {
   }),
 };
 
-// ---------------------------------------------------------------- rules
-
 export const RULE_LINE: Line<SavedRule> = {
   read: reader(Type.Object({ kind: oneOf(KINDS) }), (line): SavedRule | string => {
     const { kind } = line;
@@ -175,13 +159,13 @@ const PastShape = Type.Object({
   before: optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
 });
 
-/** Where a rule came from and what it replaced; files of older versions do not say. */
+/** Missing in older files. */
 const pastOf = reader(PastShape, ({ batch_id: batchId = null, key_id: keyId = null, actor, person, before }) => {
   const origin: RuleOrigin = { batchId, keyId, ...(actor && { actor }), ...(person && { personId: person }) };
   return { origin: (batchId ?? keyId ?? actor ?? person ?? null) === null ? undefined : origin, before: before ?? undefined };
 });
 
-/** The rule as the signals that stand for it leave it. */
+/** The rule after its signals have landed. */
 function landed(saved: SavedRule): SavedRule | string {
   const { signal, receivedAt } = ruleToSignals(saved).at(-1)!;
   const message = encodeMessage(signal, { organizationId: '-', workspaceId: '-', listId: undefined, receivedAt, signalId: '-' });

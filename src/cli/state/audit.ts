@@ -46,7 +46,7 @@ export function auditCommands(add: AddCommand): void {
   );
 }
 
-/** The rows of what belongs to no workspace. */
+/** Rows without a workspace. */
 async function ofNoWorkspace(context: Context, { since, ...wanted }: Fields, limit: number): Promise<Row[]> {
   const store = await context.reads();
   const named = [...(await store.organizations()), ...(await store.workspaces())].map(({ id, name }) => [id, name] as const);
@@ -61,6 +61,6 @@ async function ofNoWorkspace(context: Context, { since, ...wanted }: Fields, lim
   return found;
 }
 
-/** A text with the names of the ids in it. */
+/** Replaces ids by names. */
 const withNames = (text: string, names: Readonly<Record<string, string>>): string =>
   Object.entries(names).reduce((named, [id, name]) => named.replaceAll(id, name), text);

@@ -7,6 +7,7 @@ import { EXCEPTIONS_KEY, type KnownRules, type ListSink, type SnapshotHead } fro
 import type { StoreReads } from '../../ports/store.ts';
 import { oneByOne } from '../../serial.ts';
 import { RangeIndex } from './range-index.ts';
+import { addTables } from './rule-table.ts';
 import { IntoColumns, RuleColumns, type SharedRules, type SnapshotPart } from './snapshot.ts';
 
 /** Removed rows tolerated per list, absolutely and as a fraction. */
@@ -114,18 +115,10 @@ export class WorkspaceRules {
   }
 }
 
-function takeChanges(
-  rules: SharedRules,
-  { tableV4, tableV6, tableGeo, geoTargets }: RuleColumns,
-  removed: ReadonlySet<number>,
-  second: number,
-): void {
+function takeChanges(rules: SharedRules, { tables }: RuleColumns, removed: ReadonlySet<number>, second: number): void {
   rules.readAt = second;
   for (const table of [rules.v4, rules.v6, rules.geo]) table.remove(removed, second);
-  rules.v4.addAll(tableV4);
-  rules.v6.addAll(tableV6);
-  rules.geo.addAll(tableGeo);
-  rules.geoTargets.push(...geoTargets);
+  addTables(rules, tables);
   const isOvergrown = [rules.v4, rules.v6, rules.geo].some(({ removed, length }) => removed > REMOVED && removed > length * REMOVED_PART);
   if (!isOvergrown) return;
   const targets = rules.geoTargets.filter((_, row) => !rules.geo.isRemoved(row));

@@ -8,12 +8,12 @@ import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction, type AccessRule, type RuleRole } from '../../rule.ts';
 import { oneByOne } from '../../serial.ts';
 import { type AccessChange, accessChangeOf, blockedPlace } from '../access-change.ts';
-import { contentOfFeed } from '../build/render-feed.ts';
+import { contentAsked } from '../build/render-feed.ts';
 import { type FeedPreview, type FeedPreviewer, MOST_PREVIEWED, PREVIEW_LIMIT, type PreviewRequest } from '../builder.ts';
 import { geoCost } from '../geo-cost.ts';
+import { addRule } from '../index/rule-table.ts';
 import { readSnapshot, rulesOfList, type Snapshot } from '../index/snapshot.ts';
 import { filledLevels, levelCode } from '../levels.ts';
-import { storedVariant, variantOf } from '../variant.ts';
 import { namesOf, type Overlay, overlayOf } from './overlay.ts';
 
 export interface PreviewOptions {
@@ -92,18 +92,14 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
     const now = instantOf(clock);
     const snapshot = await readSnapshot(store, { workspaceId, feedId }, now);
     if (snapshot === undefined) return [];
-    const { kind, profile, guardRails } = snapshot.head;
+    const { kind, profile } = snapshot.head;
     const touched = touching.flatMap(({ overlay }) => touchedActions(overlay));
     const hasRules = touching.some((each) => each.hasRules);
     const cutsOut = (profile.subtractAllow ?? 'off') !== 'off';
     const actions = ACCESS_ACTIONS.filter((action) =>
       action === 'block' ? touched.includes('block') || cutsOut || touched.length === 0 : hasRules && touched.includes('allow'),
     );
-    const measure = () =>
-      actions.map((action) => {
-        const variant = variantOf({ action }, storedVariant(profile));
-        return contentOfFeed(snapshot, variant, secondOf(now.wall), geo(), guard(guardRails).protected).facts;
-      });
+    const measure = () => actions.map((action) => contentAsked(snapshot, { action }, secondOf(now.wall), geo(), guard).facts);
     const before = measure();
     for (const each of touching) applyOverlay(snapshot, each);
     const after = measure();
@@ -134,24 +130,13 @@ const touchedActions = ({ removed, added }: Overlay): AccessAction[] =>
 /** Applies the changes to an unshared snapshot. */
 function applyOverlay(snapshot: Snapshot, { list, hasRules, overlay: { removed, added } }: Touching): void {
   const { head } = snapshot;
-  const { v4, v6, geo, geoTargets } = rulesOfList(snapshot, list.id);
+  const tables = rulesOfList(snapshot, list.id);
   const ids = new Set(removed.map(({ id }) => id));
-  for (const table of [v4, v6, geo]) table.remove(ids, 0);
+  for (const table of [tables.v4, tables.v6, tables.geo]) table.remove(ids, 0);
   // In a composed feed the list's levels fill unset ones; a list's own feed has them in its profile.
   const filled = filledLevels(head.kind === 'composed' ? levelCode(list.confidence, list.severity) : 0);
-  const add = ({ target, confidence, severity, expiresAt }: AccessRule, role: RuleRole) => {
-    const rest = [expiresAt === null ? 0 : secondOf(expiresAt), filled[levelCode(confidence, severity)]] as const;
-    if (target.kind !== 'ip') {
-      geo.add(NEW, role, 0, ...rest);
-      geoTargets.push(target);
-      return;
-    }
-    const { network } = target;
-    const table = network.family === 4 ? v4 : v6;
-    // Adding may replace the columns.
-    const row = table.add(NEW, role, network.prefix, ...rest);
-    table.words.set([network.address].flat(), row * table.width);
-  };
+  const add = ({ target, confidence, severity, expiresAt }: AccessRule, role: RuleRole) =>
+    addRule(tables, NEW, role, target, expiresAt === null ? 0 : secondOf(expiresAt), filled[levelCode(confidence, severity)]);
   for (const rule of added) {
     if (hasRules) add(rule, rule.action);
     if (rule.action === 'allow' && head.profile.subtractAllow === 'workspace') add(rule, 'exception');

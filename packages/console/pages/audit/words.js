@@ -37,8 +37,8 @@ export function objectOf({ event, object, name, after }, names) {
   const [what] = event.split(' ');
   if (BATCHES.has(what) && UUID.test(object)) return { label: batchText(after), href: PLACES[what]?.(object, names) };
   const label = name ?? (UUID.test(object) ? `a deleted ${what}` : object);
-  const isDeletion = / (deleted|revoked)$/.test(event);
-  return { label, href: isDeletion && what !== 'key' ? undefined : PLACES[what]?.(object, names) };
+  const isDeleted = / (deleted|revoked)$/.test(event);
+  return { label, href: isDeleted && what !== 'key' ? undefined : PLACES[what]?.(object, names) };
 }
 
 /** @param {Record<string, unknown> | null} asked */

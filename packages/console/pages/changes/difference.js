@@ -7,9 +7,10 @@ import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
 import { Code } from '../../ui/code.js';
 import { Figure, Figures } from '../../ui/figures.js';
+import { save } from '../../ui/save.js';
 import { Failed, Notice } from '../../ui/states.js';
 
-const MOST_ROWS = 200;
+const SHOWN = 200;
 const IN_FILE = 200_000;
 
 /** @param {{ window: ChangeWindow, name: string }} props `name`: of the feed. */
@@ -18,19 +19,19 @@ export function DifferenceCard({ window: { since, until, feed }, name }) {
   const [found, setFound] = useState(/** @type {any} */ (undefined));
   const { busy, error, run } = useWork();
   const read = async (limit) => (await ask(manage('/difference', { since, until, feed, limit }))).body;
-  const compare = () => run(async () => setFound({ asked, ...(await read(MOST_ROWS)) }));
-  const takeAlong = () => run(async () => save(`${name}.diff.txt`, textOf(await read(IN_FILE))));
-  const current = found?.asked === asked ? found : undefined;
+  const compare = () => run(async () => setFound({ asked, ...(await read(SHOWN)) }));
+  const takeAlong = () => run(async () => save(`${name}.diff.txt`, new Blob([`${textOf(await read(IN_FILE))}\n`], { type: 'text/plain' })));
+  const shown = found?.asked === asked ? found : undefined;
   return html`
     <${Card} title=${`Compare feed ${name}`} note="Networks added to and removed from the feed in this time."
       actions=${html`
         <div class="row">
-          ${current !== undefined && current.added + current.removed > 0 && html`<${Button} tiny busy=${busy} onClick=${takeAlong}>Download<//>`}
+          ${shown !== undefined && shown.added + shown.removed > 0 && html`<${Button} tiny busy=${busy} onClick=${takeAlong}>Download<//>`}
           <${Button} tiny busy=${busy} onClick=${compare}>Compare<//>
         </div>
       `}>
       ${error !== undefined && html`<${Failed} error=${error} />`}
-      ${current !== undefined && html`<${Difference} difference=${current} />`}
+      ${shown !== undefined && html`<${Difference} difference=${shown} />`}
     <//>
   `;
 }
@@ -76,11 +77,3 @@ function Difference({ difference }) {
 /** @param {any} difference */
 const textOf = ({ added_networks: came, removed_networks: went }) =>
   [...went.map((network) => `- ${network}`), ...came.map((network) => `+ ${network}`)].join('\n');
-
-/** @param {string} name @param {string} text */
-function save(name, text) {
-  const address = URL.createObjectURL(new Blob([`${text}\n`], { type: 'text/plain' }));
-  const anchor = Object.assign(document.createElement('a'), { href: address, download: name });
-  anchor.click();
-  URL.revokeObjectURL(address);
-}

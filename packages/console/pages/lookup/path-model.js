@@ -58,26 +58,26 @@ export function modelOf(answer, outlook) {
   for (const rule of feeds.flatMap((feed) => feed.rules)) if ((known.get(rule.id)?.effect ?? 'none') === 'none') known.set(rule.id, rule);
   const rules = [...known.values()];
   const removed = new Set(outlook === 'unblock' ? feeds.flatMap(({ unblock }) => unblock.removes) : []);
-  const [first, more] = cut(rules);
+  const [shown, more] = cut(rules);
   const [near, far] = cut(feeds);
   /** @type {Map<string, PathStep>} */
-  const senders = new Map();
+  const who = new Map();
   /** @type {Edge[]} */
   const edges = [];
-  const alone = new Set(first.map(({ id }) => id));
+  const alone = new Set(shown.map(({ id }) => id));
   const idOfRule = (/** @type {ExplainedRule} */ rule) => (alone.has(rule.id) ? `rule ${rule.id}` : 'rule more');
 
-  for (const rule of first) {
-    const node = senderOf(rule);
+  for (const rule of shown) {
+    const node = whoOf(rule);
     const isRemoved = removed.has(rule.id);
-    const before = senders.get(node.id);
-    senders.set(node.id, { ...node, goes: (before?.goes ?? true) && isRemoved, tone: before?.tone === 'block' ? 'block' : node.tone });
+    const before = who.get(node.id);
+    who.set(node.id, { ...node, goes: (before?.goes ?? true) && isRemoved, tone: before?.tone === 'block' ? 'block' : node.tone });
     edges.push({ from: node.id, to: `rule ${rule.id}`, tone: toneOf(rule), goes: isRemoved });
   }
-  const ruleNodes = first.map((rule) => ruleNode(rule, removed.has(rule.id)));
-  const isCut = feeds.some(({ rules_left_out: leftOut }) => leftOut > 0);
-  if (more.length > 0 || isCut) {
-    const title = `${more.length > 0 ? `${counted(more.length, 'more rule')}${isCut ? ', and others' : ''}` : 'Other rules'}`;
+  const ruleNodes = shown.map((rule) => ruleNode(rule, removed.has(rule.id)));
+  const untold = feeds.some(({ rules_left_out: leftOut }) => leftOut > 0);
+  if (more.length > 0 || untold) {
+    const title = `${more.length > 0 ? `${counted(more.length, 'more rule')}${untold ? ', and others' : ''}` : 'Other rules'}`;
     ruleNodes.push({ id: 'rule more', title, note: '', href: '#feeds', tone: '' });
   }
   if (outlook === 'never') {
@@ -111,7 +111,7 @@ export function modelOf(answer, outlook) {
   if (far.length > 0) feedNodes.push({ id: 'feed more', title: counted(far.length, 'more feed'), note: '', href: '#feeds', tone: '' });
   return {
     columns: [
-      { title: 'Who', nodes: [...senders.values()] },
+      { title: 'Who', nodes: [...who.values()] },
       { title: 'Rules', nodes: ruleNodes },
       { title: 'Feeds', nodes: feedNodes },
       { title: 'Devices', nodes: boxes, none: noDevices(near) },
@@ -139,7 +139,7 @@ const toneOfVerdict = (verdict, action) => (verdict === 'out' ? '' : action === 
 const toneOfFeed = ({ verdict, over_cap: isOver }, action) => (isOver && verdict !== 'out' ? 'late' : toneOfVerdict(verdict, action));
 
 /** @param {ExplainedRule} rule @returns {PathStep} */
-function senderOf(rule) {
+function whoOf(rule) {
   const { actor, key_name: key, source, batch_id: batch, reason, updated_at: at, action } = rule;
   const title = source?.name ?? senderName(rule);
   const notes = [source ? 'source' : actor && key ? `key ${key}` : '', reason ?? ''].filter(Boolean);
@@ -189,13 +189,13 @@ function boxesOf(feed, action) {
   const states = /** @type {const} */ (['has', 'behind', 'unknown']);
   return states.flatMap((state) => {
     const number = by[state];
-    const named = by.told.filter((each) => each.state === state);
+    const clients = by.told.filter((each) => each.state === state);
     const tone = state === 'has' ? toneOfVerdict(feed.verdict, action) : 'late';
     const isOut = feed.verdict === 'out';
     const [does, doTogether] = isOut && state !== 'unknown' ? LETS_THROUGH[state] : STATES[state];
     if (number === 0) return [];
-    if (number <= ALONE && named.length === number) {
-      return named.map((each) => ({
+    if (number <= ALONE && clients.length === number) {
+      return clients.map((each) => ({
         id: `box ${idOf(feed)} ${each.kind} ${each.id ?? each.address} ${each.user_agent}`,
         title: each.key_name ?? each.address,
         note: [does, each.refused !== null && refusedText(each.refused), each.stopped_at !== null && 'stopped', programOf(each)]

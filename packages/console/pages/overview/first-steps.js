@@ -13,13 +13,13 @@ import { areOff } from '../workspace/guard-rails.js';
 
 const FRESH = 30 * 86_400_000;
 /** Local storage key of workspaces whose steps are done or hidden. */
-const STORAGE_KEY = 'weir-first-steps';
-const MOST_STORED = 50;
+const HIDDEN = 'weir-first-steps';
+const MOST = 50;
 
 /** @returns {string[]} */
-function dismissed() {
+function hidden() {
   try {
-    const stored = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? '[]');
+    const stored = JSON.parse(localStorage.getItem(HIDDEN) ?? '[]');
     return Array.isArray(stored) ? stored : [];
   } catch {
     return [];
@@ -27,7 +27,7 @@ function dismissed() {
 }
 /** @param {string} workspace */
 const forget = (workspace) =>
-  localStorage.setItem(STORAGE_KEY, JSON.stringify([...dismissed().filter((id) => id !== workspace), workspace].slice(-MOST_STORED)));
+  localStorage.setItem(HIDDEN, JSON.stringify([...hidden().filter((id) => id !== workspace), workspace].slice(-MOST)));
 
 const SIGNAL = [{ type: 'access_rules', action: 'block', ip: '192.0.2.1', expiration: 3600 }];
 
@@ -54,16 +54,16 @@ const STEPS = [
 
 /** @param {{ session: Session }} props */
 export function FirstSteps({ session }) {
-  const [isDismissed, setDismissed] = useState(() => dismissed().includes(session.workspace_id));
-  return !isDismissed && may(session, 'manage') && html`<${Steps} session=${session} onDismiss=${() => setDismissed(true)} />`;
+  const [isHidden, setHidden] = useState(() => hidden().includes(session.workspace_id));
+  return !isHidden && may(session, 'manage') && html`<${Steps} session=${session} onHide=${() => setHidden(true)} />`;
 }
 
-/** @param {{ session: Session, onDismiss: () => void }} props */
-function Steps({ session, onDismiss }) {
+/** @param {{ session: Session, onHide: () => void }} props */
+function Steps({ session, onHide }) {
   const { value: done } = useLiveWork('first steps', () => readSteps(session));
   const leave = () => {
     forget(session.workspace_id);
-    onDismiss();
+    onHide();
   };
   const steps = STEPS.filter(({ permission }) => may(session, permission));
   const left = done === undefined ? [] : steps.filter(({ step }) => !done[step]);

@@ -41,8 +41,8 @@ export function ChangeRules({ selection, names, onClose, onDone }) {
   const isAccess = selection.kind === undefined || selection.kind === 'access_rule';
   const work = async () => {
     // Sends the previewed expiry, not one relative to a later now.
-    const resolved = answer?.expires_at ? { ...set, expires: answer.expires_at } : set;
-    const { changed, batches } = await changeAll({ ...selection, set: resolved, ...(isSure && { confirmed: true }) });
+    const wanted = answer?.expires_at ? { ...set, expires: answer.expires_at } : set;
+    const { changed, batches } = await changeAll({ ...selection, set: wanted, ...(isSure && { confirmed: true }) });
     onDone();
     toast(html`${counted(changed, 'rule')} changed. <${Undo} batches=${batches} onDone=${onDone} />`);
   };
@@ -69,7 +69,7 @@ export function ChangeRules({ selection, names, onClose, onDone }) {
         html`<${TextField} label="Reason" hint="Leave empty to remove it." value=${form.reason} maxlength="2048" onValue=${(reason) => edit({ reason })} />`
       }
       <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${preview.faultOf('set.expires') !== undefined} curl=${curlOf('POST', ADDRESS, { ...selection, set })}>
-        ${(/** @type {any} */ found) => html`<${Outlook} answer=${found} set=${set} names=${names} />`}
+        ${(/** @type {any} */ shown) => html`<${Outlook} answer=${shown} set=${set} names=${names} />`}
       <//>
       ${
         answer?.needs_confirmation &&

@@ -53,7 +53,7 @@ export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose,
       <div class="form-row">
         ${field('rule_ref', { required: true, readonly: rule !== undefined, autofocus: rule === undefined, hint: 'Unique name. An existing rule with it is replaced.' })}
         ${field('name')}
-        ${field('action', { options: tab.actions.map((action) => ({ value: action, label: action })) })}
+        ${field('action', { options: tab.actions })}
         ${field('order', { hint: 'The lowest runs first; rules without an order run last.' })}
       </div>
       <${ExpressionField} kind=${kind} value=${values.expression} onValue=${(text) => set({ expression: text })} required />

@@ -14,7 +14,7 @@ function endOf(rules) {
 }
 
 /** Positions of the longest run that is already in order. @param {readonly Ordered[]} rules @returns {number[]} */
-function longestOrdered(rules) {
+function longestRun(rules) {
   const end = endOf(rules);
   const isIn = (i) => i >= end || orderOf(rules[i]) !== Number.POSITIVE_INFINITY;
   /** @type {{ length: number, before: number }[]} */
@@ -51,7 +51,7 @@ function between(low, high, many) {
  * @returns {Map<number, number>} The new order by the place of the rule.
  */
 export function newOrders(rules) {
-  const anchors = longestOrdered(rules);
+  const anchors = longestRun(rules);
   /** @type {Map<number, number>} */
   const changes = new Map();
   let before = -1;

@@ -32,7 +32,7 @@ const keyOf = (/** @type {Rule} */ { id }) => id;
  * @param {{ rules: Keyset, tab: RuleTab, conditions: Record<string, any>, isFiltered:
  *   boolean,
  * sort: Sort | undefined, names: Names, mayWrite: boolean, onAdd: () => void,
- * onRule: (rule: Rule) => void, onChange: (meant: RuleSelection) => void, onDelete: (meant: RuleSelection) => void }} props
+ * onRule: (rule: Rule) => void, onChange: (selection: RuleSelection) => void, onDelete: (selection: RuleSelection) => void }} props
  */
 export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayWrite, onAdd, onRule, onChange, onDelete }) {
   const { isComplete, error, refresh, onSight } = rules;

@@ -6,13 +6,13 @@ import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
 
-const COMPLETE = { said: 'yes', last_line: 'yes (complete last line)', not_known: 'unknown: the last line may be cut' };
-const MOST_ROWS = 5;
+const WHOLE = { said: 'yes', last_line: 'yes (complete last line)', not_known: 'unknown: the last line may be cut' };
+const SHOWN = 5;
 
 /** @param {{ trial: any }} props The answer of POST /sources/try. */
 export function TrialResult({ trial: { fault, content, trial } }) {
   if (content === null) return html`<${Notice} kind="bad">The source cannot be used: <span class="text">${fault}</span><//>`;
-  const overlaps = trial.overlaps.slice(0, MOST_ROWS);
+  const overlaps = trial.overlaps.slice(0, SHOWN);
   return html`
     <section class="stack" aria-label="Test result">
       ${trial.holds.map((reason) => html`<${Notice} key=${reason} kind="warn">weir would put this refresh on hold: <span class="text">${reason}</span><//>`)}
@@ -20,16 +20,13 @@ export function TrialResult({ trial: { fault, content, trial } }) {
         ['Entries', `${count(content.entries)} (${kinds(content)})`],
         ['Largest networks', [content.widest_v4, content.widest_v6].filter(Boolean).join(', ')],
         ['As of', content.last_modified === null ? 'unknown' : html`<${Ago} at=${content.last_modified} />`],
-        ['Complete', COMPLETE[/** @type {keyof typeof COMPLETE} */ (content.whole)]],
+        ['Complete', WHOLE[/** @type {keyof typeof WHOLE} */ (content.whole)]],
         ['Duplicates', content.doubled > 0 ? count(content.doubled) : null],
-        ['Invalid', faultText(content.faults)],
-        ['Refused by guard rails', faultText(content.refused)],
+        ['Invalid', faultsText(content.faults)],
+        ['Refused by guard rails', faultsText(content.refused)],
         ['Overlaps protected networks', content.protected.join(', ')],
         ['Overlaps never-block rules', trial.never_block.count === 0 ? null : neverText(trial.never_block)],
-        [
-          'Overlaps',
-          overlaps.length === 0 ? 'none' : `${overlaps.map(overlapText).join('; ')}${andMore(trial.overlaps.length, MOST_ROWS)}`,
-        ],
+        ['Overlaps', overlaps.length === 0 ? 'none' : `${overlaps.map(overlapText).join('; ')}${andMore(trial.overlaps.length, SHOWN)}`],
         ['Not checked', trial.left_out > 0 ? counted(trial.left_out, 'list or feed', 'lists and feeds') : null],
       ]} />
       <${Table} label="Effect on feeds" columns=${FEEDS} rows=${trial.feeds} keyOf=${(each) => `${each.kind} ${each.name} ${each.action}`} />
@@ -49,11 +46,11 @@ function kinds({ v4, v6, countries, asns }) {
 }
 
 /** @param {{ count: number, first: { place: string, message: string }[] }} faults */
-const faultText = ({ count: all, first: [first] }) => (all === 0 ? null : `${count(all)}, first ${first?.place}: ${first?.message}`);
+const faultsText = ({ count: all, first: [first] }) => (all === 0 ? null : `${count(all)}, first ${first?.place}: ${first?.message}`);
 
 /** @param {{ count: number, first: { list: string, value: string }[] }} rules */
 function neverText({ count: all, first }) {
-  const named = first.slice(0, MOST_ROWS);
+  const named = first.slice(0, SHOWN);
   return `${count(all)}: ${named.map(({ list, value }) => `${value} (${list})`).join(', ')}${andMore(all, named.length)}`;
 }
 

@@ -7,7 +7,7 @@ import { Badge } from '../../ui/badge.js';
 import { Card } from '../../ui/card.js';
 import { Loaded, Notice } from '../../ui/states.js';
 
-export function WebhooksCard() {
+export function Webhooks() {
   const live = useLive(manage('/webhooks'));
   return html`
     <${Card} title="Webhooks" note="Receivers of alerts." actions=${html`<a class="small" href=${link('/webhooks')}>Change or test</a>`}>

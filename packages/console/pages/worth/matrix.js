@@ -6,25 +6,25 @@ const MOST = 30;
 
 /** @param {{ lists: readonly WorthList[] }} props */
 export function Matrix({ lists }) {
-  const largest = lists.toSorted((a, b) => b.entries - a.entries).slice(0, MOST);
-  if (largest.length < 2) return html`<p class="soft">Only one list.</p>`;
+  const shown = lists.toSorted((a, b) => b.entries - a.entries).slice(0, MOST);
+  if (shown.length < 2) return html`<p class="soft">Only one list.</p>`;
   return html`
-    ${largest.length < lists.length && html`<p class="small soft">The ${MOST} largest lists.</p>`}
+    ${shown.length < lists.length && html`<p class="small soft">The ${MOST} largest lists.</p>`}
     <div class="table-box" role="region" aria-label="Overlap" tabindex="0">
       <table class="matrix">
         <caption class="hidden-visually">Entries of a row's list that the column's list contains too</caption>
         <thead>
           <tr>
             <td></td>
-            ${largest.map((list) => html`<th key=${list.id} scope="col" title=${list.name}><bdi>${list.name}</bdi></th>`)}
+            ${shown.map((list) => html`<th key=${list.id} scope="col" title=${list.name}><bdi>${list.name}</bdi></th>`)}
           </tr>
         </thead>
         <tbody>
-          ${largest.map(
+          ${shown.map(
             (list) => html`
               <tr key=${list.id}>
                 <th scope="row" title=${list.name}><a href=${linkToOverlap(list)}><bdi>${list.name}</bdi></a></th>
-                ${largest.map((other) => html`<${Cell} key=${other.id} list=${list} other=${other} />`)}
+                ${shown.map((other) => html`<${Cell} key=${other.id} list=${list} other=${other} />`)}
               </tr>
             `,
           )}
@@ -39,6 +39,6 @@ function Cell({ list, other }) {
   if (list.id === other.id) return html`<td class="itself"><span class="hidden-visually">same list</span></td>`;
   const entries = list.overlaps.find(({ name }) => name === other.name)?.entries ?? 0;
   if (entries === 0) return html`<td class="soft"><span aria-hidden="true">–</span><span class="hidden-visually">none</span></td>`;
-  const title = `${count(entries)} of ${counted(list.entries, 'entry', 'entries')} of ${list.name} in ${other.name}`;
-  return html`<td title=${title} style=${{ '--share': entries / list.entries }}>${shareText(entries, list.entries)}</td>`;
+  const text = `${count(entries)} of ${counted(list.entries, 'entry', 'entries')} of ${list.name} in ${other.name}`;
+  return html`<td title=${text} style=${{ '--share': entries / list.entries }}>${shareText(entries, list.entries)}</td>`;
 }

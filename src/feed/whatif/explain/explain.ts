@@ -5,9 +5,9 @@ import { secondOf } from '../../../clock.ts';
 import { RULE_RETENTION } from '../../../ports/stored/account-store.ts';
 import type { ChangeOrigin } from '../../../ports/stored/rule-store.ts';
 import type { AccessAction, Target } from '../../../rule.ts';
-import { contentOfFeed } from '../../build/render-feed.ts';
+import { contentAsked } from '../../build/render-feed.ts';
 import { readSnapshot } from '../../index/snapshot.ts';
-import { type Family, storedVariant, variantOf } from '../../variant.ts';
+import { type Family, storedVariant } from '../../variant.ts';
 import { explainFeed, isActive, type NeverBlockOutlook, neverBlockOutlook, roled } from './explain-feed.ts';
 import type { FeedExplanation, FeedSource, StoredAccessRule } from './explanation.ts';
 import { type NeverBlocked, neverBlockRule, type RemainingBlocks } from './remaining-blocks.ts';
@@ -132,8 +132,6 @@ async function feedSize(
   const { store, geo, guard, now } = options;
   const snapshot = await readSnapshot(store, { workspaceId: workspace.id, feedId: source.id }, now);
   if (snapshot === undefined) return undefined;
-  const { profile, guardRails } = snapshot.head;
-  const variant = variantOf({ action }, storedVariant(profile));
-  const { facts } = contentOfFeed(snapshot, variant, secondOf(now.wall), geo, guard(guardRails).protected);
+  const { facts } = contentAsked(snapshot, { action }, secondOf(now.wall), geo, guard);
   return { entries: facts.entryCount, limit: facts.entryLimit };
 }

@@ -49,7 +49,7 @@ export class Listed {
   }
 }
 
-export function pushRanges(set: AddressSet, { v4, v6 }: { readonly v4: Uint32Array; readonly v6: Uint32Array }): void {
+function pushRanges(set: AddressSet, { v4, v6 }: { readonly v4: Uint32Array; readonly v6: Uint32Array }): void {
   set.v4.pushAll(v4);
   set.v6.pushAll(v6);
 }
