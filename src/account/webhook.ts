@@ -92,7 +92,7 @@ export interface ReportedItem {
 }
 
 /** Position of a webhook's announcements. */
-export interface Told {
+export interface Announced {
   readonly items: Readonly<Record<string, ReportedItem>>;
   /** All audit rows up to this one, and `seen` beyond it, were processed. */
   readonly audit: number;

@@ -44,9 +44,9 @@ export interface PlannedUndo {
 
 /** Dropped changes (SPEC D9.10); deleted lists (D9.11). */
 const GIVEN_UP = 'too much has changed since; undo is no longer possible';
-const GONE = `its list is deleted, and no rule can return to it; weir list restore brings back the list with its rules for ${inWords(RESTORE_PERIOD)}`;
+const LIST_DELETED = `its list is deleted, and no rule can return to it; weir list restore brings back the list with its rules for ${inWords(RESTORE_PERIOD)}`;
 
-export const notUndoable = ({ isGone }: Pick<BatchInfo, 'isGone'>): string => (isGone ? GONE : GIVEN_UP);
+export const notUndoable = ({ isListDeleted }: Pick<BatchInfo, 'isListDeleted'>): string => (isListDeleted ? LIST_DELETED : GIVEN_UP);
 
 /** Newest first. Rejects with NOT_FOUND, and with REFUSED if nothing can be undone. */
 export async function planUndo(

@@ -15,8 +15,8 @@ const shareJson = ({ entries, v4, v6 }: Share) => ({ entries, addresses_v4: v4, 
 
 /** Rejects with an error for the caller. */
 export interface OverlapCounter {
-  /** `shown`: UUID of a list that is always included. */
-  lists(workspaceId: string, shown?: string): Promise<WorkspaceOverlap>;
+  /** `selected`: UUID of a list that is always included. */
+  lists(workspaceId: string, selected?: string): Promise<WorkspaceOverlap>;
   detail(workspaceId: string, list: Pick<AccessList, 'id' | 'name'>): Promise<OverlapDetail>;
 }
 
@@ -56,7 +56,7 @@ export async function overlapJson(store: OverlapStore, workspaceId: string, { at
     at: isoTime(at),
     detections: { days: OVERLAP_DAYS, count: detections.count, first: isoTime(detections.first) },
     lists: lists.map((list) => listJson(list, copies.get(list.id) ?? [], hits.of(list.id))),
-    dropped: hits.whole,
+    dropped: hits.total,
     lists_left_out: listsLeftOut,
   };
 }

@@ -1,5 +1,5 @@
 import type { Kind } from '../rule.ts';
-import { SHOWN, shown } from './check.ts';
+import { MOST_QUOTED, quoted } from './check.ts';
 import { type BatchFault, type EntryFault, errorTexts, MOST_DETAILS } from './faults.ts';
 import { withDuration } from './instant.ts';
 import { LIMITS } from './limits.ts';
@@ -186,8 +186,8 @@ const exactly = (_key: string, value: unknown, { source = '' }: { source?: strin
 
 /** For the response; an unparsed entry by the beginning of its text. */
 function quotedEntry(bytes: Buffer, span: EntrySpan): BatchFault['value'] {
-  if (sizeFault(span) === undefined) return shown(parse(bytes, span));
-  return `${bytes.toString('utf8', span.start, span.start + SHOWN * 4).slice(0, SHOWN)}…`;
+  if (sizeFault(span) === undefined) return quoted(parse(bytes, span));
+  return `${bytes.toString('utf8', span.start, span.start + MOST_QUOTED * 4).slice(0, MOST_QUOTED)}…`;
 }
 
 function parseEntry(version: 1 | 2, entry: Fields, check: EnvelopeCheck, warnings: string[]): Signal | EnvelopeFaults {
@@ -197,6 +197,6 @@ function parseEntry(version: 1 | 2, entry: Fields, check: EnvelopeCheck, warning
 }
 
 function refusalsOf(version: 1 | 2, entry: Fields): BatchFault[] {
-  if (version === 1) return eventRefusals(entry).map((fault) => ({ ...fault, value: shown(entry[fault.field]) }));
-  return envelopeRefusals(entry).map((fault) => ({ ...fault, value: shown(refusedRuleType(entry)) }));
+  if (version === 1) return eventRefusals(entry).map((fault) => ({ ...fault, value: quoted(entry[fault.field]) }));
+  return envelopeRefusals(entry).map((fault) => ({ ...fault, value: quoted(refusedRuleType(entry)) }));
 }

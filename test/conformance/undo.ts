@@ -159,7 +159,7 @@ export function undoConformance(driver: StoreDriver): void {
     await land([{ batchId: undo, listId: list.id, change: { change: 'undo', batchId: both } }]);
     const told = async (id: string) => {
       const found = (await store.batch(workspace.id, id))!;
-      return [found.undoable, found.isGone];
+      return [found.undoable, found.isListDeleted];
     };
     for (const id of [alone, both, named, undo]) assert.deepEqual(await told(id), [true, false]);
     await store.deleteList(workspace.id, list.id);
@@ -388,7 +388,8 @@ export function undoConformance(driver: StoreDriver): void {
     assert.deepEqual([await kept(), await counted()], [17, 17]);
 
     const sweep = (mostPrevious: number) => store.sweep({ now, rulesExpiredBefore: 0, auditBefore: 0, limit: 2, mostPrevious });
-    const follow = (known: KnownRules) => store.follow(workspace.id, null, now, known, { ...collectingSink().sink, list() {}, gone() {} });
+    const follow = (known: KnownRules) =>
+      store.follow(workspace.id, null, now, known, { ...collectingSink().sink, list() {}, removed() {} });
     const undoable = async () => (await store.batches(workspace.id, { limit: 9 })).map((batch) => batch.undoable).reverse();
     const state = async () => JSON.stringify(await rules());
     assert.equal(await sweep(17), 0);

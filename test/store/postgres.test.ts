@@ -378,7 +378,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     });
     const follow = async (listId: string) => {
       const told: string[] = [];
-      const sink = { ...collectingSink().sink, list: (key: string) => void told.push(key), gone: () => undefined };
+      const sink = { ...collectingSink().sink, list: (key: string) => void told.push(key), removed: () => undefined };
       const head = await store.follow(workspaceId, listId, T0, { change: 0, lists: new Set(), isNewFeed: true }, sink);
       return { head: head === 'too_far' ? undefined : head, told };
     };

@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { count, shortCount } from '../format.js';
-import { moved, readingAt, shownOf, spanOf } from './plot-reading.js';
+import { moved, readingAt, spanOf, visibleRange } from './plot-reading.js';
 
 const HEIGHT = 180;
 
@@ -84,7 +84,7 @@ export function Plot({ label, times, series, days = false, span, onSpan }) {
             x: {
               time: true,
               // uPlot would draw a single point as the first of a thousand days.
-              range: () => shownOf(now.current.times, span, days),
+              range: () => visibleRange(now.current.times, span, days),
             },
             y: {
               range: (_plot, _least, most) => [0, Math.max(4, (most ?? 0) * 1.1)],

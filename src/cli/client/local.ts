@@ -57,8 +57,8 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     takeWebhookTest: () => 0,
     trySource: async (job) => (await import('../sources/trial.ts')).trySource(context, store, job),
     files: ABSENT,
-    worth: {
-      lists: async (id, shown) => (await import('../../feed/whatif/overlap/overlap.ts')).overlapOf(id, shown, await parts()),
+    overlap: {
+      lists: async (id, selected) => (await import('../../feed/whatif/overlap/overlap.ts')).overlapOf(id, selected, await parts()),
       async detail(_, list) {
         const { guard, ...rest } = await parts();
         return (await import('../../feed/whatif/overlap/detail.ts')).detailOf(workspace, list, { ...rest, guard: guard(workspace) });
@@ -72,7 +72,7 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
         return feedMeasurer({ ...rest, geo: () => geo, shares: async () => undefined }).measure(request);
       },
     },
-    room: { audit: config.maxAuditMb * MEBIBYTE, answers: 0 },
+    quota: { audit: config.maxAuditMb * MEBIBYTE, answers: 0 },
     guardRails: servedSettings(config).guardRails,
     testExpression: unavailable,
     backtests: ABSENT,
@@ -90,7 +90,7 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     sleep: unavailable,
     stepsOf: () => step,
     turnOf: async () => undefined,
-    late: { inTime: (_, work) => work(), find: () => undefined },
+    asyncOperations: { inTime: (_, work) => work(), find: () => undefined },
     inTurn: (work) => work(),
     patience: Number.POSITIVE_INFINITY,
     selections: {
@@ -130,6 +130,6 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     },
     step,
     pause: async () => {},
-    isGone: () => false,
+    isDisconnected: () => false,
   };
 }

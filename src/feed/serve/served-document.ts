@@ -195,8 +195,8 @@ export class ServedDocument {
     const { outcome } = current;
     const { confirmed } = snapshot;
     if (outcome.kind === 'document' && current.confirmed !== confirmed) {
-      const told = outcome.isPublished ? outcome.lastModified : 0;
-      const record = await this.#record(served, { hash: outcome.hash, snapshotAt: confirmed.readAt, second: secondOf(now), told });
+      const lastModified = outcome.isPublished ? outcome.lastModified : 0;
+      const record = await this.#record(served, { hash: outcome.hash, snapshotAt: confirmed.readAt, second: secondOf(now), lastModified });
       if (!agrees(record, outcome, secondOf(now)) || served.state.current !== current) return false;
     }
     const extended = { ...current, outcome: { ...outcome, staleSince: undefined }, confirmed, freshUntil: confirmed.freshUntil };

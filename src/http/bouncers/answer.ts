@@ -62,7 +62,7 @@ export const MANY_REPORTS: HttpFault = {
   headers: { 'Retry-After': '5' },
 };
 const NOTHING = jsonAnswer(200, 'null', NO_STORE);
-const TAKEN = jsonAnswer(201, '{"message":"usage metrics are stored"}', NO_STORE);
+const STORED = jsonAnswer(201, '{"message":"usage metrics are stored"}', NO_STORE);
 const HEADERS = [
   'Content-Type',
   'application/json; charset=utf-8',
@@ -131,9 +131,9 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
       const { workspaceId, keyId, listId } = caller;
       bouncers.reported(nameOf(caller, client), storedMetrics(usage), now());
       const windows = hitWindows(usage, keyId);
-      if (windows.length === 0) return TAKEN;
+      if (windows.length === 0) return STORED;
       try {
-        return (await hits(workspaceId, { listId, windows })) ? TAKEN : MANY_REPORTS;
+        return (await hits(workspaceId, { listId, windows })) ? STORED : MANY_REPORTS;
       } catch {
         // The writer has reported it.
         return { status: 500 };

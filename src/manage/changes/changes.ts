@@ -24,14 +24,14 @@ interface Given {
   /** Whether the caller may read the audit log. */
   readonly withAudit: boolean;
   /** Quota, bytes; 0 = no limit. */
-  readonly room: number;
+  readonly quota: number;
   readonly step: Step;
 }
 
 const OF_AUDIT: ReadonlySet<ChangeKind> = new Set(['settings', 'lists', 'keys']);
 
 /** Rejects with USAGE and NOT_FOUND. */
-export async function changesJson(store: StoreReads, workspaceId: string, asked: ChangesAsked, { now, withAudit, room, step }: Given) {
+export async function changesJson(store: StoreReads, workspaceId: string, asked: ChangesAsked, { now, withAudit, quota, step }: Given) {
   const { since, feed, list, kind, limit, after } = asked;
   if (feed !== undefined && list !== undefined) throw fieldFault('list', 'cannot be combined with feed');
   const begun = after === undefined ? undefined : placeOf(after);
@@ -44,7 +44,7 @@ export async function changesJson(store: StoreReads, workspaceId: string, asked:
   return {
     since: isoTime(since),
     until: isoTime(until),
-    known_since: await knownSince(store, workspaceId, { now, since, room, withAudit }),
+    known_since: await knownSince(store, workspaceId, { now, since, quota, withAudit }),
     changes: entries.map(({ at, key, json }): EntryJson => ({ id: `${at} ${key}`, ...json })),
     next: next && JSON.stringify([until, next.at, next.key]),
   };

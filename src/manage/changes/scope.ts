@@ -48,11 +48,11 @@ async function scope(store: ScopeStore, workspaceId: string, id: string): Promis
 
 type HistoryStore = Pick<StoreReads, 'historyStart' | 'workspace' | 'usedBytesOf' | 'allRuns'>;
 
-/** At most `since` if nothing was lost since the workspace was created (ms). `room`: quota, bytes; 0 = no limit. */
+/** At most `since` if nothing was lost since the workspace was created (ms). `quota`: bytes; 0 = no limit. */
 export async function knownSince(
   store: HistoryStore,
   workspaceId: string,
-  { now, since, room, withAudit }: { readonly now: number; readonly since: number; readonly room: number; readonly withAudit: boolean },
+  { now, since, quota, withAudit }: { readonly now: number; readonly since: number; readonly quota: number; readonly withAudit: boolean },
 ) {
   const [oldest, workspace, used, runs] = await Promise.all([
     store.historyStart(workspaceId),
@@ -62,7 +62,7 @@ export async function knownSince(
   ]);
   const known = (from: number) => isoTime(from <= (workspace?.createdAt ?? 0) ? Math.min(from, since) : from)!;
   // Above half of its quota the log keeps only seven days, and stays large for a while.
-  const isShortened = room > 0 && used.audit > room / 4;
+  const isShortened = quota > 0 && used.audit > quota / 4;
   const full = [...Map.groupBy(runs, ({ sourceId }) => sourceId).values()].filter((own) => own.length >= STORED_RUNS);
   return {
     rules: known(Math.max(now - RULE_RETENTION, oldest.rules)),

@@ -6,7 +6,7 @@ import type { FieldChange, PlannedChange } from './plan.ts';
 
 /** Deletions with a preview; others are only listed. */
 const MOST_PREVIEWS = 100;
-const SHOWN = 120;
+const MOST_CHARACTERS = 120;
 
 const SIGNS = { add: '+', change: '~', remove: '-' } as const;
 
@@ -19,7 +19,7 @@ function valueText(value: unknown): string {
         : typeof value === 'string' && !/^[\w.:/@+…-]+$/.test(value)
           ? JSON.stringify(value)
           : String(value);
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 }
 
 const fieldText = ({ field, before, after }: FieldChange) =>

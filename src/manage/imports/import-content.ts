@@ -77,9 +77,9 @@ export async function readImport(
 }
 
 async function* pieces(bytes: Uint8Array, pause: () => Promise<void>): AsyncGenerator<Buffer> {
-  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let at = 0; at < whole.length; at += PIECE) {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0; at < buffer.length; at += PIECE) {
     if (at > 0) await pause();
-    yield whole.subarray(at, at + PIECE);
+    yield buffer.subarray(at, at + PIECE);
   }
 }

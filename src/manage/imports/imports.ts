@@ -23,7 +23,7 @@ import { type ImportReplacePorts, replaceByImport } from './import-replace.ts';
 
 export interface ImportPorts extends ImportReplacePorts, Pick<RuleManagement, 'explainer'> {
   readonly store: ImportReplacePorts['store'] & Pick<StoreReads, 'workspace' | 'directory'>;
-  readonly isGone: () => boolean;
+  readonly isDisconnected: () => boolean;
   readonly geo: () => GeoDatabase;
 }
 
@@ -107,10 +107,10 @@ async function replaced(ports: ImportPorts, request: ImportRequest, content: Imp
 }
 
 async function sent(ports: ImportPorts, request: ImportRequest, content: ImportContent): Promise<Imported | Refused> {
-  const { accept, pause, isGone } = ports;
+  const { accept, pause, isDisconnected } = ports;
   const { batches, faults, left } = await inBatches(content, pause);
   const entries = await written(batches, request, pause);
-  const done: Sent = request.preview ? await previewBatches(ports, entries) : { results: await submitAll(accept, entries, isGone) };
+  const done: Sent = request.preview ? await previewBatches(ports, entries) : { results: await submitAll(accept, entries, isDisconnected) };
   const { results } = done;
   const [first] = results;
   // A fault of list, key or limits: nothing was accepted.
@@ -155,11 +155,11 @@ async function written(
 }
 
 /** Stops at a refusal that concerns all batches, or when the client disconnects. */
-async function submitAll(accept: Accept, batches: readonly WrittenBatch[], isGone: () => boolean): Promise<BatchResult[]> {
+async function submitAll(accept: Accept, batches: readonly WrittenBatch[], isDisconnected: () => boolean): Promise<BatchResult[]> {
   const results: BatchResult[] = [];
   let over: Refusal | undefined;
   for (const batch of batches) {
-    if (isGone()) over ??= { code: 'REFUSED', message: 'the client disconnected' };
+    if (isDisconnected()) over ??= { code: 'REFUSED', message: 'the client disconnected' };
     if (over !== undefined) results.push({ refused: { ...over, message: `not sent: ${over.message}` } });
     else {
       const result = await accept({ ...batch, dryRun: false });

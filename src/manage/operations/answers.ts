@@ -8,7 +8,7 @@ import { type Operation, operation } from '../operation.ts';
 
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7002';
 
-export const LATE = answerOf('LateAnswer', {
+export const PENDING_ANSWER = answerOf('LateAnswer', {
   answer: [ID, 'The id of the operation.'],
   landed: [false, 'Always false: it is not known yet what has been applied.'],
 });
@@ -20,11 +20,11 @@ export const ANSWER_OPERATIONS: readonly Operation[] = [
   operation('getAnswer', 'GET /answers/{answer}', null, {
     summary: 'Get the result of an asynchronous operation',
     description: `Returns 202 until the operation is done, then its status and body, errors included, for ${inWords(RESULT_RETENTION)} and to the same key. Only the process that ran the operation has the result.`,
-    answer: LATE,
+    answer: PENDING_ANSWER,
     refusals: { 404: none(ID) },
-    async run({ late, caller }, { params }) {
+    async run({ asyncOperations, caller }, { params }) {
       const id = params.answer!.toLowerCase();
-      const found = late.find(caller, id);
+      const found = asyncOperations.find(caller, id);
       if (found === undefined) throw new WeirError('NOT_FOUND', none(id));
       return found;
     },

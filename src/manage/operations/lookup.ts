@@ -164,6 +164,6 @@ async function lookUp(context: ManageContext, { target: text, action = 'block', 
     }),
     feeds_left_out: explained.feedsLeftOut,
     dropped,
-    ...path?.whole,
+    ...path?.summary,
   };
 }

@@ -114,8 +114,8 @@ export async function testWebhook(
   const at = send.now();
   const text = `this is a test of the webhook ${JSON.stringify(webhook.name)}`;
   const change = { key: 'test', is: 'happened', state: 'test', text, urgent: false, at } as const;
-  const told = (await store.webhookStates(workspaceId)).find((state) => state.id === id)?.told.items ?? {};
-  const [attention, urgent] = [Object.values(told).length, Object.values(told).filter((item) => item.urgent).length];
+  const announced = (await store.webhookStates(workspaceId)).find((state) => state.id === id)?.announced.items ?? {};
+  const [attention, urgent] = [Object.values(announced).length, Object.values(announced).filter((item) => item.urgent).length];
   const message = { id: randomUUID(), at, changes: [change], attention, urgent, tries: 0, isTest: true } as const;
   const workspace = { id: workspaceId, name: (await store.workspace(workspaceId))?.name ?? '' };
   return sendMessage(send, webhook, message, { webhook: webhook.name, workspace }, new AbortController().signal);

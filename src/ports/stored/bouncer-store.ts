@@ -48,7 +48,7 @@ export interface Bouncer {
 
 export interface BouncerReads {
   /** The decision log of a feed after this row (0: all), oldest first. */
-  told(workspaceId: string, feedId: string | null, after: number): Promise<LogRow[]>;
+  logRecords(workspaceId: string, feedId: string | null, after: number): Promise<LogRow[]>;
   /** Sorted by key, name and address. A place is `key address name`. */
   bouncerPage(workspaceId: string, page: PageRequest): Promise<Page<Bouncer>>;
 }

@@ -126,7 +126,7 @@ const OTHER_CONTENT = 'another content was sent for the same list';
 const IDLE = 'it received nothing for ten minutes, and another replacement needed its slot: send it again';
 
 /** Retention of ended replacements, and of those that receive no more content, ms. */
-const KEPT = 7 * 86_400_000;
+const ENDED_RETENTION = 7 * 86_400_000;
 const OPEN_RETENTION = 86_400_000;
 /** Retention of a content on hold without a decision, ms. */
 const ON_HOLD_RETENTION = 30 * 86_400_000;
@@ -150,5 +150,5 @@ export function* sweepReplacements(now: number, limit: number): Work<number> {
     );
   if (pieces.length > 0) return pieces.length;
   const open = yield* run(`DELETE FROM replacements WHERE state IN ('open', 'planned') AND touched_at < $1`, now - OPEN_RETENTION);
-  return open + (yield* run(`DELETE FROM replacements WHERE state IN ('done', 'failed') AND touched_at < $1`, now - KEPT));
+  return open + (yield* run(`DELETE FROM replacements WHERE state IN ('done', 'failed') AND touched_at < $1`, now - ENDED_RETENTION));
 }

@@ -13,7 +13,7 @@ import { composedFeeds } from './feeds.ts';
 import { listCount } from './lists.ts';
 import { type DeletedSource, requireQuotaForSource, restoreDeletedSource } from './sources.ts';
 
-const KEPT = 'SELECT * FROM deleted_lists WHERE workspace_pk = $1 AND until > ';
+const RESTORABLE = 'SELECT * FROM deleted_lists WHERE workspace_pk = $1 AND until > ';
 
 export function* deletedFeeds(workspaceId: string, now: number): Work<DeletedFeed[]> {
   const rows = yield* all(
@@ -35,7 +35,7 @@ export function* deletedFeeds(workspaceId: string, now: number): Work<DeletedFee
 export const deletedChanges = {
   *restoreDeleted(now, workspaceId, id, { name, maxLists = 0, maxSources = 0 }, { by } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
-    const found = yield* one(`${KEPT}${now} AND id = $2 ORDER BY until DESC LIMIT 1`, workspacePk, id);
+    const found = yield* one(`${RESTORABLE}${now} AND id = $2 ORDER BY until DESC LIMIT 1`, workspacePk, id);
     if (found === undefined)
       throw new WeirError('NOT_FOUND', `nothing with the id "${id}" was deleted in the last ${RESTORE_PERIOD / DAY} days`);
     const number = Number(found.list_pk);

@@ -30,10 +30,14 @@ export const webhookStateChanges = {
   },
 } satisfies Changes<Pick<WebhookWrites, 'writeLog' | 'writeDeliveries' | 'reportProcess'>>;
 
-function* writeLog({ id, told, message }: LogUpdate): Work<void> {
+function* writeLog({ id, announced, message }: LogUpdate): Work<void> {
   if (id === SERVICE_WEBHOOK)
-    yield* run('INSERT INTO webhook_states (hook_id, told, last_at) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING', id, JSON.stringify(told));
-  yield* run('UPDATE webhook_states SET told = $2 WHERE hook_id = $1', id, JSON.stringify(told));
+    yield* run(
+      'INSERT INTO webhook_states (hook_id, told, last_at) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING',
+      id,
+      JSON.stringify(announced),
+    );
+  yield* run('UPDATE webhook_states SET told = $2 WHERE hook_id = $1', id, JSON.stringify(announced));
   if (message === undefined) return;
   yield* run(
     'UPDATE webhook_states SET message = $2, next_at = $3, last_at = $3 WHERE hook_id = $1',

@@ -17,7 +17,7 @@ import { numberOrNull, type Row } from '../rows.ts';
 import { all, type Changes, one, type Reads, run, runRows, type Value, type Work } from '../work.ts';
 import { fairShare } from './fair-share.ts';
 
-const TOLD = `SELECT seq, entries FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq > $3 ORDER BY seq`;
+const LOG_ROWS = `SELECT seq, entries FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq > $3 ORDER BY seq`;
 const REPLACED =
   'DELETE FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2 AND seq <= $3 RETURNING workspace_pk, length(entries) AS bytes';
 const LAST = 'SELECT max(seq) AS seq FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2';
@@ -30,7 +30,7 @@ const PULLED = 'SELECT feed_id, max(last_pull) AS at FROM bouncers WHERE workspa
 const feedKey = (feedId: string | null) => feedId ?? '';
 
 export function* logRows(workspaceId: string, feedId: string | null, after: number): Work<LogRow[]> {
-  const rows = yield* all(TOLD, workspaceId, feedKey(feedId), after);
+  const rows = yield* all(LOG_ROWS, workspaceId, feedKey(feedId), after);
   return rows.map(({ seq, entries }) => ({ seq: Number(seq), bytes: entries as Uint8Array }));
 }
 
@@ -135,10 +135,10 @@ const valuesOf = (bouncer: Bouncer): Value[] => [
 const CHANGED = COLUMNS.filter(
   (column) => !['key_id', 'user_agent', 'address', 'first_seen', 'metrics', 'metrics_at', 'last_stream'].includes(column),
 );
-const HELD: readonly string[] = ['decisions', 'networks', 'left_out_networks', 'left_out_addresses'];
+const CURRENT: readonly string[] = ['decisions', 'networks', 'left_out_networks', 'left_out_addresses'];
 /** A refused poll leaves the previous values. */
 const changedTo = (column: string) =>
-  HELD.includes(column)
+  CURRENT.includes(column)
     ? `${column} = CASE WHEN excluded.refusal IS NULL THEN excluded.${column} ELSE known.${column} END`
     : `${column} = excluded.${column}`;
 // Values unknown to this process remain.
@@ -189,7 +189,7 @@ const OLDEST_OF_KEY = oldest(' AND key_id = $3');
 
 const countsIn = (rows: readonly Row[]) => rows.map(({ count }) => Number(count));
 
-export const bouncerReads = { told: logRows, bouncerPage } satisfies Reads<BouncerReads>;
+export const bouncerReads = { logRecords: logRows, bouncerPage } satisfies Reads<BouncerReads>;
 
 export const bouncerChanges = {
   recordLog: (_now, ...args) => appendLog(...args),
