@@ -6,8 +6,8 @@ import { newHttpCounts } from '../http/counts.ts';
 import { type DeviceLedger, deviceLedger, pollOf } from '../http/device-ledger.ts';
 import type { HttpCounts } from '../ports/http-counts.ts';
 import { startFailureLog } from '../runtime/ledgers/failed-keys.ts';
-import { startKeyUsage } from '../runtime/ledgers/key-usage.ts';
 import { startUsageWriter } from '../runtime/ledgers/usage-writer.ts';
+import { everyMinute } from '../schedule/debounce.ts';
 import type { Base } from './base.ts';
 
 const { now, monotonic } = systemClock;
@@ -44,6 +44,10 @@ export function startKeys({ store, log, logger, onStop }: Base, { counts, device
     });
   const authentication = authenticator({ store, now, monotonic, counts, ...(onInvalid && { onInvalid }) });
   onStop(startFailureLog(authentication.takeFailed, log));
-  onStop(startKeyUsage(authentication.takeUsed, store, (err) => logger.warn({ err }, 'the last use of keys could not be written')));
+  const writeUse = async () => {
+    const used = authentication.takeUsed();
+    if (used.length > 0) await store.touchKeys(used);
+  };
+  onStop(everyMinute(() => writeUse().catch((err) => logger.warn({ err }, 'the last use of keys could not be written'))));
   return authentication;
 }

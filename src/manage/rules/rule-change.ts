@@ -58,7 +58,7 @@ function settings(set: readonly StoredRule[], edit: RuleEdit, now: number): List
 }
 
 /** One kind and list per operation. */
-export function operationsOn(
+function operationsOn(
   rules: readonly StoredRule[],
   operationOf: (kind: StoredRule['kind'], ids: readonly number[]) => RuleOperation,
 ): ListOperation[] {
