@@ -11,7 +11,6 @@ import { everyMinute } from '../schedule/debounce.ts';
 import type { Base } from './base.ts';
 
 const { now, monotonic } = systemClock;
-const MINUTE = 60_000;
 
 export interface Seen {
   readonly counts: HttpCounts;
@@ -24,11 +23,7 @@ export interface Seen {
 export function startSeen({ store, feedThread, log, onStop }: Base): Seen {
   const watch = new FeedWatch(log, now, feedThread?.shares);
   const activity = activityCounter(now);
-  const timer = setInterval(() => void activity.turn(store), MINUTE).unref();
-  onStop(async () => {
-    clearInterval(timer);
-    await activity.turn(store);
-  });
+  onStop(everyMinute(() => activity.turn(store)));
   const devices = feedThread && deviceLedger(now);
   const past = devices && startUsageWriter({ store, devices, sizes: watch.sizes, log, now });
   onStop(() => past?.stop());
