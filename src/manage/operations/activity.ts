@@ -10,7 +10,7 @@ import {
   NO_ACTIVITY,
 } from '../../ports/activity.ts';
 import { KEPT_DAYS } from '../../ports/history.ts';
-import { pageOf } from '../../ports/stored/paginate.ts';
+import { devicePage } from '../../ports/stored/paginate.ts';
 import type { ManageContext } from '../context.ts';
 import { deviceJson, deviceNames } from '../devices/device-json.ts';
 import { anyFeedId, findKeyNamed } from '../find.ts';
@@ -162,7 +162,6 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
     }),
     answer: pageSchema('Devices', 'devices', DEVICE),
     async run({ store, workspaceId }, { query: { key, ...query } }) {
-      const { after, limit } = pageRequest(query, BY_ID);
       // An unknown key has no devices.
       const keyId =
         key === undefined
@@ -174,8 +173,7 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
                 return key;
               },
             );
-      const which = { limit: limit + 1, ...(after !== null && { after }), ...(keyId !== undefined && { keyId }) };
-      const page = pageOf(await store.devices(workspaceId, which), limit, ({ id }) => id);
+      const page = await devicePage(store, workspaceId, pageRequest(query, BY_ID), keyId === undefined ? {} : { keyId });
       return { page, names: await deviceNames(store, workspaceId, page.items) };
     },
     show: ({ page, names }) => ({ body: pageBody('devices', page, (each) => deviceJson(each, names)) }),
