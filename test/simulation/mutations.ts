@@ -33,13 +33,13 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'without a record a content begins now': {
     in: 'feeds',
     file: 'feed/serve/last-modified.ts',
-    from: 'dated(Math.max(Math.min(Math.floor(readAt / 1000), second), shown), { sharesInstant: true, isPublished: false })',
+    from: 'dated(Math.max(Math.min(Math.floor(readAt / 1000), second), previous), { sharesInstant: true, isPublished: false })',
     to: 'dated(Math.max(second, earliest))',
   },
   'dates go back': {
     in: 'feeds',
     file: 'feed/serve/last-modified.ts',
-    from: 'dated(Math.max(older, shown), { sharesInstant: true })',
+    from: 'dated(Math.max(older, previous), { sharesInstant: true })',
     to: 'dated(older, { sharesInstant: true })',
   },
   'a snapshot is confirmed by any read': {
@@ -57,8 +57,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'of several messages the last is passed over': {
     in: 'landing',
     file: 'stream/partition.ts',
-    from: 'piece[taken - 1].offset + 1;',
-    to: 'piece[taken - 1].offset + (taken > 3 ? 2 : 1);',
+    from: 'piece[consumed - 1].offset + 1;',
+    to: 'piece[consumed - 1].offset + (consumed > 3 ? 2 : 1);',
   },
   'landing begins at the oldest message': {
     in: 'landing',
@@ -93,13 +93,13 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'a lease lasts until its holder says otherwise': {
     in: 'lease',
     file: 'runtime/sources/lease.ts',
-    from: 'if (at - claimedAt < HELD / 3) return lease;',
-    to: 'if (lease !== undefined || at - claimedAt < HELD / 3) return lease;',
+    from: 'if (at - claimedAt < LEASE / 3) return lease;',
+    to: 'if (lease !== undefined || at - claimedAt < LEASE / 3) return lease;',
   },
   'an answer that comes too late counts': {
     in: 'lease',
     file: 'runtime/sources/lease.ts',
-    from: ' || monotonic() - at >= HELD',
+    from: ' || monotonic() - at >= LEASE',
     to: '',
   },
   'the time of a claim is that of its answer': {

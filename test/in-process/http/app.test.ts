@@ -293,8 +293,8 @@ test('D15.58, D36.3 each request to management begins when its turn has come, an
 test('D15.55 of what one workspace asks for long at one address two requests are worked on', async () => {
   const open: (() => void)[] = [];
   const untilLanded = () => new Promise<number>((resolve) => open.push(() => resolve(1)));
-  const late = { inTime: (_: unknown, work: () => unknown) => work() };
-  const ports = { untilLanded, late, store: {}, stepsOf: () => (work: () => unknown) => work(), turnOf: async () => undefined };
+  const asyncOperations = { inTime: (_: unknown, work: () => unknown) => work() };
+  const ports = { untilLanded, asyncOperations, store: {}, stepsOf: () => (work: () => unknown) => work(), turnOf: async () => undefined };
   const { app } = world({ manage: ports as unknown as AppParts['manage'], permissions: ['rules:write'] });
   const payload = JSON.stringify({ list: 'edge', preview: true });
   const ask = () => inject(app, { method: 'POST', url: '/v1/manage/rules/delete', headers: HEADERS, payload });
@@ -358,7 +358,7 @@ test('D36.9 of changes of one workspace one at a time is with the store', async 
     createList: () => new Promise((_, reject) => open.push(() => reject(new WeirError('REFUSED', 'no')))),
   };
   const ports = {
-    ...{ store, room: { audit: 0, answers: 0 }, inTurn: fewAtOnce(1), stepsOf: () => (work: () => unknown) => work() },
+    ...{ store, quota: { audit: 0, answers: 0 }, inTurn: fewAtOnce(1), stepsOf: () => (work: () => unknown) => work() },
     ...{ turnOf: async () => undefined, patience: 60_000 },
   };
   const { app } = world({ manage: ports as unknown as AppParts['manage'], permissions: ['manage'] });
@@ -381,8 +381,8 @@ test('D43.12 reads and changes of a workspace that do not get their turn soon ar
     createList: () => answered({}),
   };
   const ports = {
-    ...{ store, patience: 0, room: { audit: 0, answers: 0 }, inTurn: fewAtOnce(1), untilLanded: () => answered(1) },
-    ...{ late: { inTime: (_: unknown, work: () => unknown) => work() } },
+    ...{ store, patience: 0, quota: { audit: 0, answers: 0 }, inTurn: fewAtOnce(1), untilLanded: () => answered(1) },
+    ...{ asyncOperations: { inTime: (_: unknown, work: () => unknown) => work() } },
     ...{ stepsOf: () => (work: () => unknown) => work(), turnOf: async () => undefined },
   };
   const { app } = world({ manage: ports as unknown as AppParts['manage'], permissions: ['manage', 'rules:write'] });
