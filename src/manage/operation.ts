@@ -24,9 +24,9 @@ export interface OperationSpec<Q extends TObject, B extends TObject, T> {
   readonly description?: string;
   /** Also for keys bound to a list. */
   readonly bound?: true;
-  /** Others are refused. */
+  /** Refuses other parameters. */
   readonly query?: Q;
-  /** Others are refused. */
+  /** Refuses other fields. */
   readonly body?: B;
   /** A body that is not JSON. */
   readonly rawBody?: { readonly type: string; readonly example: string };
