@@ -4,7 +4,7 @@ import { NAME_RULE, nameFault } from '../../account/name.ts';
 import { hasCode } from '../../errors.ts';
 import type { WorkspaceState } from '../../ports/stored/transaction-store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
-import { type About, OTHER_SECRET, type Entry, type FileKind, flat, isSame, type Thing, type Wanted } from './kind.ts';
+import { type About, type Entry, type FileKind, flat, isSame, OTHER_SECRET, type Thing, type Wanted } from './kind.ts';
 import type { WorkspaceFile } from './schema.ts';
 import { FILE_KINDS } from './table.ts';
 
