@@ -57,7 +57,7 @@ const COLUMNS = [
 const SORTS = /** @type {const} */ ([
   ['rules', 'Rule changes'],
   ['settings', 'Changes of settings, lists and keys'],
-  ['refreshes', 'Failed and held source refreshes'],
+  ['refreshes', 'Source refreshes that failed or are on hold'],
 ]);
 
 /** Warns where history is shorter than the requested time. @param {{ window: ChangeWindow }} props */
