@@ -1,7 +1,7 @@
 /** Storage key: a tab's workspace in the session storage, the last choice in the local storage. */
 const CHOSEN = 'weir-workspace';
 
-/** Sent with every request, so that no change reaches another workspace. @type {string | null} */
+/** Sent with every request: no change reaches another workspace. @type {string | null} */
 let workspace = sessionStorage.getItem(CHOSEN) ?? localStorage.getItem(CHOSEN);
 
 /**

@@ -108,11 +108,4 @@ export interface ManageContext extends ManagePorts, ChangeContext {
 
 export const NO_LIMIT: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0, maxSources: 0 };
 
-/** May do everything. */
-export function byCommand(store: StoreReads & StoreWrites, workspaceId: string, by: Author, most: Most = NO_LIMIT): ChangeContext {
-  const { maxLists, maxFeeds, maxKeys, maxSources } = most;
-  const everything = { permissions: null, keyExpiresAt: null, keyNetworks: [], ifMatch: undefined, once: undefined };
-  return { store, workspaceId, by, maxLists, maxFeeds, maxKeys, maxSources, ...everything };
-}
-
 export const changeOptions = ({ by, ifMatch, once }: ChangeContext): ChangeOptions => ({ by, ifMatch, once });

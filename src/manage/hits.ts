@@ -1,6 +1,8 @@
 /** Drops reported by bouncers (SPEC D31.6). */
+
 import { dayOf } from '../clock.ts';
 import type { ExplainedTarget } from '../feed/whatif/explain/explain.ts';
+import { type Fields, nullable, Type } from '../json/schema.ts';
 import type { ListHits } from '../ports/history.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { dateOf } from './history.ts';
@@ -62,3 +64,9 @@ export async function droppedOf(
   const ids = new Set(rules.flatMap(({ stored }) => stored.listId ?? []));
   return [...ids].map((id) => ({ list: lists.get(id) ?? '', ...of(id) }));
 }
+
+export const HITS: Fields = {
+  hits: [18_211, 'Packets and requests that bouncers reported as dropped in 30 days.'],
+  hit_bytes: 1_102_933,
+  last_hit: ['2026-11-23', nullable(Type.String({ description: 'The last day (UTC) with a hit.' }))],
+};

@@ -31,7 +31,7 @@ export interface OperationSpec<Q extends TObject, B extends TObject, T> {
   /** A body that is not JSON. */
   readonly rawBody?: { readonly type: string; readonly example: string };
   /** `run` validates the bytes; the schema is for the API document. */
-  readonly isReadWhereItRuns?: true;
+  readonly validatesOwnBody?: true;
   /** Needed besides all permissions. */
   readonly role?: 'admin';
   /** Bytes; default 64 KiB. */

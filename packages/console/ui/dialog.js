@@ -72,7 +72,7 @@ export function Dialog({ title, onClose, wide = false, footer, children, onSubmi
 }
 
 /**
- * A dialog that does its work and closes. Children may be a function of `faultOf`, which finds the fault of a field; other errors
+ * A dialog that does its work and closes. Children may be a function of `faultOf`, which returns the error of a field; other errors
  * show at the top.
  * @param {{ title: any, action: any, work: () => Promise<any>, onClose: () => void, kind?: string, wide?: boolean, disabled?: boolean,
  *   stays?: boolean, children?: any }} props `stays`: open after the work.

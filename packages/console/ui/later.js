@@ -9,7 +9,7 @@ const REST = 3000;
  * Loads its module on first render.
  * @param {Load} load
  * @param {string} name What the module calls it.
- * @param {any} [meanwhile] Shown until then.
+ * @param {any} [meanwhile] What is shown until then.
  */
 export function later(load, name, meanwhile) {
   /** @type {any} */
@@ -37,7 +37,7 @@ export function later(load, name, meanwhile) {
 
 const NOT_LOADED = 'Loading failed: weir is not responding or was updated. Reload the console.';
 
-/** Preloads: it then opens immediately, even after an update of weir. @param {Load} load */
+/** Preloads it, to open without delay even after an update of weir. @param {Load} load */
 export function useAhead(load) {
   useEffect(() => {
     const timer = setTimeout(() => void load().catch(() => undefined), REST);

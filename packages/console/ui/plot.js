@@ -22,7 +22,7 @@ const shade = (element, token) => colorOf(element, token).replace(/^rgb\(([^)]*)
  * @param {{ label: string, times: readonly number[], series: readonly Series[], days?: boolean, span?: number,
  * onSpan?: (from: number, to: number) => void }} props
  * `times` in seconds; `days`: one point a day, UTC; `span`: seconds that are shown up to the last point, however few points there are.
- * `onSpan`: what is done with a span (seconds) that is dragged over, or chosen with Shift and the arrows and Enter.
+ * `onSpan`: called with a span (seconds) selected by dragging, or by Shift with arrows and Enter.
  */
 export function Plot({ label, times, series, days = false, span, onSpan }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));

@@ -6,7 +6,7 @@ import { systemClock } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import { isCountry } from '../../geo/iso3166.ts';
-import { byCommand, type ManageContext, type ManagePorts } from '../../manage/context.ts';
+import type { ManageContext, ManagePorts } from '../../manage/context.ts';
 import { ruleSelections } from '../../manage/rules/rule-selections.ts';
 import type { Store, StoreReads } from '../../ports/store.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
@@ -104,7 +104,15 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
   };
   return {
     ...ports,
-    ...byCommand(store as Store, workspace.id, author, config),
+    store: store as Store,
+    workspaceId: workspace.id,
+    by: author,
+    // A command may do everything.
+    permissions: null,
+    keyExpiresAt: null,
+    keyNetworks: [],
+    ifMatch: undefined,
+    once: undefined,
     caller: {
       // A command has no key.
       keyId: undefined as unknown as string,

@@ -21,7 +21,7 @@ interface State {
   /** Seconds. */
   readonly at: number;
   readonly counters: Counters;
-  /** Reports without a confirmation. They are sent again unchanged, so that the service counts them once. */
+  /** Unconfirmed reports. They are sent again unchanged: the service counts each once. */
   readonly unsent: readonly string[];
 }
 
@@ -90,7 +90,7 @@ async function importHits(path: string, elements: readonly NftElement[], at: (na
   }
   const unsent = usageReports(dropped, { name: hostname(), version: VERSION, at: now, window: Math.max(0, now - before.at) });
   const state = { at: now, counters: countersOf(elements), unsent };
-  // Written before the report is sent, so that an interruption counts nothing twice.
+  // Written before the report is sent: an interruption counts nothing twice.
   writeState(path, state);
   await send(state);
   return [...dropped].map(([origin, counter]) => ({ origin, ...counter }));

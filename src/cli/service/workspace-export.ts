@@ -5,7 +5,7 @@ import { WeirError } from '../../errors.ts';
 import { exportFile } from '../../manage/file/export.ts';
 import type { Store } from '../../ports/store.ts';
 import type { AddCommand } from '../command.ts';
-import { printable, readsIn, writeLine } from '../context.ts';
+import { printable, workspaceIn, writeLine } from '../context.ts';
 import { oneOf } from '../usage.ts';
 import { fileContext } from './apply.ts';
 import { settingsText } from './settings-file.ts';
@@ -30,7 +30,8 @@ export function workspaceExportCommand(add: AddCommand): void {
       ) {
         if (!options.settings) throw new WeirError('USAGE', 'give --settings for the settings; weir export includes the rules');
         if (path !== undefined && existsSync(path)) throw new WeirError('USAGE', `the file "${path}" exists already`);
-        const { store, workspace } = await readsIn(context, name!);
+        const store = await context.reads();
+        const { id: workspace } = await workspaceIn(context, store, name);
         const state = (await store.workspaceState(workspace))!;
         const about = { ...fileContext(store as Store, workspace, context), prune: true, now: await store.ping() };
         const { file, leftOut } = exportFile(state, about);

@@ -17,7 +17,7 @@ const { batchEntries: BATCH, batchBytes: BATCH_BYTES } = LIMITS;
 /** How long input of a pipe waits for more, ms. */
 export const LINGER = 1000;
 
-/** Failed entries are printed at once, so that memory is bounded. */
+/** Failed entries are printed immediately: memory is bounded. */
 interface Report {
   failed(entry: string): Promise<void>;
   /** `tried`: the result of a dry run. */

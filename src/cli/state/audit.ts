@@ -1,6 +1,5 @@
 /** `weir audit` (SPEC D15.53). */
-import { auditJson } from '../../manage/audit-json.ts';
-import { isWanted } from '../../manage/audit-search.ts';
+import { auditJson, isWanted } from '../../manage/audit.ts';
 import { AUDIT_RETENTION } from '../../ports/stored/account-store.ts';
 import { everyItem } from '../../ports/stored/paginate.ts';
 import { inWords } from '../../text/duration.ts';

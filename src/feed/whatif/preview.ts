@@ -1,12 +1,16 @@
 /** Previews the effect of signals on the feeds of their workspace (SPEC D10.14): the stored rules with and without the changes. */
+
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import type { AccessList } from '../../account/list.ts';
 import { type Clock, instantOf, secondOf, turnOf } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import type { NamedRule } from '../../ports/stored/rule-store.ts';
 import { ACCESS_ACTIONS, type AccessAction, type AccessRule, type RuleRole } from '../../rule.ts';
 import { oneByOne } from '../../serial.ts';
+import { namedBy } from '../../signal/named-rules.ts';
+import { formatTarget } from '../../signal/target.ts';
 import { type AccessChange, accessChangeOf, blockedPlace } from '../access-change.ts';
 import { contentAsked } from '../build/render-feed.ts';
 import { type FeedPreview, type FeedPreviewer, MOST_PREVIEWED, PREVIEW_LIMIT, type PreviewRequest } from '../builder.ts';
@@ -14,9 +18,8 @@ import { geoCost } from '../geo-cost.ts';
 import { addRule } from '../index/rule-table.ts';
 import { readSnapshot, rulesOfList, type Snapshot } from '../index/snapshot.ts';
 import { filledLevels, levelCode } from '../levels.ts';
-import { namesOf, type Overlay, overlayOf } from './overlay.ts';
 
-export interface PreviewOptions {
+interface PreviewOptions {
   readonly store: Pick<StoreReads, 'snapshot' | 'findNamed' | 'directory' | 'feeds' | 'namedRules'>;
   readonly geo: () => GeoDatabase;
   readonly guard: (own: GuardRails) => BlockGuard;
@@ -144,3 +147,55 @@ function applyOverlay(snapshot: Snapshot, { list, hasRules, overlay: { removed, 
 }
 
 const NEW = 0;
+
+interface Overlay {
+  readonly removed: readonly NamedRule[];
+  readonly added: readonly AccessRule[];
+}
+
+/** The rule references and targets to read from the store. */
+export function namesOf(changes: readonly AccessChange[]): { refs: string[]; targets: string[] } {
+  const [refs, targets] = [new Set<string>(), new Set<string>()];
+  for (const named of changes.map(namedBy)) {
+    if (named.by === 'ref') refs.add(named.ruleRef);
+    else targets.add(named.target);
+  }
+  return { refs: [...refs], targets: [...targets] };
+}
+
+interface Present extends Omit<NamedRule, 'id'> {
+  readonly rule: AccessRule | undefined;
+}
+
+function overlayOf(stored: readonly NamedRule[], changes: readonly AccessChange[]): Overlay {
+  const byRef = new Map<string, Present>();
+  const byValue = new Map<string, Set<Present>>();
+  const add = (present: Present) => {
+    if (present.ruleRef !== null) byRef.set(present.ruleRef, present);
+    const identity = identityOf(present);
+    byValue.set(identity, (byValue.get(identity) ?? new Set()).add(present));
+  };
+  const remove = (present: Present | undefined) => {
+    if (present === undefined) return;
+    byValue.get(identityOf(present))?.delete(present);
+    if (present.ruleRef !== null) byRef.delete(present.ruleRef);
+  };
+  const originals = new Map(stored.map((named) => [{ ...named, rule: undefined } as Present, named]));
+  for (const present of originals.keys()) add(present);
+
+  for (const change of changes) {
+    const named = namedBy(change);
+    if (named.by === 'ref') remove(byRef.get(named.ruleRef));
+    else for (const present of [...(byValue.get(identityOf(named)) ?? [])]) if (named.withRefs || present.ruleRef === null) remove(present);
+    if (change.change !== 'upsert') continue;
+    const { rule } = change;
+    add({ ruleRef: rule.ruleRef, action: rule.action, target: formatTarget(rule.target), rule });
+  }
+  const left = new Set([...byValue.values()].flatMap((each) => [...each]));
+  return {
+    removed: [...originals].filter(([present]) => !left.has(present)).map(([, named]) => named),
+    added: [...left].flatMap(({ rule }) => (rule === undefined ? [] : [rule])),
+  };
+}
+
+const identityOf = ({ action, target }: Pick<NamedRule, 'action' | 'target'>) => `${action} ${target}`;

@@ -59,3 +59,20 @@ function isSame(known: string, given: string): boolean {
   for (let i = 0; i < known.length; i += 1) difference |= known.charCodeAt(i) ^ given.charCodeAt(i);
   return difference === 0;
 }
+
+/** Cache of digests without a caller. Entries are valid until the key revision changes; the oldest is evicted. */
+export function unknownKeys(most: number) {
+  const digests = new Set<string>();
+  let known: number | undefined;
+
+  return {
+    has: (digest: string, revision: number) => revision === known && digests.has(digest),
+    /** `revision`: read before the look-up. */
+    add(digest: string, revision: number) {
+      if (revision !== known) digests.clear();
+      known = revision;
+      digests.add(digest);
+      if (digests.size > most) digests.delete(digests.values().next().value!);
+    },
+  };
+}

@@ -5,7 +5,7 @@ import type { DifferenceAsked, FeedDiffer } from '../../feed/whatif/difference/d
 import type { Replaced } from '../../feed/whatif/difference/settings-then.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { type AuditRow, RULE_RETENTION } from '../../ports/stored/account-store.ts';
-import { auditNames } from '../audit-json.ts';
+import { auditNames } from '../audit.ts';
 import { anyFeedId } from '../find.ts';
 import { fieldFault } from '../operation.ts';
 import { auditEntry } from './entry.ts';

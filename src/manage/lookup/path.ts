@@ -3,10 +3,10 @@ import { networksAround } from '@weir/network/sets/nesting.ts';
 import { isoTime } from '../../clock.ts';
 import type { Explained, ExplainedTarget } from '../../feed/whatif/explain/explain.ts';
 import { nullable, Type } from '../../json/schema.ts';
-import type { Device } from '../../ports/devices.ts';
 import type { Locate } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
+import { devicePage, everyItem } from '../../ports/stored/paginate.ts';
 import type { RuleVersion } from '../../ports/stored/rule-store.ts';
 import type { AccessAction, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
@@ -141,19 +141,8 @@ async function readPullers(
   workspaceId: string,
   step: Reads['step'],
 ): Promise<{ devices: RefusedDevice[]; bouncers: Bouncer[] }> {
-  const devices: Device[] = [];
-  for (let page: Device[] | undefined; page === undefined || page.length === PAGE; devices.push(...page)) {
-    const after = devices.at(-1)?.id;
-    page = await step(() => store.devices(workspaceId, { limit: PAGE, ...(after !== undefined && { after }) }));
-  }
-  const bouncers: Bouncer[] = [];
-  for (let after: string | null | undefined = null; after !== undefined; ) {
-    const page: { items: readonly Bouncer[]; next: string | null } = await step(() =>
-      store.bouncerPage(workspaceId, { after: after ?? null, limit: PAGE }),
-    );
-    bouncers.push(...page.items);
-    after = page.next ?? undefined;
-  }
+  const devices = await Array.fromAsync(everyItem((page) => step(() => devicePage(store, workspaceId, page)), PAGE));
+  const bouncers = await Array.fromAsync(everyItem((page) => step(() => store.bouncerPage(workspaceId, page)), PAGE));
   const names = await deviceNames(store, workspaceId, devices);
   return { devices: devices.map((device) => ({ ...device, refusals: refusalsOf(device, names) })), bouncers };
 }

@@ -9,9 +9,8 @@ import {
   MOST_ACTIVITY,
   NO_ACTIVITY,
 } from '../../ports/activity.ts';
-import type { Device } from '../../ports/devices.ts';
 import { STORED_DAYS } from '../../ports/history.ts';
-import type { Page } from '../../ports/stored/account-store.ts';
+import { devicePage } from '../../ports/stored/paginate.ts';
 import type { ManageContext } from '../context.ts';
 import { deviceJson, deviceNames } from '../devices/device-json.ts';
 import { anyFeedId, findKeyNamed } from '../find.ts';
@@ -163,7 +162,6 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
     }),
     answer: pageSchema('Devices', 'devices', DEVICE),
     async run({ store, workspaceId }, { query: { key, ...query } }) {
-      const { after, limit } = pageRequest(query, BY_ID);
       // An unknown key has no devices.
       const keyId =
         key === undefined
@@ -175,11 +173,8 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
                 return key;
               },
             );
-      const which = { limit: limit + 1, ...(after !== null && { after }), ...(keyId !== undefined && { keyId }) };
-      const found = await store.devices(workspaceId, which);
-      const items = found.slice(0, limit);
-      const page: Page<Device> = { items, next: found.length > limit ? items.at(-1)!.id : null };
-      return { page, names: await deviceNames(store, workspaceId, items) };
+      const page = await devicePage(store, workspaceId, pageRequest(query, BY_ID), keyId === undefined ? {} : { keyId });
+      return { page, names: await deviceNames(store, workspaceId, page.items) };
     },
     show: ({ page, names }) => ({ body: pageBody('devices', page, (each) => deviceJson(each, names)) }),
   }),

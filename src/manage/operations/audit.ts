@@ -1,8 +1,7 @@
 import { type Fields, nullable, Type, textField } from '../../json/schema.ts';
 import { AUDIT_RETENTION } from '../../ports/stored/account-store.ts';
 import { inWords } from '../../text/duration.ts';
-import { auditNames } from '../audit-json.ts';
-import { auditSearch } from '../audit-search.ts';
+import { auditNames, auditSearch } from '../audit.ts';
 import { findKeyNamed } from '../find.ts';
 import { type Operation, operation } from '../operation.ts';
 import { BY_NUMBER, PAGE_QUERY, pageRequest, pageSchema } from '../page.ts';

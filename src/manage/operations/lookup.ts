@@ -7,12 +7,11 @@ import { answerOf, flagField, listOf, nullable, objectOf, Type, textField, wordF
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, targetNamed } from '../../signal/target.ts';
 import type { ManageContext } from '../context.ts';
-import { droppedOf } from '../hits.ts';
+import { droppedOf, HITS } from '../hits.ts';
 import { explanationJson, type FeedJson } from '../lookup/explanation.ts';
 import { FEED_PATH, PATH_SCHEMA, pathOf } from '../lookup/path.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { namesIn } from '../rules/rule-json.ts';
-import { HITS } from './hits-schema.ts';
 import { RULE_EXAMPLE, Rule } from './rules/rule-schema.ts';
 
 /** ms */

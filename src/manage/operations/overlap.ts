@@ -3,9 +3,9 @@ import { WeirError } from '../../errors.ts';
 import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type } from '../../json/schema.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { findList } from '../find.ts';
+import { HITS } from '../hits.ts';
 import { type Operation, operation } from '../operation.ts';
 import { listOverlapJson, overlapJson } from '../overlap.ts';
-import { HITS } from './hits-schema.ts';
 
 const SHARE: Fields = {
   entries: 412,

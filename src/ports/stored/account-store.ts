@@ -2,8 +2,7 @@ import type { Author, Caller } from '../../account/caller.ts';
 import type { ComposedFeed, FeedPatch, NewFeed, SavedFeed } from '../../account/feed.ts';
 import type { KeyInfo, KeyPatch, NewKey, SavedKey } from '../../account/key.ts';
 import type { AccessList, ListPatch, ListSettings, SavedList } from '../../account/list.ts';
-import type { Organization, Subscription } from '../../account/organization.ts';
-import type { Workspace, WorkspacePatch } from '../../account/workspace.ts';
+import type { Organization, Subscription, Workspace, WorkspacePatch } from '../../account/workspace.ts';
 import { DAY } from '../../clock.ts';
 import type { TrimState } from '../snapshot.ts';
 

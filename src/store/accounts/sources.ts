@@ -4,8 +4,8 @@ import { afresh, invalidatesContent, resumed, type SavedSource, sourceSettingsJs
 import type { SourceAsk } from '../../account/source-run.ts';
 import { UNCOUNTED } from '../../account/source-state.ts';
 import { WeirError } from '../../errors.ts';
+import { pageOf } from '../../ports/stored/paginate.ts';
 import type { SourceReads, SourceRecord, SourceWithSecret, SourceWrites } from '../../ports/stored/source-store.ts';
-import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import type { Row } from '../rows.ts';
 import { all, type Changes, one, type Reads, run, type Value, type Work } from '../work.ts';

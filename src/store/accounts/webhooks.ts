@@ -11,8 +11,8 @@ import {
   webhookState,
 } from '../../account/webhook.ts';
 import { WeirError } from '../../errors.ts';
+import { pageOf } from '../../ports/stored/paginate.ts';
 import type { WebhookReads, WebhookState, WebhookWithSecret, WebhookWrites } from '../../ports/stored/webhook-store.ts';
-import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { type Row, textOrNull } from '../rows.ts';
 import { all, type Changes, notify, one, type Reads, run, type Work } from '../work.ts';

@@ -10,8 +10,8 @@ import {
   type NewLogRow,
   type RecordedLog,
 } from '../../ports/stored/bouncer-store.ts';
+import { pageOf } from '../../ports/stored/paginate.ts';
 import { addUsage, releaseUsage } from '../accounts/storage-usage.ts';
-import { pageOf } from '../page.ts';
 import { WORKSPACE_PK, workspacePk } from '../row-ids.ts';
 import { numberOrNull, type Row } from '../rows.ts';
 import { all, type Changes, one, type Reads, run, runRows, type Value, type Work } from '../work.ts';

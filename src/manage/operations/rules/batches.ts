@@ -2,6 +2,7 @@
 
 import { answerOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../../json/schema.ts';
 import { RULE_RETENTION } from '../../../ports/stored/account-store.ts';
+import { pageOf } from '../../../ports/stored/paginate.ts';
 import { BATCH_DEEDS } from '../../../ports/stored/rule-store.ts';
 import { inWords } from '../../../text/duration.ts';
 import { batchJson, knownBatch, notUndoable, planUndo, previewJson, undoBatches } from '../../batches.ts';
@@ -78,9 +79,9 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     async run({ store, workspaceId }, { query: { limit = 50, after } }) {
       if (after !== undefined && !/^[0-9a-f-]{36}$/i.test(after)) throw fieldFault('after', 'must be the value of next in a page');
       const found = await store.batches(workspaceId, { limit: limit + 1, ...(after !== undefined && { before: after.toLowerCase() }) });
-      const batches = found.slice(0, limit);
+      const { items, next } = pageOf(found, limit, ({ id }) => id);
       const { keys } = await namesIn(store, workspaceId);
-      return { batches: batches.map((batch) => batchJson(batch, keys)), next: found.length > limit ? batches.at(-1)!.id : null };
+      return { batches: items.map((batch) => batchJson(batch, keys)), next };
     },
   }),
   operation('getBatch', 'GET /batches/{batch}', 'rules:read', {
