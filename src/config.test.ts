@@ -214,7 +214,7 @@ test('D23.6 SECRETS_KEY is one key of 32 bytes, or the new one and the old one; 
   assert.deepEqual(keys(hex), [hex]);
   assert.deepEqual(keys(`${base64}, ${hex.toUpperCase()}`), ['07'.repeat(32), hex]);
   assert.deepEqual(keys(base64.slice(0, -1)), ['07'.repeat(32)]);
-  assert.deepEqual(keys(`${hex},${hex},${hex}`), ['SECRETS_KEY must be one key, or the new one and the old one with a comma between']);
+  assert.deepEqual(keys(`${hex},${hex},${hex}`), ['SECRETS_KEY must be one key, or the new and the old one, separated by a comma']);
   for (const wrong of ['change-me', hex.slice(2), Buffer.alloc(31).toString('base64'), `${hex},`])
     assert.deepEqual(keys(wrong), ['SECRETS_KEY must be 32 bytes, as base64 (openssl rand -base64 32) or as 64 hexadecimal digits']);
 });

@@ -132,7 +132,7 @@ export function perKind<K extends Kind, T>(kinds: readonly K[], make: (kind: K) 
 
 /**
  * The effect of an accepted signal, applied in stream order. `delete_by_value` removes every access rule of the list with that target and
- * action, with or without a rule_ref: whoever unblocks an address expects it unblocked (SPEC D3.11).
+ * action, with or without a rule_ref: an unblock must unblock the address (SPEC D3.11).
  */
 export type RuleChange =
   | { readonly change: 'upsert'; readonly kind: 'access_rule'; readonly rule: AccessRule }

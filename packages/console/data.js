@@ -3,7 +3,7 @@ import { ApiError, ask, forgetAnswers, hasEnded } from './api.js';
 
 /** Poll interval, ms. */
 export const POLL = 5000;
-/** Cached answers by name, shown at once when a page opens again. */
+/** Cached answers by name, shown immediately when a page opens again. */
 /** @type {Map<string, string>} */
 const known = new Map();
 /** Errors of reads that found the service unavailable, by name. The shell shows one of them. */

@@ -80,12 +80,12 @@ export function Search({ place, session }) {
       setChosen((chosen + step + entries.length) % entries.length);
     }
   };
-  const isShown = isOpen && entries.length > 0;
+  const isListOpen = isOpen && entries.length > 0;
   return html`
     <form role="search" onSubmit=${submit}>
       <input
         class="input" ref=${input} type="search" aria-label="Look up an address, find anything" placeholder="Look up an address, find anything" maxlength="2000"
-        role="combobox" aria-expanded=${isShown} aria-controls=${id} aria-autocomplete="list" aria-activedescendant=${isShown ? `${id}-${chosen}` : undefined}
+        role="combobox" aria-expanded=${isListOpen} aria-controls=${id} aria-autocomplete="list" aria-activedescendant=${isListOpen ? `${id}-${chosen}` : undefined}
         autocomplete="off" spellcheck=${false} value=${text} onInput=${(event) => {
           setText(event.target.value);
           setOpen(true);
@@ -93,7 +93,7 @@ export function Search({ place, session }) {
       />
       <${Icon} name="search" size=${14} />
       <kbd aria-hidden="true">/</kbd>
-      <ul class="found" id=${id} role="listbox" aria-label="Found" hidden=${!isShown}>
+      <ul class="found" id=${id} role="listbox" aria-label="Found" hidden=${!isListOpen}>
         ${entries.map(
           (entry, i) => html`
             <li key=${`${entry.kind} ${entry.href} ${entry.label}`} id=${`${id}-${i}`} role="option" aria-selected=${i === chosen}

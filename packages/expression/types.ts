@@ -14,7 +14,7 @@ export const BYTES: Type = { kind: 'Bytes', of: null, text: 'Bytes' };
 
 const PRIMITIVES: ReadonlyMap<string, Type> = new Map([BOOL, INT, IP, BYTES].map((type) => [type.text, type]));
 
-/** A limit, so that parsing cannot exhaust the stack. */
+/** Keeps parsing from exhausting the stack. */
 const MAX_TYPE_DEPTH = 8;
 
 const compounds = new Map<string, Type>();

@@ -8,7 +8,7 @@ const MOST = 256;
 /** Addresses of an IPv4 /8. */
 const ADDRESSES_OF_8 = 2 ** 24;
 
-/** The fewest networks that hold every address from `first` to `last`, in order, and no other; or what is wrong with the ends (D41.1 for IPv4-mapped ones). */
+/** The fewest networks that hold every address from `first` to `last`, in order, and no other; or the fault of the ends (D41.1 for IPv4-mapped ones). */
 export function rangeNetworks(first: string, last: string): Network[] | string {
   const [start, end] = [addressOf(first), addressOf(last)];
   if (typeof start === 'string') return `${first}: ${start}`;

@@ -107,7 +107,7 @@ export const BOOTSTRAP_KEY_NAME = 'bootstrap';
 /** Shorter key texts can be guessed, characters. */
 export const SAFE_KEY_LENGTH = 24;
 
-/** What is stored of a key text: SHA-256, and a recognizable prefix unless the text is short. */
+/** Stored form of a key text: SHA-256, and a recognizable prefix unless the text is short. */
 export function keyParts(text: string): { hash: Uint8Array; prefix: string } {
   const visible = text.length < SAFE_KEY_LENGTH ? 0 : text.startsWith('weir_') ? 9 : 4;
   return { hash: createHash('sha256').update(text).digest(), prefix: text.slice(0, visible) };

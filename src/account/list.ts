@@ -63,7 +63,7 @@ export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = 
     value: 'count',
     least: 1,
     most: 4_000_000,
-    help: `limit of the feed; default: that of its device, else ${DEFAULT_ENTRY_LIMIT.toLocaleString('en')}`,
+    help: `limit of the feed; default: the limit of its device, else ${DEFAULT_ENTRY_LIMIT.toLocaleString('en')}`,
   },
   confidence: { field: 'confidence', ...level },
   severity: { field: 'severity', ...level },

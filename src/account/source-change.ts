@@ -19,7 +19,7 @@ export const sourceSettingsJson = ({ url, purpose, every, reading, guards, crede
 
 export type SourcePatch = Partial<SourceSettings>;
 
-/** Whether the change invalidates what is known of the content. */
+/** Whether the change invalidates the known content. */
 export const invalidatesContent = ({ url, purpose, reading, guards, credential }: SourcePatch): boolean =>
   [url, purpose, reading, guards, credential].some((each) => each !== undefined);
 

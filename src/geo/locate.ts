@@ -1,4 +1,4 @@
-/** Which country and ASN an address or all of a network belongs to, found by going through the ranges once: a millisecond or two, and nothing is kept. */
+/** Which country and ASN an address or all of a network belongs to, found by going through the ranges once: a millisecond or two, without a cache. */
 import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
 import type { Network } from '@weir/network/network.ts';
 import type { Locate } from '../ports/geo.ts';

@@ -63,7 +63,7 @@ export const isWanted = (row: AuditRow, name: string | null, { event, by, keyId,
 const READ = 500;
 const MOST_LOOKED = 10_000;
 
-/** Newest first. A page may be short although more rows follow; only `next` tells. */
+/** Newest first. A page may be short although more rows follow; only `next` shows the end. */
 export async function auditSearch(
   { store, workspaceId, pause }: { readonly store: Pick<StoreReads, 'auditPage'>; readonly workspaceId: string; pause(): Promise<void> },
   names: AuditNames,

@@ -69,7 +69,7 @@ export async function planUndo(
   return planned;
 }
 
-/** The id of a list replacement stands for all its batches. */
+/** The id of a list replacement selects all its batches. */
 async function batchesOf(reads: Pick<StoreReads, 'replacement'>, workspaceId: string, ids: readonly string[]): Promise<string[]> {
   const batches: string[] = [];
   for (const id of ids.map((each) => each.toLowerCase())) {

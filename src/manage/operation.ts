@@ -24,14 +24,14 @@ export interface OperationSpec<Q extends TObject, B extends TObject, T> {
   readonly description?: string;
   /** Also for keys bound to a list. */
   readonly bound?: true;
-  /** Others are refused. */
+  /** Refuses other parameters. */
   readonly query?: Q;
-  /** Others are refused. */
+  /** Refuses other fields. */
   readonly body?: B;
   /** A body that is not JSON. */
   readonly rawBody?: { readonly type: string; readonly example: string };
   /** `run` validates the bytes; the schema is for the API document. */
-  readonly isReadWhereItRuns?: true;
+  readonly validatesOwnBody?: true;
   /** Needed besides all permissions. */
   readonly role?: 'admin';
   /** Bytes; default 64 KiB. */

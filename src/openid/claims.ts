@@ -18,7 +18,7 @@ function claimAt(claims: Claims, name: string): unknown {
 }
 
 /**
- * What is wrong with the claims of a token whose signature, issuer, audience and end the library has accepted, or undefined (SPEC D47.6, D47.7).
+ * The fault in the claims of a token whose signature, issuer, audience and end the library has accepted, or undefined (SPEC D47.6, D47.7).
  * `latest`: the latest instant that is not in the future, s since 1970.
  */
 export function claimsFault({ aud, azp, sub, iat, auth_time: signedInAt }: Claims, clientId: string, latest: number): string | undefined {

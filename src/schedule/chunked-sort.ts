@@ -1,22 +1,22 @@
 /** Items sorted or merged per chunk: 1 to 2 ms. */
-const PIECE = 2000;
+const CHUNK = 2000;
 
 /** A stable sort in chunks; `pause` yields in between. */
 export async function chunkedSort<T>(items: readonly T[], compare: (a: T, b: T) => number, pause: () => Promise<void>): Promise<T[]> {
   let runs: T[][] = [];
-  for (let at = 0; at < items.length; at += PIECE) {
-    runs.push(items.slice(at, at + PIECE).sort(compare));
+  for (let at = 0; at < items.length; at += CHUNK) {
+    runs.push(items.slice(at, at + CHUNK).sort(compare));
     await pause();
   }
   while (runs.length > 1) {
     const merged: T[][] = [];
-    for (let at = 0; at < runs.length; at += 2) merged.push(await mergedInTurns(runs[at]!, runs[at + 1] ?? [], compare, pause));
+    for (let at = 0; at < runs.length; at += 2) merged.push(await mergeInChunks(runs[at]!, runs[at + 1] ?? [], compare, pause));
     runs = merged;
   }
   return runs[0] ?? [];
 }
 
-async function mergedInTurns<T>(
+async function mergeInChunks<T>(
   left: readonly T[],
   right: readonly T[],
   compare: (a: T, b: T) => number,
@@ -26,7 +26,7 @@ async function mergedInTurns<T>(
   let [i, k] = [0, 0];
   while (i < left.length && k < right.length) {
     merged.push(compare(left[i]!, right[k]!) <= 0 ? left[i++]! : right[k++]!);
-    if (merged.length % PIECE === 0) await pause();
+    if (merged.length % CHUNK === 0) await pause();
   }
   for (; i < left.length; i += 1) merged.push(left[i]!);
   for (; k < right.length; k += 1) merged.push(right[k]!);

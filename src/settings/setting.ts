@@ -9,7 +9,7 @@ export type Role = (typeof ROLES)[number];
 
 export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
 
-/** Throws an error that says what is allowed. */
+/** Throws an error that names the allowed values. */
 export type Parse<T> = (text: string) => T;
 
 /** The default variable is the name in capitals with underscores. */
@@ -126,7 +126,7 @@ const KEY_FORMS = [/^[\da-f]{64}$/i, /^[\w+/-]{43}=?$/] as const;
 /** 32 bytes each, at most two. */
 export const secretKeys: Parse<readonly Uint8Array[]> = (value) => {
   const keys = value.split(',').map((each) => each.trim());
-  if (keys.length > 2) throw new Error('must be one key, or the new one and the old one with a comma between');
+  if (keys.length > 2) throw new Error('must be one key, or the new and the old one, separated by a comma');
   return keys.map((key) => {
     const form = KEY_FORMS.findIndex((each) => each.test(key));
     if (form < 0) throw new Error('must be 32 bytes, as base64 (openssl rand -base64 32) or as 64 hexadecimal digits');

@@ -121,7 +121,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ],
     ...[
       'replaced and deleted rules for {}, or',
-      'swept away, {} after',
+      'weir deletes them, {} after',
       'everything received in the last {},',
       'can be undone for {}',
       'the batches of the last {},',
@@ -134,7 +134,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...[
       'ho changed what in the last {}',
       'dead letters and audit rows {}',
-      'Kept for {}.',
+      'Rows are stored for {}.',
       'newest first; stored for {}',
       'rows for {} after the last poll',
     ],
@@ -161,10 +161,10 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'keys that end soon': [
     seconds(ENDS_SOON),
     'end within {} and were used',
-    'within 30 days ends within {}',
+    'within the last 30 days expires within {}',
     'within 30 days end within {}',
   ],
-  'keys in use': [seconds(IN_USE), 'used within {} ends within'],
+  'keys in use': [seconds(IN_USE), 'used within the last {} expires within'],
   'answers to what is done once': [seconds(ANSWER_RETENTION), 'characters: for {} the same request', 'Your choice. For {}, the same'],
   'longest snooze': [LONGEST_SNOOZE, 'for a minute to {},', 'Seconds, at most {}'],
   'least patience with a device': [seconds(LEAST_PATIENCE), 'After ten of these, and {}, without', '(at least {}) is logged'],

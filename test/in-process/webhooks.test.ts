@@ -12,7 +12,7 @@ import { post } from '../../src/fetch/post.ts';
 import { sourceReach } from '../../src/fetch/reach.ts';
 import { webhooksOf } from '../../src/roles/webhooks.ts';
 import { reportOutage } from '../../src/runtime/webhooks/outage.ts';
-import { lookAt } from '../../src/runtime/webhooks/poller.ts';
+import { pollWorkspace } from '../../src/runtime/webhooks/poller.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { bodyOf } from '../../src/webhook/message.ts';
 import { nextTry } from '../../src/webhook/schedule.ts';
@@ -240,7 +240,7 @@ test('D27.9 a store that is away for a minute is told from memory, until it is t
   const store = await openSqliteStore(temporaryFolder(t));
   const service = { engines: { store: 'a', stream: 'b' }, geo: () => ({ version: '', country: { age_days: 0 }, asn: { age_days: 0 } }) };
   const ports = { store, guardRails: { ...NO_GUARD_RAILS, self: [] } as never, service, ownStyle: 'weir' as const, now: () => now };
-  const [update] = await lookAt(ports, null, { processes: [], known: new Set() }, told);
+  const [update] = await pollWorkspace(ports, null, { processes: [], known: new Set() }, told);
   assert.deepEqual(
     update!.message!.changes.map(({ is, key }) => [is, key]),
     [['ended', 'engine/store']],

@@ -214,10 +214,10 @@ one = zipped(("lists/", ""), ("lists/a.csv", "id,ip\n" + "".join(f"{i},{h}\n" fo
 form("D41.13", "one.zip", one, bad[:500])
 form("D41.13", "stored.zip", zipped(("a.txt", "198.51.100.1\n"), method=zipfile.ZIP_STORED), four(1))
 form("D41.13", "two.zip", zipped(("a.txt", "198.51.100.1\n"), ("b.txt", "198.51.100.2\n")), [], refused="is a zip with 2 files")
-form("D41.13", "cut.zip", one[:-30], [], refused="is a zip that is cut or damaged")
+form("D41.13", "cut.zip", one[:-30], [], refused="is a zip that is truncated or damaged")
 flipped = bytearray(zipped(("a.txt", "198.51.100.1\n" * 9), method=zipfile.ZIP_STORED))
 flipped[60] ^= 1
-form("D41.13", "flipped.zip", bytes(flipped), [], refused="is a zip that is cut or damaged")
+form("D41.13", "flipped.zip", bytes(flipped), [], refused="is a zip that is truncated or damaged")
 form("D41.13", "twice.zip", zipped(("a.txt.gz", gzip.compress(b"198.51.100.1\n"))), [], refused=r"is packed twice \(gzip\)")
 tar = io.BytesIO()
 with tarfile.open(fileobj=tar, mode="w") as t:

@@ -5,7 +5,7 @@
   const query = new URLSearchParams(location.search);
   const target = query.get('target') ?? '';
   const action = query.get('action') === 'allow' ? 'allow' : 'block';
-  /** By page path, below the management API. @type {Record<string, string[]>} By the path of a page, below the management API. */
+  /** Paths below the management API, by page. @type {Record<string, string[]>} */
   const asked = {
     '/console': ['/status', '/activity?minutes=60'],
     '/console/rules': query.size === 0 ? ['/rules?kind=access_rule&limit=100'] : [],

@@ -20,26 +20,26 @@ const LIMIT = 200;
 
 /** @param {PageProps} props */
 export function Page({ place }) {
-  const shownWindow = windowOf(place.query);
-  const { feed, kind } = shownWindow;
+  const period = windowOf(place.query);
+  const { feed, kind } = period;
   const feeds = useLiveWork('feeds', readFeeds, { every: 60_000 }).value ?? [];
-  const { items, isComplete, error, refresh, onSight } = useKeyset('/changes', 'changes', { ...shownWindow }, { limit: LIMIT, keyOf });
-  const [shown, setShown] = useState(/** @type {Change | undefined} */ (undefined));
+  const { items, isComplete, error, refresh, onSight } = useKeyset('/changes', 'changes', { ...period }, { limit: LIMIT, keyOf });
+  const [selected, setSelected] = useState(/** @type {Change | undefined} */ (undefined));
   return html`
     <${PageHead} title="What changed">Rules, sources, settings, lists and keys, newest first. Rule changes are grouped by minute, author and list.<//>
-    <${WindowFields} window=${shownWindow} feeds=${feeds.filter(({ id }) => id !== WORKSPACE_FEED)} />
-    <${Known} window=${shownWindow} />
-    ${feed !== undefined && html`<${DifferenceCard} window=${shownWindow} name=${feeds.find(({ id }) => id === feed)?.name ?? ''} />`}
+    <${WindowFields} window=${period} feeds=${feeds.filter(({ id }) => id !== WORKSPACE_FEED)} />
+    <${Known} window=${period} />
+    ${feed !== undefined && html`<${DifferenceCard} window=${period} name=${feeds.find(({ id }) => id === feed)?.name ?? ''} />`}
     <${Loaded} live=${{ value: items, error, refresh }}>${(/** @type {Change[]} */ read) => html`
       ${read.length > 0 && html`<p class="small soft" role="status">${totalOf(read)}${!isComplete && ' Scroll for more.'}</p>`}
       ${
         read.length === 0 && isComplete
           ? html`<${Empty} icon="changes" title="No changes found"><p>Choose a longer time range${feed !== undefined && ', another feed'}${kind !== undefined && ', another kind'}.</p><//>`
           : html`<${LongList} label="Changes" columns=${COLUMNS} rows=${read} keyOf=${keyOf} onSight=${onSight}
-              total=${isComplete ? read.length : -1} onRow=${setShown} />`
+              total=${isComplete ? read.length : -1} onRow=${setSelected} />`
       }
     `}<//>
-    ${shown !== undefined && html`<${EntryDialog} change=${shown} onClose=${() => setShown(undefined)} />`}
+    ${selected !== undefined && html`<${EntryDialog} change=${selected} onClose=${() => setSelected(undefined)} />`}
   `;
 }
 
@@ -57,7 +57,7 @@ const COLUMNS = [
 const SORTS = /** @type {const} */ ([
   ['rules', 'Rule changes'],
   ['settings', 'Changes of settings, lists and keys'],
-  ['refreshes', 'Failed and held source refreshes'],
+  ['refreshes', 'Source refreshes that failed or are on hold'],
 ]);
 
 /** Warns where history is shorter than the requested time. @param {{ window: ChangeWindow }} props */

@@ -29,9 +29,9 @@ function Lists() {
     <${PageHead} title="List value" actions=${html`<${Button} onClick=${live.refresh}>Recalculate<//>`}>
       Overlap and unique hits per list.
     <//>
-    <${Counted} live=${live}>${(/** @type {Worth} */ worth) => html`
+    <${Counted} live=${live}>${(/** @type {ListsComparison} */ worth) => html`
       <${Summary} worth=${worth} />
-      <${Table} label="Lists" columns=${columnsOf(worth)} rows=${worth.lists} keyOf=${(/** @type {WorthList} */ each) => each.id} />
+      <${Table} label="Lists" columns=${columnsOf(worth)} rows=${worth.lists} keyOf=${(/** @type {ComparedList} */ each) => each.id} />
       ${worth.lists_left_out > 0 && html`<p class="small soft">Largest lists only; ${counted(worth.lists_left_out, 'more list')} compared but not shown.</p>`}
       <${Card} title="Overlap" note="Share of a row's entries that the column's list contains too.">
         <${Matrix} lists=${worth.lists} />
@@ -40,7 +40,7 @@ function Lists() {
   `;
 }
 
-/** @param {{ worth: Worth }} props */
+/** @param {{ worth: ListsComparison }} props */
 function Summary({ worth: { lists, detections, dropped, at } }) {
   const idle = lists.filter((each) => each.idle);
   return html`
@@ -67,7 +67,7 @@ function Summary({ worth: { lists, detections, dropped, at } }) {
   `;
 }
 
-/** @param {Worth} worth @returns {Column<WorthList>[]} */
+/** @param {ListsComparison} worth @returns {Column<ComparedList>[]} */
 const columnsOf = ({ dropped }) => [
   { label: 'List', cell: (list) => html`<a class="text worth-name" href=${linkToOverlap(list)}>${list.name}</a>` },
   { label: 'Entries', number: true, cell: ({ entries }) => count(entries) },

@@ -224,7 +224,7 @@ interface Source {
 type RefreshOnHold = { replacement: string; since: string; reason: string; difference: Record<string, number> | null };
 
 type Share = { entries: number; addresses_v4: number; addresses_v6: number };
-interface WorthList extends Share {
+interface ComparedList extends Share {
   id: string;
   name: string;
   added: number;
@@ -238,8 +238,8 @@ interface WorthList extends Share {
   hits: number;
 }
 type Detected = { days: number; count: number; first: string | null };
-type Worth = { at: string; detections: Detected; lists: WorthList[]; lists_left_out: number; dropped: { hits: number } };
-type OneWorth = WorthList & {
+type ListsComparison = { at: string; detections: Detected; lists: ComparedList[]; lists_left_out: number; dropped: { hits: number } };
+type ListComparison = ComparedList & {
   at: string;
   detected: Detected;
   left_out: number;

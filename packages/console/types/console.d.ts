@@ -22,10 +22,10 @@ interface Keyset {
   onSight: (first: number, last: number) => void;
   refresh: () => Promise<void>;
 }
-/** The answer of a preview operation; `faultOf`: what is wrong with a field. */
+/** The answer of a preview operation; `faultOf`: the fault of a field. */
 type Preview = { answer: any; error: Error | undefined; isWaiting: boolean; faultOf: (field: string) => string | undefined };
 
-/** `parts`: decoded parts of the path behind that of the page. */
+/** `parts`: decoded parts of the path after the page's own. */
 type Place = { path: string; parts: string[]; query: URLSearchParams };
 /** Of a provider: `person` names it and the account; `key_id` is null. */
 interface Session {

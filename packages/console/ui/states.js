@@ -20,7 +20,7 @@ export const Failed = ({ error, retry }) => html`
 
 const ICONS = { good: 'check', warn: 'warn', bad: 'warn', '': 'info' };
 
-/** `bad` is announced at once. @param {{ kind?: 'good' | 'warn' | 'bad' | '', children?: any, [attribute: string]: any }} props */
+/** `bad` is announced immediately. @param {{ kind?: 'good' | 'warn' | 'bad' | '', children?: any, [attribute: string]: any }} props */
 export const Notice = ({ kind = '', children, ...rest }) => html`
   <div class=${`notice ${kind}`} role=${kind === 'bad' ? 'alert' : undefined} ...${rest}><${Icon} name=${ICONS[kind]} /><div>${children}</div></div>
 `;

@@ -117,7 +117,7 @@ function sessionAnswer(session: OpenSession | null, { cookie = session?.cookie, 
   return jsonAnswer(200, JSON.stringify({ session: body, sign_in, leave }), headers);
 }
 
-export function readSignIn(call: Call, _who: null, bytes: Buffer): SignIn | HttpFault {
+export function readSignIn(call: Call, _caller: null, bytes: Buffer): SignIn | HttpFault {
   const { key, name } = Object(parsedJson(bytes.toString())) as Readonly<Record<string, unknown>>;
   const actor = typeof name === 'string' && name.isWellFormed() ? readActor(encodeURIComponent(name)) : null;
   if (typeof key !== 'string' || key.trim() === '') return fault('key', 'must be an API key');

@@ -117,7 +117,7 @@ export const LOG_OUT: BodyLimit = {
   tooLarge: badRequest([{ field: 'body', message: `must be at most ${LOGOUT_BYTES} bytes`, value: null }]),
 };
 
-export function readLogOut(call: Call, _who: null, bytes: Buffer): LogOut | HttpFault {
+export function readLogOut(call: Call, _caller: null, bytes: Buffer): LogOut | HttpFault {
   const { logout_token: token } = parse(bytes.toString(), '&', '=', { maxKeys: 10 });
   return typeof token === 'string' ? { call, token } : NO_LOGOUT;
 }

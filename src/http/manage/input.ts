@@ -21,14 +21,14 @@ type Fields = Readonly<Record<string, unknown>>;
 type Validate = (value: unknown) => readonly FieldFault[];
 
 /** Compiles the schemas. */
-export function inputReader({ query, body, isReadWhereItRuns }: Operation): ReadInput {
+export function inputReader({ query, body, validatesOwnBody }: Operation): ReadInput {
   const [queryFaults, bodyFaults] = [query, body].map((schema) => schema && validator(schema));
   return (raw) => {
     const given = typedQuery(query, raw.query);
     const wrong = faultsOf(given, query, queryFaults, 'a parameter');
     if (wrong.length > 0) return badRequest(wrong);
     const { params, bytes } = raw;
-    if (body === undefined || isReadWhereItRuns === true) return { params, query: given, body: {}, bytes };
+    if (body === undefined || validatesOwnBody === true) return { params, query: given, body: {}, bytes };
     const read = readObject(bytes);
     if ('fault' in read) return badRequest([{ ...read.fault, value: null }]);
     const fields = normalizedFields(read.fields, body.properties);

@@ -40,10 +40,10 @@ export const OF_WORKSPACE = {
   limit,
 };
 
-const WHOLE = perKind(KINDS, (kind): RulesVariant => ({ document: kind, type: null, label: null, page: null, name: '' }));
+const COMPLETE = perKind(KINDS, (kind): RulesVariant => ({ document: kind, type: null, label: null, page: null, name: '' }));
 
 export function readRulesQuery(kind: Kind, query: string): RulesOptions | HttpFault {
-  if (query === '') return { variant: WHOLE[kind], list: null };
+  if (query === '') return { variant: COMPLETE[kind], list: null };
   const values = readParameters(isExpressionKind(kind) ? OF_WORKSPACE : OF_LISTS, query);
   if ('status' in values) return values as HttpFault;
   const { list = null, type = null, label: wanted = null, after: place = null, limit: most } = values;
@@ -53,7 +53,7 @@ export function readRulesQuery(kind: Kind, query: string): RulesOptions | HttpFa
 
 function variantOf(asked: Omit<RulesVariant, 'name'>): RulesVariant {
   const { document, type, label: wanted, page } = asked;
-  if (type === null && wanted === null && page === null) return WHOLE[document];
+  if (type === null && wanted === null && page === null) return COMPLETE[document];
   return { ...asked, name: JSON.stringify([type, wanted, page]) };
 }
 

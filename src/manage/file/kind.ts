@@ -87,7 +87,7 @@ export const call = <K extends ChangeCall['call']>(name: K, ...args: Extract<Cha
   ({ call: name, args }) as unknown as ChangeCall;
 
 /** Placeholders for secrets. */
-export const [KEPT, ANOTHER] = ['kept', 'another'];
+export const [STORED_SECRET, OTHER_SECRET] = ['kept', 'another'];
 
 /** For fields that only a command can read. Throws USAGE. */
 export function refuseNamed(given: Entry, ...fields: readonly string[]): void {

@@ -102,7 +102,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
       confirmed: flagField('true: confirms the deletions.'),
     }),
     body: Type.Object(FILE_FIELDS),
-    isReadWhereItRuns: true,
+    validatesOwnBody: true,
     bodyBytes: MOST_BYTES,
     answer: AppliedAnswer,
     audit: 'settings applied',

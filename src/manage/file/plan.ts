@@ -4,7 +4,7 @@ import { NAME_RULE, nameFault } from '../../account/name.ts';
 import { hasCode } from '../../errors.ts';
 import type { WorkspaceState } from '../../ports/stored/transaction-store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
-import { type About, ANOTHER, type Entry, type FileKind, flat, isSame, type Thing, type Wanted } from './kind.ts';
+import { type About, type Entry, type FileKind, flat, isSame, OTHER_SECRET, type Thing, type Wanted } from './kind.ts';
 import type { WorkspaceFile } from './schema.ts';
 import { FILE_KINDS } from './table.ts';
 
@@ -173,7 +173,7 @@ const referenceFaults = ({ refers = {} }: FileKind, path: string, entry: Entry, 
 
 function fieldChanges({ mask = (_, value) => value }: FileKind, before: Entry = {}, after: Entry): FieldChange[] {
   // Another field reports the presence of a secret.
-  const differs = (field: string) => !isSame(before[field], after[field]) && (field !== 'secret' || after.secret === ANOTHER);
+  const differs = (field: string) => !isSame(before[field], after[field]) && (field !== 'secret' || after.secret === OTHER_SECRET);
   return Object.keys(after)
     .filter(differs)
     .map((field) => ({ field, before: mask(field, before[field]) ?? null, after: mask(field, after[field]) ?? null }));

@@ -45,7 +45,7 @@ export async function pathOf(
   const first = concerned.toSorted((a, b) => RANK[a.feed.explanation.verdict] - RANK[b.feed.explanation.verdict]).slice(0, FEEDS);
   const { devices, bouncers } = await readPullers(store, workspaceId, step);
   const enforcing = new Map<string, boolean>();
-  const shownFeeds = new Map<number, ReturnType<typeof feedJson>>();
+  const explainedFeeds = new Map<number, ReturnType<typeof feedJson>>();
   const overCap = new Set<number>();
   for (const { feed, place } of first) {
     await step(async () => {
@@ -57,11 +57,11 @@ export async function pathOf(
         for (const puller of pullers) enforcing.set(idOf(puller), enforcing.get(idOf(puller)) === true || puller.state === 'has');
       }
       if (pullers.some(({ refused }) => refused === 413)) overCap.add(place);
-      shownFeeds.set(place, feedJson(feed, pullers, settled, names));
+      explainedFeeds.set(place, feedJson(feed, pullers, settled, names));
     });
   }
   return {
-    feeds: shownFeeds,
+    feeds: explainedFeeds,
     overCap,
     summary: {
       where: whereJson(where),

@@ -10,7 +10,7 @@ const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7002';
 
 export const PENDING_ANSWER = answerOf('LateAnswer', {
   answer: [ID, 'The id of the operation.'],
-  landed: [false, 'Always false: it is not known yet what has been applied.'],
+  landed: [false, 'Always false: the result is not known yet.'],
 });
 
 const none = (id: string) =>

@@ -29,7 +29,7 @@ const ENTRY = {
 export const AUDIT_OPERATIONS: readonly Operation[] = [
   operation('listAudit', 'GET /audit', 'manage', {
     summary: `List changes of settings, newest first; stored for ${inWords(AUDIT_RETENTION)}`,
-    description: 'A page may be short or empty although more entries follow: only next tells.',
+    description: 'A page may be short or empty although more entries follow: only next shows the end.',
     query: Type.Object({
       event: textField(100, 'A part of the event, such as list deleted, or key.'),
       by: textField(200, 'A person by name or by PROVIDER:SUBJECT, or a system user.'),

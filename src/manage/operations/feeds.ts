@@ -23,7 +23,7 @@ import { Name, settable, settingFields, settingsPatch } from './settings.ts';
 
 const MOST_LISTS = 1000;
 
-/** Rejects with REFUSED if the name is taken, with NOT_FOUND for an unknown list. */
+/** Rejects with REFUSED if the name is in use, with NOT_FOUND for an unknown list. */
 export async function createFeed(
   context: ChangeContext,
   wanted: FeedPatch & { readonly name: string; readonly lists: Members },

@@ -11,7 +11,7 @@ import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../pag
 import { DELETE_QUERY, DELETION, DELETION_WORDS, deletionBody } from './deleted.ts';
 import { Name, SETTABLE, settingFields, settingsPatch } from './settings.ts';
 
-/** Rejects with REFUSED at the limit, or if the name is taken. */
+/** Rejects with REFUSED at the limit, or if the name is in use. */
 export const createList = (context: ChangeContext, { name, ...settings }: ListPatch & { readonly name: string }): Promise<AccessList> =>
   context.store.createList(context.workspaceId, name, { ...NO_SETTINGS, ...settings }, context.maxLists, changeOptions(context));
 

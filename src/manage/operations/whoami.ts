@@ -15,11 +15,11 @@ export const WHOAMI_OPERATIONS: readonly Operation[] = [
       role: [null, nullable(Type.Enum([...ROLE_NAMES]), { description: 'The role with exactly these permissions.' })],
       workspace: { id: '0195a3c0-0000-7000-8000-000000000000', name: 'default' },
     }),
-    async run({ store, workspaceId, by, permissions: held }) {
+    async run({ store, workspaceId, by, permissions: granted }) {
       const workspace = await store.workspace(workspaceId);
       if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace was deleted');
       const { id, name } = workspace;
-      const permissions = held ?? PERMISSIONS;
+      const permissions = granted ?? PERMISSIONS;
       return {
         key_id: by.keyId,
         actor: by.actor,

@@ -17,7 +17,7 @@ export interface Change {
 export const changeFields = (batch: string) =>
   ({
     batches: [[batch], Type.Array(Type.String(), { description: 'The batches of the change. Empty: nothing changed.' })],
-    landed: [true, 'false (202): stored durably, but not applied yet; the batch tells when it is.'],
+    landed: [true, 'false (202): stored durably, but not applied yet; poll the batch.'],
     unlanded: [0, 'Messages that have not landed.'],
   }) as const satisfies Fields;
 

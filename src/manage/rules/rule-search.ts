@@ -108,7 +108,7 @@ export interface RulePage {
   readonly next: StepPlace | null;
 }
 
-/** A page may be short although more rules follow; only `next` tells. */
+/** A page may be short although more rules follow; only `next` shows the end. */
 export async function rulePage(
   reads: Pick<StoreReads, 'origins' | 'ruleStep'>,
   workspaceId: string,

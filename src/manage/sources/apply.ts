@@ -63,7 +63,7 @@ export async function applyContent(ports: ApplyPorts, task: ApplyTask, content: 
   return await compared(ports, task, id, content, false);
 }
 
-/** Rejects like `applyContent`, and with REFUSED if the content is gone. */
+/** Rejects like `applyContent`, and with REFUSED if the content was deleted. */
 export async function applyOnHold(ports: ApplyPorts, task: ApplyTask, id: string, content: Omit<Content, 'open'>): Promise<Applied> {
   const { store, now } = ports;
   if (!(await store.moveReplacement(id, { from: 'held', to: 'planning', now: now(), lockedUntil: now() + LOCK })))

@@ -120,7 +120,7 @@ function guardFaults({ every, purpose, guards }: OpenSettings): [string, string 
       const fault = value < guard.least || value > guard.most ? `must be from ${guard.least} to ${guard.most}` : undefined;
       return [guard.field, fault];
     }),
-    ['stale_after', isTooSoon ? `must be at least ${least}, twice the fetch interval, so that one failed refresh does no harm` : undefined],
+    ['stale_after', isTooSoon ? `must be at least ${least}, twice the fetch interval, to tolerate one failed refresh` : undefined],
   ];
 }
 

@@ -31,7 +31,7 @@ export interface PastParts {
 export interface Past {
   /** As of the last check: devices that poll regularly, and those stopped within a day. */
   counts(): { readonly pulling: number; readonly stopped: number } | undefined;
-  /** As of the last check: used keys that end soon. */
+  /** As of the last check: keys in use that expire soon. */
   endingKeys(): number | undefined;
   write(): Promise<void>;
   stop(): Promise<void>;

@@ -20,7 +20,7 @@ const ROWS = 1000;
 /** Counted dead letters. */
 const MOST_LETTERS = 1000;
 
-export interface LookPorts {
+export interface PollPorts {
   readonly store: Store;
   readonly guardRails: ServiceGuardRails;
   readonly service: Pick<ServiceStatus, 'engines' | 'geo'>;
@@ -40,8 +40,8 @@ export async function readReports(store: Pick<Store, 'ping' | 'processReports'>)
 }
 
 /** The updates of a workspace's webhooks (null: the service's). `sentElsewhere`: sent during an outage. */
-export async function lookAt(
-  ports: LookPorts,
+export async function pollWorkspace(
+  ports: PollPorts,
   workspaceId: string | null,
   reported: Reported,
   sentElsewhere: Announced['items'] = {},
@@ -75,7 +75,7 @@ const NOTHING_ANNOUNCED: Announced = { items: {}, audit: 0, seen: [], seq: 0 };
 const NOTHING_HAPPENED: Happened = { audit: [], undone: [] };
 
 async function updateOf(
-  { store, now }: LookPorts,
+  { store, now }: PollPorts,
   workspaceId: string | null,
   { id, announced }: WebhookState,
   { style, found }: { readonly style: Webhook['style']; readonly found: Found },
@@ -132,7 +132,7 @@ async function namesIn(store: Pick<Store, 'key'>, workspaceId: string | null, { 
     ) || 'a command';
 }
 
-async function serviceParts({ store, service, guardRails }: LookPorts, processes: readonly ProcessStatus[]): Promise<StatusParts> {
+async function serviceParts({ store, service, guardRails }: PollPorts, processes: readonly ProcessStatus[]): Promise<StatusParts> {
   const { country, asn } = service.geo();
   const stream = processes.map(({ checks }) => checks.stream).find((check) => check !== undefined && !check.ok);
   const isOff = areOff(guardRails);

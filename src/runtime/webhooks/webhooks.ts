@@ -10,18 +10,18 @@ import { nextTry } from '../../webhook/schedule.ts';
 import { type SendPorts, sendMessage, type Tried } from '../../webhook/send.ts';
 import type { OwnedLease } from '../sources/lease.ts';
 import { type Outage, type OwnWebhook, reportOutage } from './outage.ts';
-import { type LookPorts, lookAt, readReports } from './poller.ts';
+import { type PollPorts, pollWorkspace, readReports } from './poller.ts';
 import { subscribedWorkspaces } from './subscribers.ts';
 
 /** Poll interval, ms, and workspaces per poll, in rotation. */
-const [LOOK, WORKSPACES] = [5_000, 200];
+const [POLL_INTERVAL, MOST_POLLED] = [5_000, 200];
 /** Concurrent messages, in all and per workspace. */
-const [AT_ONCE, OF_WORKSPACE] = [32, 2];
+const [MOST_PARALLEL, MOST_OF_WORKSPACE] = [32, 2];
 
 /** A service message without a receiver. */
 const NO_RECEIVER: Tried = { isDelivered: false, status: null, retryAfter: undefined, ms: 0, text: 'WEBHOOK_URL is not set' };
 
-export interface WebhookPorts extends LookPorts {
+export interface WebhookPorts extends PollPorts {
   readonly send: SendPorts;
   readonly lease: OwnedLease;
   readonly own: OwnWebhook | undefined;
@@ -42,10 +42,10 @@ export function webhooks(ports: WebhookPorts): Webhooks {
   const ticking = shared<void>();
   const stopping = new AbortController();
   const sending = new Map<string, { readonly workspace: string; readonly done: Promise<void> }>();
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let polledAt = Number.NEGATIVE_INFINITY;
   /** Whether any webhook exists. */
-  let isWanted = own !== undefined;
-  let place = 0;
+  let hasWebhooks = own !== undefined;
+  let position = 0;
   let lease: Lease | undefined;
   let isSilent = false;
   let lastFault: string | undefined;
@@ -59,21 +59,21 @@ export function webhooks(ports: WebhookPorts): Webhooks {
     lease = undefined;
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const all = [...(await subscribed())];
-    isWanted = own !== undefined || all.length > 0;
-    lease = isWanted ? await election.claim() : undefined;
+    hasWebhooks = own !== undefined || all.length > 0;
+    lease = hasWebhooks ? await election.claim() : undefined;
     hadLease &&= lease !== undefined;
     if (lease === undefined) return;
-    if (place >= all.length) place = 0;
-    const some = all.slice(place, place + WORKSPACES);
-    place += WORKSPACES;
+    if (position >= all.length) position = 0;
+    const some = all.slice(position, position + MOST_POLLED);
+    position += MOST_POLLED;
     const reported = await readReports(store);
     sentElsewhere = { ...sentElsewhere, ...outage?.answered() };
     hadLease = true;
     let fault: string | undefined;
     for (const workspace of [...(own === undefined ? [] : [null]), ...some]) {
-      const updates = await lookAt(ports, workspace, reported, workspace === null ? sentElsewhere : {}).catch((error: Error) => {
+      const updates = await pollWorkspace(ports, workspace, reported, workspace === null ? sentElsewhere : {}).catch((error: Error) => {
         // Errors of one workspace do not affect others.
         if (hasCode(error, 'STORE_UNAVAILABLE')) throw error;
         fault ??= `the events of the workspace ${workspace ?? SERVICE_WEBHOOK} could not be read: ${error.message}`;
@@ -88,11 +88,11 @@ export function webhooks(ports: WebhookPorts): Webhooks {
   }
 
   async function begin(): Promise<void> {
-    if (lease === undefined || sending.size >= AT_ONCE) return;
-    for (const due of await store.dueMessages(now(), 4 * AT_ONCE)) {
+    if (lease === undefined || sending.size >= MOST_PARALLEL) return;
+    for (const due of await store.dueMessages(now(), 4 * MOST_PARALLEL)) {
       const workspace = due.webhook?.workspaceId ?? '';
       const ofIt = [...sending.values()].filter((each) => each.workspace === workspace).length;
-      if (sending.size >= AT_ONCE || ofIt >= OF_WORKSPACE || sending.has(due.id)) continue;
+      if (sending.size >= MOST_PARALLEL || ofIt >= MOST_OF_WORKSPACE || sending.has(due.id)) continue;
       const done = deliver(due)
         .catch((error: unknown) => log('warn', `a webhook could not be sent: ${(error as Error).message}`))
         .finally(() => sending.delete(due.id));
@@ -135,9 +135,9 @@ export function webhooks(ports: WebhookPorts): Webhooks {
 
   async function work(isNow: boolean): Promise<void> {
     if (stopping.signal.aborted) return;
-    if (isNow || monotonic() - lookedAt >= LOOK) {
-      lookedAt = monotonic();
-      await look();
+    if (isNow || monotonic() - polledAt >= POLL_INTERVAL) {
+      polledAt = monotonic();
+      await poll();
     }
     await begin();
   }

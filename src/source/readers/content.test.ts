@@ -440,7 +440,7 @@ test('D11.1 a file that says how many entries it has, and has fewer, is cut; so 
   assert.deepEqual(await sent(gzipSync('192.0.2.1\n'), { file: 'x.txt.gz', size: 5 }), [['line 1', block({ ip: '192.0.2.1' })]]);
   await assert.rejects(sent(gzipSync('192.0.2.1\n'.repeat(1000)).subarray(0, -9)), {
     code: 'USAGE',
-    message: /^the file is gzip that is cut or damaged/,
+    message: /^the gzip file is truncated or damaged/,
   });
   const bomb = gzipSync(Buffer.alloc(8 << 20, '#\n'));
   await assert.rejects(sent(bomb, { mostBytes: 1 << 20 }), {

@@ -11,7 +11,7 @@ export async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buf
     for await (const chunk of packed.pipe(unpacked)) yield chunk;
   } catch (error) {
     if (!/^Z_/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    throw new WeirError('USAGE', `the file is gzip that is cut or damaged (${(error as Error).message})`);
+    throw new WeirError('USAGE', `the gzip file is truncated or damaged (${(error as Error).message})`);
   } finally {
     packed.destroy();
     unpacked.destroy();

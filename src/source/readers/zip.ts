@@ -24,7 +24,7 @@ interface Member {
 }
 
 const fault = (what: string) => new WeirError('USAGE', `the file is a zip ${what}`);
-const DAMAGED = 'that is cut or damaged';
+const DAMAGED = 'that is truncated or damaged';
 
 /** Unpacks a zip of exactly one file. Rejects with USAGE for others, and for damaged or encrypted ones. */
 export async function unzip(chunks: AsyncIterable<Buffer>): Promise<{ readonly name: string; readonly chunks: AsyncGenerator<Buffer> }> {

@@ -161,7 +161,7 @@ function readAll(tokens: readonly string[], networks: Set<string>, passed: Set<s
   }
 }
 
-/** The network meant by the facts together, or the reason for none. A type with a value of the same reference qualifies the value. */
+/** The network that the facts describe together, or the reason for none. A type with a value of the same reference qualifies the value. */
 function networkOf(facts: readonly Fact[]): Network | string {
   const [first, ...others] = facts;
   if (first === undefined) throw new Passed(NO_PATTERN);

@@ -10,7 +10,7 @@ import { Figure, Figures } from '../../ui/figures.js';
 import { save } from '../../ui/save.js';
 import { Failed, Notice } from '../../ui/states.js';
 
-const SHOWN = 200;
+const MOST_ROWS = 200;
 const IN_FILE = 200_000;
 
 /** @param {{ window: ChangeWindow, name: string }} props `name`: of the feed. */
@@ -19,19 +19,19 @@ export function DifferenceCard({ window: { since, until, feed }, name }) {
   const [found, setFound] = useState(/** @type {any} */ (undefined));
   const { busy, error, run } = useWork();
   const read = async (limit) => (await ask(manage('/difference', { since, until, feed, limit }))).body;
-  const compare = () => run(async () => setFound({ asked, ...(await read(SHOWN)) }));
+  const compare = () => run(async () => setFound({ asked, ...(await read(MOST_ROWS)) }));
   const takeAlong = () => run(async () => save(`${name}.diff.txt`, new Blob([`${textOf(await read(IN_FILE))}\n`], { type: 'text/plain' })));
-  const shown = found?.asked === asked ? found : undefined;
+  const current = found?.asked === asked ? found : undefined;
   return html`
     <${Card} title=${`Compare feed ${name}`} note="Networks added to and removed from the feed in this time."
       actions=${html`
         <div class="row">
-          ${shown !== undefined && shown.added + shown.removed > 0 && html`<${Button} tiny busy=${busy} onClick=${takeAlong}>Download<//>`}
+          ${current !== undefined && current.added + current.removed > 0 && html`<${Button} tiny busy=${busy} onClick=${takeAlong}>Download<//>`}
           <${Button} tiny busy=${busy} onClick=${compare}>Compare<//>
         </div>
       `}>
       ${error !== undefined && html`<${Failed} error=${error} />`}
-      ${shown !== undefined && html`<${Difference} difference=${shown} />`}
+      ${current !== undefined && html`<${Difference} difference=${current} />`}
     <//>
   `;
 }

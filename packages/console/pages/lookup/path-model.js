@@ -58,23 +58,23 @@ export function modelOf(answer, outlook) {
   for (const rule of feeds.flatMap((feed) => feed.rules)) if ((known.get(rule.id)?.effect ?? 'none') === 'none') known.set(rule.id, rule);
   const rules = [...known.values()];
   const removed = new Set(outlook === 'unblock' ? feeds.flatMap(({ unblock }) => unblock.removes) : []);
-  const [shown, more] = cut(rules);
+  const [first, more] = cut(rules);
   const [near, far] = cut(feeds);
   /** @type {Map<string, PathStep>} */
   const who = new Map();
   /** @type {Edge[]} */
   const edges = [];
-  const alone = new Set(shown.map(({ id }) => id));
+  const alone = new Set(first.map(({ id }) => id));
   const idOfRule = (/** @type {ExplainedRule} */ rule) => (alone.has(rule.id) ? `rule ${rule.id}` : 'rule more');
 
-  for (const rule of shown) {
-    const node = whoOf(rule);
+  for (const rule of first) {
+    const node = senderOf(rule);
     const isRemoved = removed.has(rule.id);
     const before = who.get(node.id);
     who.set(node.id, { ...node, goes: (before?.goes ?? true) && isRemoved, tone: before?.tone === 'block' ? 'block' : node.tone });
     edges.push({ from: node.id, to: `rule ${rule.id}`, tone: toneOf(rule), goes: isRemoved });
   }
-  const ruleNodes = shown.map((rule) => ruleNode(rule, removed.has(rule.id)));
+  const ruleNodes = first.map((rule) => ruleNode(rule, removed.has(rule.id)));
   const untold = feeds.some(({ rules_left_out: leftOut }) => leftOut > 0);
   if (more.length > 0 || untold) {
     const title = `${more.length > 0 ? `${counted(more.length, 'more rule')}${untold ? ', and others' : ''}` : 'Other rules'}`;
@@ -139,7 +139,7 @@ const toneOfVerdict = (verdict, action) => (verdict === 'out' ? '' : action === 
 const toneOfFeed = ({ verdict, over_cap: isOver }, action) => (isOver && verdict !== 'out' ? 'late' : toneOfVerdict(verdict, action));
 
 /** @param {ExplainedRule} rule @returns {PathStep} */
-function whoOf(rule) {
+function senderOf(rule) {
   const { actor, key_name: key, source, batch_id: batch, reason, updated_at: at, action } = rule;
   const title = source?.name ?? senderName(rule);
   const notes = [source ? 'source' : actor && key ? `key ${key}` : '', reason ?? ''].filter(Boolean);

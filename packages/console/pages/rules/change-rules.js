@@ -69,7 +69,7 @@ export function ChangeRules({ selection, names, onClose, onDone }) {
         html`<${TextField} label="Reason" hint="Leave empty to remove it." value=${form.reason} maxlength="2048" onValue=${(reason) => edit({ reason })} />`
       }
       <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${preview.faultOf('set.expires') !== undefined} curl=${curlOf('POST', ADDRESS, { ...selection, set })}>
-        ${(/** @type {any} */ shown) => html`<${Outlook} answer=${shown} set=${set} names=${names} />`}
+        ${(/** @type {any} */ found) => html`<${Outlook} answer=${found} set=${set} names=${names} />`}
       <//>
       ${
         answer?.needs_confirmation &&

@@ -29,7 +29,7 @@ export const linkToSource = ({ id }) => link('/sources', id);
 /** @param {string} id @param {string} [work] */
 export const addressOf = (id, work = '') => manage(`/sources/${id}${work === '' ? '' : `/${work}`}`);
 
-/** Accept and discard name the held refresh. @param {Source} source @param {'refresh' | 'pause' | 'resume' | 'accept' | 'discard'} work */
+/** Accept and discard name the refresh on hold. @param {Source} source @param {'refresh' | 'pause' | 'resume' | 'accept' | 'discard'} work */
 export const bodyOf = ({ held }, work) =>
   held !== null && (work === 'accept' || work === 'discard') ? { replacement: held.replacement } : {};
 

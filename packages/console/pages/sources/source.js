@@ -28,8 +28,8 @@ const WORKS = {
     about: 'Fetching stops. Its list remains, but a block list is emptied when it was not verified for too long.',
     done: 'was paused',
   },
-  resume: { label: 'Resume', about: 'Fetching starts again at once.', done: 'was resumed' },
-  accept: { label: 'Accept', about: 'The held version replaces the list.', done: 'applies the held version' },
+  resume: { label: 'Resume', about: 'Fetching resumes immediately.', done: 'was resumed' },
+  accept: { label: 'Accept', about: 'The version on hold replaces the list.', done: 'applies the version on hold' },
   discard: {
     label: 'Discard',
     about: 'The list remains unchanged, and weir does not ask about this version again.',

@@ -6,13 +6,13 @@ import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
 
-const WHOLE = { said: 'yes', last_line: 'yes (complete last line)', not_known: 'unknown: the last line may be cut' };
-const SHOWN = 5;
+const COMPLETE = { said: 'yes', last_line: 'yes (complete last line)', not_known: 'unknown: the last line may be cut' };
+const MOST_ROWS = 5;
 
 /** @param {{ trial: any }} props The answer of POST /sources/try. */
 export function TrialResult({ trial: { fault, content, trial } }) {
   if (content === null) return html`<${Notice} kind="bad">The source cannot be used: <span class="text">${fault}</span><//>`;
-  const overlaps = trial.overlaps.slice(0, SHOWN);
+  const overlaps = trial.overlaps.slice(0, MOST_ROWS);
   return html`
     <section class="stack" aria-label="Test result">
       ${trial.holds.map((reason) => html`<${Notice} key=${reason} kind="warn">weir would put this refresh on hold: <span class="text">${reason}</span><//>`)}
@@ -20,13 +20,16 @@ export function TrialResult({ trial: { fault, content, trial } }) {
         ['Entries', `${count(content.entries)} (${kinds(content)})`],
         ['Largest networks', [content.widest_v4, content.widest_v6].filter(Boolean).join(', ')],
         ['As of', content.last_modified === null ? 'unknown' : html`<${Ago} at=${content.last_modified} />`],
-        ['Complete', WHOLE[/** @type {keyof typeof WHOLE} */ (content.whole)]],
+        ['Complete', COMPLETE[/** @type {keyof typeof COMPLETE} */ (content.whole)]],
         ['Duplicates', content.doubled > 0 ? count(content.doubled) : null],
         ['Invalid', faultsText(content.faults)],
         ['Refused by guard rails', faultsText(content.refused)],
         ['Overlaps protected networks', content.protected.join(', ')],
         ['Overlaps never-block rules', trial.never_block.count === 0 ? null : neverText(trial.never_block)],
-        ['Overlaps', overlaps.length === 0 ? 'none' : `${overlaps.map(overlapText).join('; ')}${andMore(trial.overlaps.length, SHOWN)}`],
+        [
+          'Overlaps',
+          overlaps.length === 0 ? 'none' : `${overlaps.map(overlapText).join('; ')}${andMore(trial.overlaps.length, MOST_ROWS)}`,
+        ],
         ['Not checked', trial.left_out > 0 ? counted(trial.left_out, 'list or feed', 'lists and feeds') : null],
       ]} />
       <${Table} label="Effect on feeds" columns=${FEEDS} rows=${trial.feeds} keyOf=${(each) => `${each.kind} ${each.name} ${each.action}`} />
@@ -50,7 +53,7 @@ const faultsText = ({ count: all, first: [first] }) => (all === 0 ? null : `${co
 
 /** @param {{ count: number, first: { list: string, value: string }[] }} rules */
 function neverText({ count: all, first }) {
-  const named = first.slice(0, SHOWN);
+  const named = first.slice(0, MOST_ROWS);
   return `${count(all)}: ${named.map(({ list, value }) => `${value} (${list})`).join(', ')}${andMore(all, named.length)}`;
 }
 

@@ -28,7 +28,7 @@ export function ListOverlap({ id }) {
     <${PageHead} title=${value?.name ?? 'List value'} back=${BACK} actions=${actions}>
       ${value === undefined ? 'Overlap and unique hits.' : html`<span>Overlap and unique hits, calculated <${Ago} at=${value.at} />.</span>`}
     <//>
-    <${Counted} live=${live}>${(/** @type {OneWorth} */ worth) => html`
+    <${Counted} live=${live}>${(/** @type {ListComparison} */ worth) => html`
       ${worth.idle && html`<${Notice}><span>No hits in your detections or on bouncers for ${worth.detected.days} days.</span><//>`}
       ${worth.copies.map((each) => html`<${Notice} key=${each.name}><span>Copies <bdi>${each.name}</bdi> (${count(each.entries)} of ${counted(worth.entries, 'entry', 'entries')}).</span><//>`)}
       <${Numbers} worth=${worth} />
@@ -52,7 +52,7 @@ export function ListOverlap({ id }) {
   `;
 }
 
-/** @param {{ worth: OneWorth }} props */
+/** @param {{ worth: ListComparison }} props */
 function Numbers({ worth: { entries, added, gone, unique, detections, detected, hits } }) {
   const { of, before, after, never, lead_seconds: lead } = detections;
   return html`
@@ -69,14 +69,14 @@ function Numbers({ worth: { entries, added, gone, unique, detections, detected, 
   `;
 }
 
-/** @param {{ worth: OneWorth }} props */
+/** @param {{ worth: ListComparison }} props */
 function Days({ worth: { at, days: known } }) {
   const last = Math.floor(Date.parse(at) / DAY);
   const days = Array.from({ length: 30 }, (_, i) => {
     const day = new Date((last - 29 + i) * DAY).toISOString().slice(0, 10);
     return known.find((each) => each.day === day) ?? { day, added: 0, expired: 0, removed: 0, undone: 0, hits: 0 };
   });
-  const values = (/** @type {(day: OneWorth['days'][number]) => number} */ of) => days.map(of);
+  const values = (/** @type {(day: ListComparison['days'][number]) => number} */ of) => days.map(of);
   return html`
     <${Card} title="Rules per day" note="Last 30 days.">
       <${Plot} days span=${29 * 86_400} label="Changes of the list" times=${days.map(({ day }) => Date.parse(day) / 1000)}
@@ -89,7 +89,7 @@ function Days({ worth: { at, days: known } }) {
   `;
 }
 
-/** @param {OneWorth['never_block']} rules */
+/** @param {ListComparison['never_block']} rules */
 function neverText({ count: all, first }) {
   const named = first.slice(0, 5);
   return `${count(all)}: ${named.map(({ list, value }) => `${value} (${list})`).join(', ')}${andMore(all, named.length)}`;
@@ -103,7 +103,7 @@ const overlapColumns = (all) => [
   { label: 'IPv4 addresses', number: true, cell: ({ addresses_v4: addresses }) => count(addresses) },
 ];
 
-/** @type {Column<OneWorth['feeds'][number]>[]} */
+/** @type {Column<ListComparison['feeds'][number]>[]} */
 const FEEDS = [
   {
     label: 'Feed',

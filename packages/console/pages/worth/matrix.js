@@ -4,27 +4,27 @@ import { linkToOverlap, shareText } from './worth-words.js';
 
 const MOST = 30;
 
-/** @param {{ lists: readonly WorthList[] }} props */
+/** @param {{ lists: readonly ComparedList[] }} props */
 export function Matrix({ lists }) {
-  const shown = lists.toSorted((a, b) => b.entries - a.entries).slice(0, MOST);
-  if (shown.length < 2) return html`<p class="soft">Only one list.</p>`;
+  const largest = lists.toSorted((a, b) => b.entries - a.entries).slice(0, MOST);
+  if (largest.length < 2) return html`<p class="soft">Only one list.</p>`;
   return html`
-    ${shown.length < lists.length && html`<p class="small soft">The ${MOST} largest lists.</p>`}
+    ${largest.length < lists.length && html`<p class="small soft">The ${MOST} largest lists.</p>`}
     <div class="table-box" role="region" aria-label="Overlap" tabindex="0">
       <table class="matrix">
         <caption class="hidden-visually">Entries of a row's list that the column's list contains too</caption>
         <thead>
           <tr>
             <td></td>
-            ${shown.map((list) => html`<th key=${list.id} scope="col" title=${list.name}><bdi>${list.name}</bdi></th>`)}
+            ${largest.map((list) => html`<th key=${list.id} scope="col" title=${list.name}><bdi>${list.name}</bdi></th>`)}
           </tr>
         </thead>
         <tbody>
-          ${shown.map(
+          ${largest.map(
             (list) => html`
               <tr key=${list.id}>
                 <th scope="row" title=${list.name}><a href=${linkToOverlap(list)}><bdi>${list.name}</bdi></a></th>
-                ${shown.map((other) => html`<${Cell} key=${other.id} list=${list} other=${other} />`)}
+                ${largest.map((other) => html`<${Cell} key=${other.id} list=${list} other=${other} />`)}
               </tr>
             `,
           )}
@@ -34,7 +34,7 @@ export function Matrix({ lists }) {
   `;
 }
 
-/** @param {{ list: WorthList, other: WorthList }} props */
+/** @param {{ list: ComparedList, other: ComparedList }} props */
 function Cell({ list, other }) {
   if (list.id === other.id) return html`<td class="itself"><span class="hidden-visually">same list</span></td>`;
   const entries = list.overlaps.find(({ name }) => name === other.name)?.entries ?? 0;

@@ -13,7 +13,20 @@ import { SOURCE_BODY, wantedOf } from '../../sources/source-json.ts';
 import { encryptedSourceSecret, type GivenSecret } from '../../sources/source-secret.ts';
 import { changedSettings, type OpenSettings, settingsFaults } from '../../sources/source-settings.ts';
 import { differing, newSource, settingsOf } from '../../sources/sources.ts';
-import { type About, ANOTHER, below, call, deep, type Entry, fileKind, isSame, KEPT, refuseNamed, type Thing, under } from '../kind.ts';
+import {
+  type About,
+  below,
+  call,
+  deep,
+  type Entry,
+  fileKind,
+  isSame,
+  OTHER_SECRET,
+  refuseNamed,
+  STORED_SECRET,
+  type Thing,
+  under,
+} from '../kind.ts';
 import { settingsWanted } from './lists.ts';
 
 const secretIn = ({ auth, auth_header: authHeader }: Entry, { secret }: Entry) => ({ auth, authHeader, secret }) as GivenSecret;
@@ -42,14 +55,15 @@ function secretWanted(
   if (secret === undefined && isSame([auth, header], [now.auth, now.auth_header])) return storedSecretAt(url, before, now);
   const stored = before?.row.secret == null ? undefined : openSecret(secretKeys, before.row.source, before.row.secret);
   const isStored = secret !== undefined && secret === stored && isSame([auth, header], [now.auth, now.auth_header]);
-  if (isStored && new URL(url).origin === new URL(before!.row.source.url).origin) return { auth, auth_header: header, secret: KEPT };
+  if (isStored && new URL(url).origin === new URL(before!.row.source.url).origin)
+    return { auth, auth_header: header, secret: STORED_SECRET };
   if (auth !== null && secret === undefined)
     throw fieldFault(
       'secret',
       `is missing, and no stored secret can be sent this way to ${new URL(url).origin}: give secret_file or secret_env`,
     );
   encryptedSourceSecret(secretKeys, { id: '', url }, secretIn({ auth, auth_header: header }, given));
-  return { auth, auth_header: header, secret: auth === null ? null : ANOTHER };
+  return { auth, auth_header: header, secret: auth === null ? null : OTHER_SECRET };
 }
 
 /** A secret must not go to another origin: the person who changes the URL could receive it. */
@@ -82,7 +96,7 @@ export const SOURCE_KIND = fileKind<SourceWithSecret>({
     const own = new Map(lists.map((list) => [list.id, list]));
     return sources.map((sealed) => {
       const { source } = sealed;
-      const secret = source.credential === null ? null : KEPT;
+      const secret = source.credential === null ? null : STORED_SECRET;
       const list = settingsJson(own.get(source.listId) ?? NO_SETTINGS);
       const entry = { ...sourceSettingsJson(source), secret, paused: source.isPaused, ...under('list', list) };
       return { id: source.listId, name: source.name, entry, row: sealed };

@@ -5,7 +5,7 @@ import type { WebhookWithSecret } from '../../../ports/stored/webhook-store.ts';
 import { fieldFault, fieldFaults } from '../../operation.ts';
 import { WEBHOOK_BODY } from '../../webhooks/webhook-json.ts';
 import { encryptedForWebhook, webhookFaults } from '../../webhooks/webhooks.ts';
-import { type About, ANOTHER, call, type Doing, type Entry, fileKind, KEPT, refuseNamed, type Thing } from '../kind.ts';
+import { type About, call, type Doing, type Entry, fileKind, OTHER_SECRET, refuseNamed, STORED_SECRET, type Thing } from '../kind.ts';
 
 const settingsIn = ({ url, style }: Entry, name: string) => ({ name, url, style }) as WebhookSettings;
 
@@ -20,13 +20,13 @@ function secretWanted(
   const { row } = before ?? {};
   const fault = row?.secret == null ? undefined : reusedSecretFault(row, settings);
   if (typeof secret === 'string')
-    return row?.secret != null && fault === undefined && openSecret(secretKeys, row, row.secret) === secret ? KEPT : ANOTHER;
+    return row?.secret != null && fault === undefined && openSecret(secretKeys, row, row.secret) === secret ? STORED_SECRET : OTHER_SECRET;
   if (row?.secret == null) {
     if (has === true) throw fieldFault('secret', 'is missing, and none is stored: give secret_file or secret_env');
     return null;
   }
   if (fault !== undefined) throw fieldFaults([fault]);
-  return KEPT;
+  return STORED_SECRET;
 }
 
 /** undefined: unchanged. */
@@ -35,7 +35,7 @@ function sealed(
   id: string,
   { about }: Doing,
 ): Uint8Array | null | undefined {
-  if (entry.secret === KEPT) return undefined;
+  if (entry.secret === STORED_SECRET) return undefined;
   return entry.secret === null ? null : encryptedForWebhook(about, { id, url: String(entry.url) }, String(given.secret));
 }
 
@@ -54,7 +54,7 @@ export const WEBHOOK_KIND = fileKind<WebhookWithSecret>({
   things: ({ webhooks }) =>
     webhooks.map((row) => {
       const { id, name, url, style } = row;
-      const secret = row.secret === null ? null : KEPT;
+      const secret = row.secret === null ? null : STORED_SECRET;
       return { id, name, entry: { url, style, has_secret: secret !== null, secret }, row };
     }),
   wanted(given, before, about) {
@@ -67,7 +67,7 @@ export const WEBHOOK_KIND = fileKind<WebhookWithSecret>({
     const [fault, ...others] = webhookFaults(settings, secret !== null, secretGiven, about.webhookReach);
     if (fault !== undefined) throw fieldFaults([fault, ...others]);
     // Rejects without an encryption key.
-    if (secret === ANOTHER) encryptedForWebhook(about, { id: '', url: settings.url }, String(secretGiven));
+    if (secret === OTHER_SECRET) encryptedForWebhook(about, { id: '', url: settings.url }, String(secretGiven));
     return { url, style, has_secret: secret !== null, secret };
   },
   core: ({ url }) => ({ url }),

@@ -68,7 +68,7 @@ const QUERY: TObject = Type.Object(CONDITIONS);
 export const RULE_READS: readonly Operation[] = [
   operation('listRules', 'GET /rules', 'rules:read', {
     summary: 'List the active rules of a kind that match all conditions',
-    description: `Access rules are sorted by list and id, others by evaluation order. With \`sort\`, at most ${MOST_SORTED} rules can be sorted (else 409), as of up to a minute ago. A page may be short or empty although more rules follow: only next tells.`,
+    description: `Access rules are sorted by list and id, others by evaluation order. With \`sort\`, at most ${MOST_SORTED} rules can be sorted (else 409), as of up to a minute ago. A page may be short or empty although more rules follow: only next shows the end.`,
     query: Type.Object({
       ...CONDITIONS,
       sort: wordField(SORT_NAMES, 'The sort order; rules without the value come last.'),
