@@ -2,8 +2,7 @@
 import type { SourceState } from '../../account/source.ts';
 import { askedAfter } from '../../account/source-run.ts';
 import { WeirError } from '../../errors.ts';
-import type { FetchedContent } from '../../fetch/content-file.ts';
-import { readPieces } from '../../fetch/content-file.ts';
+import { type FetchedContent, readPieces } from '../../fetch/content-file.ts';
 import {
   type Applied,
   type ApplyPorts,
