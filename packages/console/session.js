@@ -46,4 +46,4 @@ export function switchWorkspace(id) {
 }
 
 /** Only decides what to offer; the service checks again. @param {Session} session @param {string} permission */
-export const may = ({ permissions }, permission) => permissions.some((held) => held === permission || IMPLIED[held]?.includes(permission));
+export const may = ({ permissions }, permission) => permissions.some((own) => own === permission || IMPLIED[own]?.includes(permission));

@@ -1,5 +1,5 @@
 import { FORMAT_ALIASES, FORMAT_NAMES } from '../feed/formats/table.ts';
-import { FAMILIES } from '../feed/variant.ts';
+import { DEFAULT_ENTRY_LIMIT, FAMILIES } from '../feed/variant.ts';
 import { ACCESS_ACTIONS, type AccessAction, LEVELS, type Level } from '../rule.ts';
 import { HOST_STYLES, type HostStyle, TARGET_NAMES, type TargetName } from './target.ts';
 
@@ -63,7 +63,7 @@ export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = 
     value: 'count',
     least: 1,
     most: 4_000_000,
-    help: 'limit of the feed; default: that of its device, else 131,072',
+    help: `limit of the feed; default: that of its device, else ${DEFAULT_ENTRY_LIMIT.toLocaleString('en')}`,
   },
   confidence: { field: 'confidence', ...level },
   severity: { field: 'severity', ...level },
@@ -137,10 +137,10 @@ export interface AccessList extends ListSettings {
 
 export type SavedList = Omit<AccessList, 'workspaceId' | 'revision' | 'sourceId'>;
 
-const SHOWN_IDS = 20;
+const NAMED_IDS = 20;
 
 export function idsText(lists: readonly { readonly id: string }[]): string {
-  const ids = lists.slice(0, SHOWN_IDS).map(({ id }) => id);
+  const ids = lists.slice(0, NAMED_IDS).map(({ id }) => id);
   const rest = lists.length - ids.length;
   return ids.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }

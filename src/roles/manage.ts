@@ -75,12 +75,12 @@ export function startManage(
       },
     }),
     files,
-    worth: overlapCounter({
+    overlap: overlapCounter({
       ...{ store, guardRails, geo: () => geo.data() },
       settings: { databaseUrl: config.databaseUrl, dataDir: config.dataDir },
     }),
     difference: feedDiffer({ guardRails, geo: () => geo.data(), settings: { databaseUrl: config.databaseUrl, dataDir: config.dataDir } }),
-    room: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
+    quota: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
     guardRails,
     feeds: feedThread && watch,
     documents: cache,
@@ -111,7 +111,7 @@ export function startManage(
     sleep: (seconds) => sleep(seconds * 1000),
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
     turnOf: (workspaceId) => beginnings(workspaceId, async () => undefined),
-    late: asyncOperations({
+    asyncOperations: asyncOperations({
       patience: config.manageAnswerSeconds * 1000,
       now,
       failed: (error) => {

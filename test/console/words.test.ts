@@ -14,7 +14,7 @@ interface Field {
   readonly field: string;
   readonly label: string;
   readonly maxlength?: number;
-  readonly options?: { readonly value: string }[];
+  readonly options?: (string | { readonly value: string })[];
 }
 interface Tables {
   readonly PERMISSIONS: { readonly value: string }[];
@@ -49,7 +49,10 @@ test('the console offers every setting of lists and feeds, with what it may be',
       const { label, maxlength, options } = SCHEMAS[name]!.find(({ field }) => field === setting.field)!;
       assert.match(label, /^[A-Z]/);
       assert.equal(maxlength, 'longest' in setting ? setting.longest : undefined, setting.field);
-      assert.deepEqual(options && sorted(options.map(({ value }) => value)), 'words' in setting ? sorted(setting.words) : undefined);
+      assert.deepEqual(
+        options && sorted(options.map((each) => (typeof each === 'string' ? each : each.value))),
+        'words' in setting ? sorted(setting.words) : undefined,
+      );
     }
   }
 });

@@ -85,7 +85,7 @@ type Series = { label: string; color: string; values: readonly (number | null)[]
 /** Loads a module when it is needed. */
 type Load = () => Promise<Record<string, any>>;
 /** A row of clients with the same version; `query` filters for them. */
-type Version = { key: string; what: any; note: any; clients: number; query: Record<string, string>; isShown: boolean };
+type Version = { key: string; what: any; note: any; clients: number; query: Record<string, string>; isSelected: boolean };
 type SetUp = {
   name: string;
   advice: string;
@@ -118,10 +118,10 @@ type UsageCount = { name: string; value: number; unit: string };
 type LookupForm = { form: 'unblock' | 'block'; value: string; action?: string } | { form: 'extend'; ids: number[] };
 type RulesForm =
   | { name: 'block' | 'unblock' | 'paste' | 'try' | 'add' | 'order' }
-  | { name: 'delete' | 'edit'; meant: RuleSelection }
+  | { name: 'delete' | 'edit'; selection: RuleSelection }
   | { name: 'rule' | 'change'; rule: Rule }
   | { name: 'use'; kind: string; expression: string };
-type Condition = { field: string; label: string; options?: readonly Option[]; hint?: string };
+type Condition = { field: string; label: string; options?: readonly (string | Option)[]; hint?: string };
 /** Names that may replace a stretch of the text. */
 type Completion = { from: number; to: number; names: RuleName[] };
 type Ordered = { rule_ref: string | null; order?: number | null };
@@ -132,7 +132,7 @@ type SchemaField = {
   field: string;
   label: string;
   hint?: string;
-  options?: Option[];
+  options?: (string | Option)[];
   maxlength?: number;
   number?: boolean;
   list?: 'words' | 'lines';

@@ -1,5 +1,3 @@
-/** `weir org`. */
-
 import { type Organization, SUBSCRIPTIONS } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import type { AddCommand } from '../command.ts';

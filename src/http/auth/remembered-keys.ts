@@ -54,9 +54,9 @@ export const bytesOf = (digest: string): Buffer => Buffer.from(digest, 'latin1')
 const slotOf = (digest: string) => digest.slice(0, 16);
 
 /** Constant time for texts of equal length, without the copies of `timingSafeEqual`. */
-function isSame(known: string, shown: string): boolean {
+function isSame(known: string, given: string): boolean {
   let difference = 0;
-  for (let i = 0; i < known.length; i += 1) difference |= known.charCodeAt(i) ^ shown.charCodeAt(i);
+  for (let i = 0; i < known.length; i += 1) difference |= known.charCodeAt(i) ^ given.charCodeAt(i);
   return difference === 0;
 }
 

@@ -79,8 +79,8 @@ export function readConsole(): ConsoleFiles {
   const pages = pageModules(texts.get('pages.js')!);
   const made = new Map<string, File>();
   const make = (opening: Opening, page: string | undefined) => {
-    const shown = opening === 'sign-in' ? SIGN_IN : pages.get(page ?? '');
-    const packs = [ENTRY, ...(shown === undefined ? [] : [shown])].map(packOf);
+    const firstPage = opening === 'sign-in' ? SIGN_IN : pages.get(page ?? '');
+    const packs = [ENTRY, ...(firstPage === undefined ? [] : [firstPage])].map(packOf);
     const needed = [...packs, ...Object.values(LIBRARIES).flatMap(({ path, exports }) => (exports === undefined ? path : []))];
     const text = template
       .replace('<!-- opening -->', openings[opening].trim())

@@ -11,12 +11,11 @@ import { ACCESS_ACTIONS, KINDS, LEVELS, RULE_KINDS } from '../../rule.ts';
 /** Operations with a form in the console. */
 const FORMS = [
   ...['createList', 'createFeed', 'createKey', 'createSource', 'createWebhook', 'changeWorkspace'],
-  ...['blockTarget', 'putExpressionRule', 'limitSample', 'snoozeAttention', 'listRules'],
+  ...['blockTarget', 'putExpressionRule', 'limitSample'],
 ];
 
 /** Labels of fields; a field without one is labelled by its name. */
 const LABELS: Readonly<Record<string, string>> = {
-  batch: 'Batch',
   every: 'Interval',
   fit: 'If over the limit',
   from: 'Allowed from',
@@ -31,10 +30,8 @@ const LABELS: Readonly<Record<string, string>> = {
   sample_rules: 'Rules',
   max_sample_share: 'Limit in percent',
   short_description: 'Description',
-  since: 'Changed',
   subtract_allow: 'Subtract never-block rules',
   target: 'Device',
-  target_kind: 'Target',
   type: 'Written by',
   url: 'URL',
 };
@@ -63,7 +60,9 @@ function fieldOf(field: string, schema: Schema) {
     field,
     label: named(field),
     ...(schema.description !== undefined && { hint: sentence(schema.description) }),
-    ...(values !== undefined && { options: values.map((value) => ({ value, label: TARGETS[value!]?.title ?? value })) }),
+    ...(values !== undefined && {
+      options: values.map((value) => (TARGETS[value!] === undefined ? value : { value, label: TARGETS[value!]!.title })),
+    }),
     ...((schema.maxLength ?? schema.format === 'name') && { maxlength: schema.maxLength ?? LONGEST_NAME }),
     ...(kind.some((each) => each === 'integer' || each === 'number') && { number: true }),
     ...(kind.includes('array') && { list: schema.items?.format === 'text' ? 'lines' : 'words' }),
@@ -72,8 +71,8 @@ function fieldOf(field: string, schema: Schema) {
 }
 
 const fieldsOf = (name: string) => {
-  const { body, query } = OPERATIONS.find((operation) => operation.name === name)!;
-  return Object.entries((body ?? query)!.properties).map(([field, schema]) => fieldOf(field, schema as Schema));
+  const { body } = OPERATIONS.find((operation) => operation.name === name)!;
+  return Object.entries(body!.properties).map(([field, schema]) => fieldOf(field, schema as Schema));
 };
 
 /** What events of the audit log begin with. */

@@ -41,14 +41,14 @@ interface Given {
   /** Whether the caller may read the audit log. */
   readonly withAudit: boolean;
   /** Quota, bytes; 0 = no limit. */
-  readonly room: number;
+  readonly quota: number;
   readonly step: Step;
 }
 
 const OF_AUDIT: ReadonlySet<ChangeKind> = new Set(['settings', 'lists', 'keys']);
 
 /** Rejects with USAGE and NOT_FOUND. */
-export async function changesJson(store: StoreReads, workspaceId: string, asked: ChangesAsked, { now, withAudit, room, step }: Given) {
+export async function changesJson(store: StoreReads, workspaceId: string, asked: ChangesAsked, { now, withAudit, quota, step }: Given) {
   const { since, feed, list, kind, limit, after } = asked;
   if (feed !== undefined && list !== undefined) throw fieldFault('list', 'cannot be combined with feed');
   const begun = after === undefined ? undefined : readPlace(after);
@@ -61,7 +61,7 @@ export async function changesJson(store: StoreReads, workspaceId: string, asked:
   return {
     since: isoTime(since),
     until: isoTime(until),
-    known_since: await knownSince(store, workspaceId, { now, since, room, withAudit }),
+    known_since: await knownSince(store, workspaceId, { now, since, quota, withAudit }),
     changes: entries.map(({ at, key, json }): EntryJson => ({ id: `${at} ${key}`, ...json })),
     next: next && JSON.stringify([until, next.at, next.key]),
   };
@@ -200,9 +200,9 @@ async function auditBefore(
 
 function runsBefore(runs: readonly NamedRun[], { since, before, scope }: Asked): Slice {
   const entries = runs
-    .filter(({ listId, run: { at, outcome } }) => at >= since && !TOLD_BY_RULES.has(outcome) && (scope?.hasList(listId) ?? true))
+    .filter(({ listId, run: { at, outcome } }) => at >= since && !SHOWN_AS_RULES.has(outcome) && (scope?.hasList(listId) ?? true))
     .map(runEntry)
     .filter((entry) => newer(entry, before) < 0);
   return { entries, reached: null };
 }
-const TOLD_BY_RULES = new Set(['applied', 'unchanged']);
+const SHOWN_AS_RULES = new Set(['applied', 'unchanged']);

@@ -9,8 +9,8 @@ import { devicePage, everyItem } from '../../ports/stored/paginate.ts';
 import { inWords } from '../../text/duration.ts';
 
 /** ms */
-export const LATELY = 600_000;
-export const LATELY_WORDS = `in the last ${inWords(LATELY)}`;
+export const RECENTLY = 600_000;
+export const RECENTLY_WORDS = `in the last ${inWords(RECENTLY)}`;
 /** Clients returned. */
 const MOST_RETURNED = 20;
 
@@ -39,7 +39,9 @@ export const RECENT_USES = {
       address: '198.51.100.8',
       last_pull: ['2026-11-22T09:59:01.000Z', nullable(Type.String())],
     },
-    { description: `Clients that fetched with it ${LATELY_WORDS}. Fetches are stored once a minute, those of new clients within seconds.` },
+    {
+      description: `Clients that fetched with it ${RECENTLY_WORDS}. Fetches are stored once a minute, those of new clients within seconds.`,
+    },
   ),
   pulled_left_out: 0,
 } as const satisfies Fields;
@@ -57,7 +59,7 @@ export async function recentUses(
   { keyIds, feedId }: Used,
   names: ReadonlyMap<string, string | null>,
 ): Promise<RecentUses> {
-  const since = (await store.ping()) - LATELY;
+  const since = (await store.ping()) - RECENTLY;
   const isRecent = (at: number) => at >= since;
   const isDevice = ({ keyId, documents, refusals }: Device) =>
     keyIds.has(keyId) || (feedId !== undefined && [...documents, ...refusals].some((each) => each.feedId === feedId && isRecent(each.at)));

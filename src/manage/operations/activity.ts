@@ -9,7 +9,7 @@ import {
   MOST_ACTIVITY,
   NO_ACTIVITY,
 } from '../../ports/activity.ts';
-import { KEPT_DAYS } from '../../ports/history.ts';
+import { STORED_DAYS } from '../../ports/history.ts';
 import { devicePage } from '../../ports/stored/paginate.ts';
 import type { ManageContext } from '../context.ts';
 import { deviceJson, deviceNames } from '../devices/device-json.ts';
@@ -144,7 +144,7 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
     summary: 'Get changes of rules and the size of the block feed per day',
     query: Type.Object({
       feed: textField(200, "UUID or name of a list or feed; default: the workspace's feed."),
-      days: Type.Optional(durationOf('d', 'Number of days, including today; default 30', { minimum: 1, maximum: KEPT_DAYS })),
+      days: Type.Optional(durationOf('d', 'Number of days, including today; default 30', { minimum: 1, maximum: STORED_DAYS })),
     }),
     answer: answerOf('History', { days: listOf(DAY) }),
     refusals: { 404: 'there is no list or feed "edge"' },

@@ -135,7 +135,7 @@ const LIKE: readonly (readonly [RegExp, Role])[] = [
   [/^cidrblock$|suffix$|^(n|net|network|ip|significant)bits$/, 'measure'],
   [/(until|till|notafter|(ban|block)(ned|ed)?end)$/, 'instant'],
   [
-    /^(expir\w*|valid\w*|unban(ned)?|unblock(ed)?|remov(al|e|ed)|release|deleted|revoked|disabled|archived|lifted)(at|on|to|date|time|ts|timestamp|after|utc)$/,
+    /^(expir\w*|unban(ned)?|unblock(ed)?|remov(al|e|ed)|deleted|revoked|disabled|archived|lifted)(at|on|to|date|time|ts|timestamp|after|utc)$/,
     'instant',
   ],
   [/expir|(ttl|duration|lifetime)(in)?(seconds|secs|minutes|mins|hours|days)$/, 'unit'],

@@ -54,19 +54,20 @@ function spanOfLength(family: 4 | 6, first: bigint, prefix: number): Span | stri
   return first % size === 0n ? { family, first, last: first + size - 1n } : 'does not make a network of its address: write ADDRESS/LENGTH';
 }
 
-/** Dotted mask or prefix length. */
-export const readMask: ReadExtent = (text, start) => (LENGTH.test(text) ? readLength(text, start) : ofMask(text, start, 0));
+/** Mask written as an address, or prefix length. */
+export const readMask: ReadExtent = (text, start) => (LENGTH.test(text) ? readLength(text, start) : ofMask(text, start, false));
 
-/** Dotted mask with inverted bits. */
-export const readWildcard: ReadExtent = (text, start) => ofMask(text, start, 0xffff_ffff);
+/** Mask with inverted bits, written as an address. */
+export const readWildcard: ReadExtent = (text, start) => ofMask(text, start, true);
 
-function ofMask(text: string, { family, first }: Pick<Span, 'family' | 'first'>, inverted: number): Span | string {
-  const mask = /^\d{1,3}(\.\d{1,3}){3}$/.test(text) ? parseNetwork(text) : 'none';
-  if (typeof mask === 'string' || mask.family !== 4 || family !== 4) return 'is no mask of this address';
-  const bits = (mask.address ^ inverted) >>> 0;
-  const prefix = Math.clz32(~bits);
-  if (prefix < 32 && (bits << prefix) >>> 0 !== 0) return 'is no mask: its ones do not stand together';
-  return prefix === 0 ? 'would be all addresses: write 0.0.0.0/0 if you mean them' : spanOfLength(4, first, prefix);
+function ofMask(text: string, { family, first }: Pick<Span, 'family' | 'first'>, isInverted: boolean): Span | string {
+  const mask = text.includes('/') ? 'none' : parseNetwork(text);
+  if (typeof mask === 'string' || mask.family !== family) return 'is no mask of this address';
+  const all = (1n << BigInt(bitsOf(family))) - 1n;
+  const hosts = isInverted ? numberOf(mask) : numberOf(mask) ^ all;
+  if ((hosts & (hosts + 1n)) !== 0n) return 'is no mask: its ones do not stand together';
+  if (hosts === all) return 'would be all addresses: write ADDRESS/0 if you mean them';
+  return spanOfLength(family, first, bitsOf(family) - (hosts === 0n ? 0 : hosts.toString(2).length));
 }
 
 /** A number of addresses. Ambiguous with a prefix length: fault. */

@@ -1,9 +1,9 @@
 /** Decides on importing a row: verdict, target type, and marks of non-enforcement (SPEC D40.3, D40.8). */
 import type { Target } from '../../rule.ts';
 import type { Column, Role } from './columns.ts';
-import { cellFault, isGiven, type Row, shown, textOf } from './row.ts';
+import { cellFault, isGiven, quoted, type Row, textOf } from './row.ts';
 import { lastSortOf, type Sort, sortOf } from './sorts.ts';
-import { clearVerdictOf, isEnd, LIST_ACTIONS, type ListAction, type Verdict, verdictOf } from './verdict.ts';
+import { clearVerdictOf, isEnd, LIST_ACTIONS, type ListAction, listVerdictOf, type Verdict, verdictOf } from './verdict.ts';
 
 /** The action (weir's own exports), the target's type, or the reason for skipping. */
 export interface Judged {
@@ -30,7 +30,8 @@ const JUDGES: Readonly<Partial<Record<Role, (cell: JudgedCell) => Judged | undef
   verdict: (cell) => ofEnd(cell) ?? ofVerdict(cell, verdictOf(cell.text) ?? unknown(cell, NO_VERDICT)),
   status: (cell) => ofEnd(cell) ?? ofVerdict(cell, clearVerdictOf(cell.text)),
   aside: (cell) => ofVerdict(cell, clearVerdictOf(cell.text)),
-  unknown: (cell) => ofVerdict(cell, clearVerdictOf(cell.text)),
+  // iptables has its verdicts in `target`.
+  unknown: (cell) => ofVerdict(cell, cell.column.base === 'target' ? clearVerdictOf(cell.text) : listVerdictOf(cell.text)),
   type: (cell) => ofSort(cell, lastSortOf(cell.text) ?? unknown(cell, 'is no known type of an indicator')),
   sort: (cell) =>
     ofSort(cell, sortOf(cell.text) ?? (isOfMisp(cell.row) ? 'other' : undefined)) ?? ofVerdict(cell, clearVerdictOf(cell.text)),
@@ -75,7 +76,7 @@ export function requireSorts(sorts: readonly Sort[], targets: readonly Target[])
 }
 
 function unknown({ column, text }: JudgedCell, why: string): never {
-  throw cellFault(column.base, `${shown(text)} in "${column.name}" ${why}`);
+  throw cellFault(column.base, `${quoted(text)} in "${column.name}" ${why}`);
 }
 
 const booleanOf = ({ text }: JudgedCell): boolean | undefined => BOOLEANS[text.toLowerCase()];

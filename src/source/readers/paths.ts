@@ -4,7 +4,7 @@ import { isObject } from '../../signal/normalize.ts';
 import { type Column, columnMemory, type columnOf, type Role } from './columns.ts';
 import { isLengthOrMask } from './extent.ts';
 import { JUDGED } from './judge.ts';
-import { type Row, rowOf, textOf } from './row.ts';
+import { isAddress, type Row, rowOf, textOf } from './row.ts';
 
 type Step = string | typeof EACH;
 const EACH = Symbol('each element');
@@ -112,8 +112,11 @@ function rowOfLeaf(value: unknown, { name, column, object, judged }: Around): Ro
 /** Roles of fields affecting their neighbour's addresses. Other addresses are description. */
 const DECIDING: ReadonlySet<Role> = new Set([
   ...JUDGED,
-  ...(['first', 'start', 'last', 'end', 'mask', 'wildcard', 'length', 'size', 'measure'] as const),
+  ...(['first', 'start', 'last', 'mask', 'wildcard', 'length', 'size', 'measure'] as const),
   ...(['type', 'sort', 'instant', 'lifetime', 'expiry', 'unit'] as const),
 ]);
 const decides = ({ role }: Column, cell: unknown): boolean =>
-  DECIDING.has(role) || ((role === 'network' || role === 'route') && isLengthOrMask(textOf(cell)));
+  DECIDING.has(role) ||
+  // An end may also be one of time.
+  (role === 'end' && isAddress(textOf(cell))) ||
+  ((role === 'network' || role === 'route') && isLengthOrMask(textOf(cell)));

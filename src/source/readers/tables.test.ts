@@ -658,11 +658,15 @@ test('D40.13 columns of yes and no say whether a row counts; a removed or inacti
   );
 });
 
-test('D40.8 a clear verdict counts in any column but a description, and only a file like our own makes never-block rules', () =>
+test('D40.8 the name of a list counts in any column but a description, and only a file like our own makes never-block rules', () =>
   hold({
     'ip,list': [['198.51.100.7,whitelist', '- its verdict is whitelist']],
     'ip,target': [['198.51.100.7,ACCEPT', '- its verdict is accept']],
     'ip,column': [['198.51.100.7,allow me', '198.51.100.7']],
+    'ip,spf,login': [
+      ['198.51.100.7,pass,accepted', '198.51.100.7'],
+      ['198.51.100.8,passed,blocked', '198.51.100.8'],
+    ],
     'ip,note': [['198.51.100.7,allow', '198.51.100.7']],
     'type,value,action': [
       ['ipv4,198.51.100.7,allow', '- its verdict is allow'],
@@ -710,6 +714,22 @@ test('D41.5 a word that lets an address through and stands alone behind it skips
   ]);
 });
 
+test('D40.4 a mask of IPv6 written as an address, as in the ranges of Atlassian', async () => {
+  await hold({
+    'ip,netmask': [
+      ['2001:db8:3000::,ffff:ffff:f000::', '2001:db8:3000::/36'],
+      ['2001:db8::1,ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '2001:db8::1'],
+      ['2001:db8::,ffff:f0ff::', '! "ffff:f0ff::" in "netmask" is no mask: its ones do not stand together'],
+      ['2001:db8::,::', '! "::" in "netmask" would be all addresses'],
+      ['2001:db8::,255.255.255.0', '! "255.255.255.0" in "netmask" is no mask of this address'],
+      ['198.51.100.0,ffff::', '! "ffff::" in "netmask"'],
+    ],
+    'ip,wildcard': [['2001:db8::,::ffff:ffff:ffff:ffff:ffff', '2001:db8::/48']],
+  });
+  const item = { network: '2001:db8:3000::', mask_len: 36, cidr: '2001:db8:3000::/36', mask: 'ffff:ffff:f000::', direction: ['egress'] };
+  assert.deepEqual(await said(JSON.stringify({ items: [item] }), { file: 'x.json', paths: ['items[].cidr'] }), ['2001:db8:3000::/36']);
+});
+
 test('D41.5, D41.12 what stands below a heading or a name of what is not blocked is skipped', async () => {
   const below = async (heading: string, action: ListAction = 'block') =>
     (await said(`198.51.100.1\n${heading}\n198.51.100.2\n`, { action })).at(-1)!;
@@ -739,6 +759,7 @@ test('D41.21 a text at the end of a path is the target of its object: mask, end,
   // Other addresses and descriptions there are of no concern.
   assert.equal(await leaf({ ip, ipv6: '2001:db8::1', gateway: '203.0.113.9', confidence: 'x', value: 'y', network: '203.0.113.0/24' }), ip);
   assert.equal(await leaf({ value: ip, asn: 64500, country: 'NL' }, '[].value'), ip);
+  assert.equal(await leaf({ ip, start: '2026-01-01', end: '2026-01-02', valid_from_date: '2026-01-01', release_date: '2026-01-01' }), ip);
   assert.equal(await leaf({ asn: 64500, cc: 'NL' }, '[].asn'), 'AS64500');
   const waf = { mode: 'whitelist', configuration: { target: 'ip', value: ip } };
   assert.match((await leaf(waf, '[].configuration.value'))!, /^- its verdict is whitelist/);

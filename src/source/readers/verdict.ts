@@ -25,6 +25,14 @@ const verdicts = (...tables: readonly Readonly<Record<Verdict, string>>[]): Read
       Object.entries(table).flatMap(([verdict, words]) => words.split(' ').map((word) => [word, verdict as Verdict])),
     ),
   );
+/** Names of lists. Words such as `passed` may mean anything in a column without a meaning (`spf`, `login`). */
+const LISTS: Readonly<Record<Verdict, string>> = {
+  block: 'blacklist blacklisted blocklist blocklisted denylist denylisted',
+  allow: 'whitelist whitelisted allowlist allowlisted safelist safelisted exempt falsepositive',
+  unblock: '',
+  other: '',
+};
+const LIST_WORDS = verdicts(LISTS);
 const CLEAR_WORDS = verdicts(CLEAR);
 const WORDS = verdicts(CLEAR, OTHERS);
 
@@ -43,6 +51,9 @@ export const verdictOf = (text: string): Verdict | undefined => WORDS.get(wordOf
 
 /** For columns such as `status`: only unambiguous words. */
 export const clearVerdictOf = (text: string): Verdict | undefined => CLEAR_WORDS.get(wordOf(text));
+
+/** For columns without a known meaning. */
+export const listVerdictOf = (text: string): Verdict | undefined => LIST_WORDS.get(wordOf(text));
 
 /** Words negating a block. */
 const NEGATION = /^(except(ions?|ed)?|exclu(de|ded|sions?)|ignored?|skip(ped)?|exempt(ed|ions?)?|safe|not?|never)$/i;

@@ -20,15 +20,15 @@ export const auditConditions = (query) =>
 
 /** @param {{ query: URLSearchParams, names: Names }} props */
 export const AuditFilter = ({ query, names }) => {
-  const choice = (field, label, /** @type {readonly { value: string, label: string }[]} */ options) => html`
+  const choice = (field, label, options) => html`
     <${SelectField} label=${label} value=${query.get(field) ?? ''} onValue=${(value) => setQuery({ [field]: value })} options=${options} />
   `;
   return html`
     <form class="filter" role="search" aria-label="Audit log" onSubmit=${(event) => event.preventDefault()}>
       <div class="form-row">
         <${Typed} field="by" label="Person" value=${query.get('by') ?? ''} />
-        ${names.keys.length > 0 && choice('key', 'Key', [ANY, ...names.keys.map((name) => ({ value: name, label: name }))])}
-        ${choice('event', 'What', [ANY, ...EVENTS.map((word) => ({ value: word, label: word }))])}
+        ${names.keys.length > 0 && choice('key', 'Key', [ANY, ...names.keys])}
+        ${choice('event', 'What', [ANY, ...EVENTS])}
         <${Typed} field="object" label="Object" value=${query.get('object') ?? ''} placeholder="Name" />
         ${choice('since', 'Time range', SINCE)}
       </div>

@@ -30,7 +30,7 @@ export function BlockForm({ names, value = '', action = 'block', onClose, onDone
     else toast(html`<bdi>${body.value}</bdi> ${done.landed ? 'is now blocked.' : 'was accepted and takes effect in a moment.'}`);
     onDone();
   };
-  const level = (field) => input(field, { empty: 'Default', options: LEVELS.map((each) => ({ value: each, label: each })) });
+  const level = (field) => input(field, { empty: 'Default', options: LEVELS });
   return html`
     <${FormDialog} title="Block or allow" wide action=${isAllow ? 'Never block' : 'Block'} work=${work} onClose=${onClose} disabled=${preview.answer === undefined}>
       ${input('value', { label: 'Address, network, ASN or country', hint: undefined, required: true, autofocus: true, placeholder: '192.0.2.0/24, AS64500, NL', autocomplete: 'off', fault: preview.faultOf('value') })}

@@ -25,9 +25,9 @@ const EXPIRES = [
 ];
 
 /**
- * @param {{ meant: RuleSelection, names: Names, onClose: () => void, onDone: () => void }} props
+ * @param {{ selection: RuleSelection, names: Names, onClose: () => void, onDone: () => void }} props
  */
-export function ChangeRules({ meant, names, onClose, onDone }) {
+export function ChangeRules({ selection, names, onClose, onDone }) {
   const [form, setForm] = useState({ expires: '', at: '', hasReason: false, reason: '', list: '' });
   const [isSure, setSure] = useState(false);
   const edit = (changes) => {
@@ -36,13 +36,13 @@ export function ChangeRules({ meant, names, onClose, onDone }) {
   };
   const set = settingOf(form);
   const isGiven = Object.keys(set).length > 0;
-  const preview = usePreview(ADDRESS, isGiven ? { ...meant, set, preview: true } : undefined);
+  const preview = usePreview(ADDRESS, isGiven ? { ...selection, set, preview: true } : undefined);
   const answer = /** @type {any | undefined} */ (preview.answer);
-  const isAccess = meant.kind === undefined || meant.kind === 'access_rule';
+  const isAccess = selection.kind === undefined || selection.kind === 'access_rule';
   const work = async () => {
     // Sends the previewed expiry, not one relative to a later now.
-    const told = answer?.expires_at ? { ...set, expires: answer.expires_at } : set;
-    const { changed, batches } = await changeAll({ ...meant, set: told, ...(isSure && { confirmed: true }) });
+    const wanted = answer?.expires_at ? { ...set, expires: answer.expires_at } : set;
+    const { changed, batches } = await changeAll({ ...selection, set: wanted, ...(isSure && { confirmed: true }) });
     onDone();
     toast(html`${counted(changed, 'rule')} changed. <${Undo} batches=${batches} onDone=${onDone} />`);
   };
@@ -68,7 +68,7 @@ export function ChangeRules({ meant, names, onClose, onDone }) {
         form.hasReason &&
         html`<${TextField} label="Reason" hint="Leave empty to remove it." value=${form.reason} maxlength="2048" onValue=${(reason) => edit({ reason })} />`
       }
-      <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${preview.faultOf('set.expires') !== undefined} curl=${curlOf('POST', ADDRESS, { ...meant, set })}>
+      <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${preview.faultOf('set.expires') !== undefined} curl=${curlOf('POST', ADDRESS, { ...selection, set })}>
         ${(/** @type {any} */ shown) => html`<${Outlook} answer=${shown} set=${set} names=${names} />`}
       <//>
       ${

@@ -53,7 +53,7 @@ export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose,
       <div class="form-row">
         ${field('rule_ref', { required: true, readonly: rule !== undefined, autofocus: rule === undefined, hint: 'Unique name. An existing rule with it is replaced.' })}
         ${field('name')}
-        ${field('action', { options: tab.actions.map((action) => ({ value: action, label: action })) })}
+        ${field('action', { options: tab.actions })}
         ${field('order', { hint: 'The lowest runs first; rules without an order run last.' })}
       </div>
       <${ExpressionField} kind=${kind} value=${values.expression} onValue=${(text) => set({ expression: text })} required />
@@ -82,9 +82,10 @@ function Difference({ before, after, rules }) {
     return html`<p>A new rule. ${ahead === 0 ? 'It runs first.' : `${count(ahead)} of ${counted(rules.length, 'rule')} run before it.`}</p>`;
   }
   const fields = ['action', 'expression', 'order', 'name', 'short_description', 'reason', 'type', 'config'];
-  const shown = (value) => (value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value));
+  const valueText = (value) =>
+    value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
   const changes = fields
-    .map((field) => ({ field, was: shown(/** @type {any} */ (before)[field]), is: shown(after[field]) }))
+    .map((field) => ({ field, was: valueText(/** @type {any} */ (before)[field]), is: valueText(after[field]) }))
     .filter(({ was, is }) => was !== is);
   if (changes.length === 0) return html`<p>No changes.</p>`;
   return html`<p>Replaces the existing rule with this reference:</p><${Table} label="Changes" columns=${COLUMNS} rows=${changes}

@@ -54,7 +54,7 @@ const given = (fields) => Object.fromEntries(Object.entries(fields).filter(([, v
 /** @param {{ rules: Rule[], onClose: () => void, onDone: () => void }} props */
 function Order({ rules, onClose, onDone }) {
   const [list, setList] = useState(rules);
-  const [told, setTold] = useState('');
+  const [announced, setAnnounced] = useState('');
   const dragged = useRef(/** @type {number | undefined} */ (undefined));
   const changes = newOrders(list);
   const signals = [...changes].map(([place, order]) => signalOf(list[place], order));
@@ -66,7 +66,7 @@ function Order({ rules, onClose, onDone }) {
     if (to < 0 || to >= list.length || from === to) return;
     const next = list.toSpliced(from, 1).toSpliced(to, 0, list[from]);
     setList(next);
-    setTold(`${nameOf(list[from])} moved to position ${to + 1} of ${list.length}.`);
+    setAnnounced(`${nameOf(list[from])} moved to position ${to + 1} of ${list.length}.`);
   };
   const work = async () => {
     await ask(manage('/imports'), { method: 'POST', once: crypto.randomUUID(), body });
@@ -107,7 +107,7 @@ function Order({ rules, onClose, onDone }) {
           `,
         )}
       </ol>
-      <p class="hidden-visually" role="status">${told}</p>
+      <p class="hidden-visually" role="status">${announced}</p>
       <section aria-label="Preview" class="stack">
         <h3>Preview</h3>
         <p>${signals.length === 0 ? 'Nothing yet.' : `The order of ${counted(signals.length, 'rule')}, as one batch that you can undo.`}</p>

@@ -105,16 +105,16 @@ function Change({ workspace: { body, tag }, onClose, onDone }) {
 function Reached({ before, after, service, rails }) {
   const without = (words, others) => words.filter((word) => !others.includes(word) && !service.includes(word));
   const added = without(after, before);
-  const gone = without(before, after);
+  const dropped = without(before, after);
   // Invalid networks are reported on submit.
   const { answer: found } = usePreview(manage('/workspace/preview'), rails);
   return html`
     <section class="stack" aria-label="Preview" aria-live="polite">
       <h3>Preview</h3>
-      ${added.length + gone.length === 0 && html`<p class="soft">No changes to protected networks.</p>`}
+      ${added.length + dropped.length === 0 && html`<p class="soft">No changes to protected networks.</p>`}
       ${added.length > 0 && html`<p>Newly protected: <span class="mono text">${added.join(', ')}</span>.</p>`}
       ${found !== undefined && found.refused + Number(!found.is_whole) > 0 && html`<${RefusedRules} found=${found} />`}
-      ${gone.length > 0 && html`<${Notice} kind="warn">No longer protected: <span class="mono text">${gone.join(', ')}</span>; existing blocks return to feeds.<//>`}
+      ${dropped.length > 0 && html`<${Notice} kind="warn">No longer protected: <span class="mono text">${dropped.join(', ')}</span>; existing blocks return to feeds.<//>`}
     </section>
   `;
 }

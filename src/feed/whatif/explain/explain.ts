@@ -2,7 +2,7 @@
 
 import type { Workspace } from '../../../account/workspace.ts';
 import { secondOf } from '../../../clock.ts';
-import { RULES_KEPT } from '../../../ports/stored/account-store.ts';
+import { RULE_RETENTION } from '../../../ports/stored/account-store.ts';
 import type { ChangeOrigin } from '../../../ports/stored/rule-store.ts';
 import type { AccessAction, Target } from '../../../rule.ts';
 import { contentAsked } from '../../build/render-feed.ts';
@@ -56,7 +56,7 @@ export interface FeedExplainer {
 
 /** Maximum rules examined per request, and returned per feed. */
 export const EXPLAIN_RULES = 100_000;
-export const EXPLAIN_TOLD = 20;
+export const MOST_EXPLAINED = 20;
 /** Maximum unaffected feeds returned. */
 export const EXPLAIN_UNTOUCHED = 1_000;
 
@@ -68,7 +68,7 @@ export async function explain(
   const { store, geo, now } = options;
   const guard = options.guard(workspace);
   // For a wider target, the history would be every rule the workspace ever had.
-  const since = outlook !== undefined && isHost(target) ? now.wall - RULES_KEPT : now.wall;
+  const since = outlook !== undefined && isHost(target) ? now.wall - RULE_RETENTION : now.wall;
   const found = await touchingRules(workspace.id, target, options, since);
   const [rules, expired] = [true, false].map((wanted) => found.filter((stored) => isActive(stored, secondOf(now.wall)) === wanted));
   const sources = (await feedSources(options, workspace)).filter(
@@ -111,8 +111,8 @@ export async function explain(
         }),
     });
   }
-  const shown = new Set(feeds.flatMap(({ explanation }) => explanation.rules.map(({ stored }) => stored.seq)));
-  return { feeds, feedsLeftOut: Math.max(0, untouched - mostUntouched), origins: await store.origins(workspace.id, [...shown]) };
+  const listed = new Set(feeds.flatMap(({ explanation }) => explanation.rules.map(({ stored }) => stored.seq)));
+  return { feeds, feedsLeftOut: Math.max(0, untouched - mostUntouched), origins: await store.origins(workspace.id, [...listed]) };
 }
 
 /** When the last relevant expired rule ended, by role. */

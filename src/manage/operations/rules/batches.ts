@@ -1,7 +1,7 @@
 /** SPEC D15.37. */
 
 import { answerOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../../json/schema.ts';
-import { RULES_KEPT } from '../../../ports/stored/account-store.ts';
+import { RULE_RETENTION } from '../../../ports/stored/account-store.ts';
 import { pageOf } from '../../../ports/stored/paginate.ts';
 import { BATCH_DEEDS } from '../../../ports/stored/rule-store.ts';
 import { inWords } from '../../../text/duration.ts';
@@ -56,7 +56,7 @@ const EFFECT = {
   keeps: [0, 'Rules that a later batch has changed: they stay.'],
   sample: [['remove block 8.8.8.8'], Type.Array(Type.String())],
 } as const satisfies Fields;
-const UNKNOWN = `there is no batch "${ID}" of the last ${inWords(RULES_KEPT)}`;
+const UNKNOWN = `there is no batch "${ID}" of the last ${inWords(RULE_RETENTION)}`;
 /** Each batch is a query of its own. */
 const MOST = 200;
 const MOST_UNDONE = 50;
@@ -70,7 +70,7 @@ interface Undone extends Change {
 
 export const BATCH_OPERATIONS: readonly Operation[] = [
   operation('listBatches', 'GET /batches', 'rules:read', {
-    summary: `List the batches of the last ${inWords(RULES_KEPT)}, newest first`,
+    summary: `List the batches of the last ${inWords(RULE_RETENTION)}, newest first`,
     query: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description: 'Items per page; default 50.' })),
       after: textField(40, 'The next of the previous page.'),
