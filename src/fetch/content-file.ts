@@ -1,6 +1,7 @@
 /** Downloads a source into a file (SPEC D23.10): complete, not a web page, from permitted addresses only. */
+
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
@@ -128,3 +129,8 @@ export function sourceFetch({ folder, reach, via, ca, contact, limits, now }: So
 /** Addresses of this machine; they may change at runtime. */
 export const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((each = []) => each.map(({ address }) => address.replace(/%.*$/, '')));
+
+const PIECE = 16 * 1024;
+
+/** In small chunks; other work runs in between. */
+export const readPieces = (file: string): AsyncIterable<Buffer> => createReadStream(file, { highWaterMark: PIECE });

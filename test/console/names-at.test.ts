@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { packagedSchemes } from '@weir/expression/scheme.ts';
-import { type ExpressionName, expressionNames } from '../../src/manage/expressions/names.ts';
+import { type ExpressionName, expressionNames } from '../../src/manage/operations/expressions.ts';
 
 interface Completion {
   readonly from: number;

@@ -1,7 +1,6 @@
 /** What a crash test reads beside the rules: every record of the topic, and every single write of a rule. */
 import assert from 'node:assert/strict';
-import type { Deployment } from '../support/deployment.ts';
-import { PARTITIONS } from '../support/deployment.ts';
+import { type Deployment, PARTITIONS } from '../support/deployment.ts';
 import { administer } from '../support/postgres.ts';
 import { eventually } from '../support/weir.ts';
 

@@ -167,6 +167,7 @@ interface Present extends Omit<NamedRule, 'id'> {
   readonly rule: AccessRule | undefined;
 }
 
+/** Applies signals to a list's access rules like landing does (SPEC D3.10, D3.11), in memory. */
 function overlayOf(stored: readonly NamedRule[], changes: readonly AccessChange[]): Overlay {
   const byRef = new Map<string, Present>();
   const byValue = new Map<string, Set<Present>>();

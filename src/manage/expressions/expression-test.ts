@@ -1,7 +1,6 @@
 /** SPEC D19.10. */
 import { agentNote } from '@weir/expression/agent.ts';
-import type { ByteString } from '@weir/expression/bytes.ts';
-import { decodeText } from '@weir/expression/bytes.ts';
+import { type ByteString, decodeText } from '@weir/expression/bytes.ts';
 import { compileExpression } from '@weir/expression/evaluate/compile.ts';
 import { explainExpression, type Part } from '@weir/expression/evaluate/explain.ts';
 import { CannotRun, EvaluationError, type Layout, layoutOf, type Request } from '@weir/expression/evaluate/value.ts';

@@ -1,6 +1,5 @@
 import { answerOf, type Fields, flagField, listOf, nullable, Type } from '../../json/schema.ts';
-import type { RestoredFeed } from '../../ports/stored/account-store.ts';
-import { RESTORE_PERIOD } from '../../ports/stored/account-store.ts';
+import { RESTORE_PERIOD, type RestoredFeed } from '../../ports/stored/account-store.ts';
 import { inWords } from '../../text/duration.ts';
 import { DELETION_PREVIEW, type Deletion, deletedJson, restoreNamed } from '../deletion.ts';
 import { RECENTLY_WORDS } from '../devices/recent-use.ts';

@@ -3,7 +3,7 @@ import { TARGETS, type Target } from '../../account/target.ts';
 import { nullable, Type } from '../../json/schema.ts';
 import { type Operation, operation } from '../operation.ts';
 
-export const targetJson = ([name, target]: readonly [string, Target]) => ({
+const targetJson = ([name, target]: readonly [string, Target]) => ({
   name,
   title: target.title,
   format: target.format,

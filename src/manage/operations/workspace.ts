@@ -6,12 +6,14 @@ import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../.
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { answerOf, listOf, objectOf, Type } from '../../json/schema.ts';
+import { formatTarget } from '../../signal/target.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { FEED_STATE, feedStateJson } from '../feed-state.ts';
 import { refuseMore, refusePeopleElsewhere } from '../keys/bounds.ts';
 import { type Operation, operation } from '../operation.ts';
 import type { Outcome } from '../outcome.ts';
-import { refusedRules } from '../rules/refused-rules.ts';
+import { namesIn } from '../rules/rule-json.ts';
+import { visitRules } from '../rules/rule-selections.ts';
 
 /** Absent fields stay. Rejects with FORBIDDEN for a role that exceeds the caller. */
 export async function changeWorkspace(context: ChangeContext, patch: WorkspacePatch): Promise<Workspace> {
@@ -137,4 +139,35 @@ export function workspacePatch(body: Readonly<Record<string, unknown>>): Workspa
   const people = (written as string[] | undefined)?.map((text) => readGroupRole(text));
   const given = Object.entries({ protect, minPrefixV4, minPrefixV6, subtractAllow, people }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given);
+}
+
+const NAMED = 5;
+
+export interface RefusedRules {
+  /** By the new guard rails only. */
+  readonly refused: number;
+  readonly first: readonly { readonly target: string; readonly list_name: string; readonly why: string }[];
+  /** false: there may be more. */
+  readonly is_whole: boolean;
+}
+
+/** Preview of new guard rails (SPEC D45.12). Checks networks only: countries and ASNs are trimmed in feeds. */
+async function refusedRules(context: ManageContext, proposed: GuardRails): Promise<RefusedRules> {
+  const { store, workspaceId, caller } = context;
+  const [before, after] = [caller.guardRails, proposed].map((guardRails) => context.blockFaults({ ...caller, guardRails }));
+  const conditions = { kind: 'access_rule', action: 'block', targetKind: 'ip' } as const;
+  const { lists } = await namesIn(store, workspaceId);
+  const first: { target: string; list_name: string; why: string }[] = [];
+  let refused = 0;
+  const is_whole = await visitRules(context, conditions, (rules) => {
+    for (const { rule, listId } of rules) {
+      if (!('target' in rule) || rule.target.kind !== 'ip') continue;
+      const why = after!(rule.target.network);
+      if (why.length === 0 || before!(rule.target.network).length > 0) continue;
+      refused += 1;
+      if (first.length < NAMED)
+        first.push({ target: formatTarget(rule.target), list_name: lists.get(listId ?? '') ?? '', why: why.join('; ') });
+    }
+  });
+  return { refused, first, is_whole };
 }

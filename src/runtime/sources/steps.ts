@@ -2,7 +2,7 @@
 import type { SourceState } from '../../account/source.ts';
 import { askedAfter } from '../../account/source-run.ts';
 import { WeirError } from '../../errors.ts';
-import type { FetchedContent } from '../../fetch/content-file.ts';
+import { type FetchedContent, readPieces } from '../../fetch/content-file.ts';
 import {
   type Applied,
   type ApplyPorts,
@@ -16,7 +16,6 @@ import {
 import type { inTurns } from '../../serial.ts';
 import { comparedPages } from '../../source/current-rules.ts';
 import { type Answered, applied, type Effort, knownContent, type Outcome, runOf, settled } from '../../source/refresh/outcome.ts';
-import { readPieces } from './content-pieces.ts';
 import { type Known, moveTo, noteUndone, noteWait } from './known.ts';
 import type { Wait } from './politeness.ts';
 import type { RefresherPorts } from './ports.ts';

@@ -3,12 +3,11 @@ import { blockGuards, type ServiceGuardRails } from '../../account/guard-rails.t
 import { collectionOf } from '../../account/source.ts';
 import { systemClock } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import type { SourceAnswer, SourceRequest } from '../../fetch/content-file.ts';
+import { readPieces, type SourceAnswer, type SourceRequest } from '../../fetch/content-file.ts';
 import type { Before } from '../../fetch/exchange.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { type TryJob, type TryReport, trySource } from '../../source/try-source.ts';
-import { readPieces } from './content-pieces.ts';
 import { type FetchSettings, fetchOf } from './fetching.ts';
 import type { Visits } from './visits.ts';
 

@@ -5,8 +5,13 @@ import { BOOTSTRAP_KEY_NAME, type KeyInfo, keyState, type NewKey } from '../../a
 import { LIST_SETTINGS, listState, NO_SETTINGS } from '../../account/list.ts';
 import { goesWithSource } from '../../account/managed-list.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
-import type { Organization, Subscription } from '../../account/workspace.ts';
-import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
+import {
+  type Organization,
+  type Subscription,
+  type Workspace,
+  type WorkspacePatch,
+  workspaceSettingsJson,
+} from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { AccountWrites, ChangeOptions } from '../../ports/stored/account-store.ts';

@@ -45,6 +45,7 @@ const COLUMNS: Readonly<Record<NamedKind, string>> = {
   keys: 'coalesce(name, prefix) AS name, NULL AS source_id',
 };
 
+/** Names only: cheaper than ten thousand complete rows. */
 export function* namesOf(workspaceId: string, kind: NamedKind): Work<NamedThing[]> {
   const rows = yield* all(`SELECT id, ${COLUMNS[kind]} FROM ${kind} WHERE workspace_pk = ${WORKSPACE_PK}`, workspaceId);
   return rows.map(({ id, name, source_id }) => ({ id: String(id), name: String(name), sourceId: textOrNull(source_id) }));

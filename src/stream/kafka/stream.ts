@@ -1,5 +1,4 @@
-import type { initProducerIdV5, listOffsetsV9, produceV11 } from '@platformatic/kafka';
-import { NumericMap, ProduceAcks } from '@platformatic/kafka';
+import { type initProducerIdV5, type listOffsetsV9, NumericMap, ProduceAcks, type produceV11 } from '@platformatic/kafka';
 import { within } from '../../clock.ts';
 import type { Message, Stream } from '../../ports/stream.ts';
 import { bufferedDraft } from '../buffered-draft.ts';

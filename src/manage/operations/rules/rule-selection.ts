@@ -1,5 +1,8 @@
 /** Rules selected by ids or by conditions, to delete or change them (SPEC D15.35, D33.1). */
+import { managedBySource } from '../../../account/managed-list.ts';
+import { WeirError } from '../../../errors.ts';
 import { nullable, type Static, Type } from '../../../json/schema.ts';
+import { everyItem } from '../../../ports/stored/paginate.ts';
 import type { StoredRule } from '../../../ports/stored/stored-rule.ts';
 import type { Kind } from '../../../rule.ts';
 import type { ManageContext } from '../../context.ts';
@@ -9,7 +12,6 @@ import { PAGE_QUERY } from '../../page.ts';
 import { type Change, changeFields, PREVIEW } from '../../rules/rule-changes.ts';
 import { originRuleJson } from '../../rules/rule-json.ts';
 import { placeText, withOrigins } from '../../rules/rule-search.ts';
-import { deletable } from '../../sources/managed-lists.ts';
 import { searchRules } from './rule-reads.ts';
 import { CONDITIONS, RULE, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
 
@@ -81,8 +83,20 @@ export async function selectRules(
   return { ...(await ownRules(context, rules, listId !== undefined)), next, asked: { kind, ...narrowing } };
 }
 
-export const ownRules = ({ store, workspaceId }: ManageContext, rules: readonly StoredRule[], isNamed: boolean) =>
-  deletable(store, workspaceId, rules, isNamed);
-
 export const sampleOf = async ({ store, workspaceId }: ManageContext, rules: readonly StoredRule[]): Promise<object[]> =>
   (await withOrigins(store, workspaceId, rules.slice(0, SAMPLE))).map(originRuleJson);
+
+/** Without those of sources, which only sources change (SPEC D23.2). Rejects with REFUSED if one was named by id or list (`isNamed`). */
+export async function ownRules(
+  { store, workspaceId }: ManageContext,
+  rules: readonly StoredRule[],
+  isNamed: boolean,
+): Promise<Pick<Selection, 'rules' | 'leftOut'>> {
+  if (!rules.some(({ listId }) => listId !== null)) return { rules, leftOut: 0 };
+  const managed = new Map<string | null, string>();
+  for await (const { source } of everyItem((page) => store.sourcePage(workspaceId, page))) managed.set(source.listId, source.name);
+  const [named] = isNamed ? rules.flatMap(({ listId }) => managed.get(listId) ?? []) : [];
+  if (named !== undefined) throw new WeirError('REFUSED', managedBySource(named));
+  const own = rules.filter(({ listId }) => !managed.has(listId));
+  return { rules: own, leftOut: rules.length - own.length };
+}
