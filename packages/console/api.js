@@ -1,7 +1,7 @@
 /** Storage key: a tab's workspace in the session storage, the last choice in the local storage. */
 const CHOSEN = 'weir-workspace';
 
-/** Sent with every request, so that no change reaches another workspace. @type {string | null} */
+/** Sent with every request: no change reaches another workspace. @type {string | null} */
 let workspace = sessionStorage.getItem(CHOSEN) ?? localStorage.getItem(CHOSEN);
 
 /**
@@ -50,7 +50,7 @@ export const signedIn = (is) => {
 };
 
 /** Delay between two polls of an asynchronous operation, ms. */
-const LATE = 1000;
+const POLL_DELAY = 1000;
 
 /**
  * Rejects with an ApiError for status 400 and above; a 401 opens the sign-in form.
@@ -79,7 +79,7 @@ export async function ask(path, { method = 'GET', body, ifMatch, once, signal } 
   const json = await response.json().catch(() => undefined);
   // An asynchronous operation: poll until its answer is ready.
   if (response.status === 202 && json?.answer !== undefined) {
-    await new Promise((resolve) => setTimeout(resolve, LATE));
+    await new Promise((resolve) => setTimeout(resolve, POLL_DELAY));
     return ask(manage(`/answers/${json.answer}`), signal && { signal });
   }
   if (response.ok) {

@@ -25,7 +25,7 @@ export function noteRead(name, error) {
 }
 
 let askedAgain = 0;
-/** Repeats failed reads as soon as another read succeeds, so that the banner disappears early. */
+/** Repeats failed reads as soon as another read succeeds, to remove the banner early. */
 function askAgain() {
   if (Date.now() - askedAgain < POLL) return;
   askedAgain = Date.now();
@@ -50,7 +50,7 @@ export const useLive = (address, options) => useLiveWork(address, async () => (a
 
 /**
  * `useLive` for work of several requests.
- * @param {string | null} name Says what is read: another name, another read.
+ * @param {string | null} name Identifies the read.
  * @param {() => Promise<any>} work
  * @param {{ every?: number }} [options]
  * @returns {Live<any>}

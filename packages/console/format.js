@@ -53,12 +53,12 @@ export function duration(ms) {
   const largest = UNITS.findIndex(([, length]) => ms >= length);
   if (largest < 0) return '0 s';
   const [unit, length] = UNITS[largest];
-  const whole = Math.floor(ms / length);
+  const amount = Math.floor(ms / length);
   const smaller = UNITS[largest + 1];
-  const rest = smaller === undefined ? 0 : Math.floor((ms - whole * length) / smaller[1]);
-  return rest === 0 || (unit === 'd' && whole > 9) || (unit === 'y' && whole > 9)
-    ? `${whole} ${unit}`
-    : `${whole} ${unit} ${rest} ${smaller?.[0]}`;
+  const rest = smaller === undefined ? 0 : Math.floor((ms - amount * length) / smaller[1]);
+  return rest === 0 || (unit === 'd' && amount > 9) || (unit === 'y' && amount > 9)
+    ? `${amount} ${unit}`
+    : `${amount} ${unit} ${rest} ${smaller?.[0]}`;
 }
 
 /** `5 min ago` @param {number} at ms @param {number} now ms */

@@ -44,7 +44,7 @@ export function SignIn({ waysIn: known, onSignIn }) {
 }
 
 /**
- * Over a page whose session ended, so that typed text survives.
+ * Over a page whose session ended: typed text survives.
  * @param {{ onSignIn: (session: Session) => void }} props
  */
 export function SignInAgain({ onSignIn }) {

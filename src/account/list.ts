@@ -137,10 +137,10 @@ export interface AccessList extends ListSettings {
 
 export type SavedList = Omit<AccessList, 'workspaceId' | 'revision' | 'sourceId'>;
 
-const SHOWN_IDS = 20;
+const NAMED_IDS = 20;
 
 export function idsText(lists: readonly { readonly id: string }[]): string {
-  const ids = lists.slice(0, SHOWN_IDS).map(({ id }) => id);
+  const ids = lists.slice(0, NAMED_IDS).map(({ id }) => id);
   const rest = lists.length - ids.length;
   return ids.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }

@@ -8,7 +8,7 @@ interface Action<T> {
   show(value: T): string;
   /** Runs on the local store or at a service. */
   readonly isOperation?: true;
-  /** Sends to a service by itself. */
+  /** Sends to a service. */
   readonly sends?: true;
 }
 

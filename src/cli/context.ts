@@ -3,7 +3,6 @@ import { userInfo } from 'node:os';
 import type { Author } from '../account/caller.ts';
 import type { Workspace } from '../account/workspace.ts';
 import { WeirError } from '../errors.ts';
-import { byCommand } from '../manage/context.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import type { Config } from '../settings/settings.ts';
@@ -69,18 +68,4 @@ export async function workspaceIn({ environment }: Context, store: StoreReads, t
   if (only === undefined || others.length > 0)
     throw new WeirError('USAGE', `there are ${all.length} workspaces: name one with --workspace, or in WEIR_WORKSPACE`);
   return only;
-}
-
-export async function readsIn(
-  context: Context,
-  text: string | undefined,
-): Promise<{ readonly store: StoreReads; readonly workspace: string }> {
-  const store = await context.reads();
-  return { store, workspace: (await workspaceIn(context, store, text)).id };
-}
-
-export async function changesIn(context: Context, text: string | undefined) {
-  const store = await context.store();
-  const { id: workspace } = await workspaceIn(context, store, text);
-  return { store, workspace, change: byCommand(store, workspace, context.author, context.config) };
 }

@@ -28,7 +28,7 @@ const GROUPS = {
   list: 'lists and the stored defaults of their feeds',
   feed: 'feeds made of several lists',
   source: 'lists with an origin, which keeps them',
-  webhook: 'where a workspace is told what needs attention',
+  webhook: 'report the alerts of a workspace',
   rule: 'rules that are active',
   batch: 'batches of signals as they landed',
   'dead-letter': 'messages that could not land',

@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
 const PAUSES = [500, 2000, 8000];
 
 /**
- * Appends a batch beside a running server; a batch that is already there does no harm. Rejects with USAGE after about 30 s, with `advice`.
+ * Appends a batch while a server runs; a duplicate does no harm. Rejects with USAGE after about 30 s, with `advice`.
  */
 export async function publish({ stderr }: Context, stream: Stream, batch: readonly Message[], advice: string): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {

@@ -46,11 +46,6 @@ export function targetOf(text: string): Target {
   return target;
 }
 
-export function requireChange<T extends object>(patch: T, command: string): T {
-  if (Object.keys(patch).length === 0) throw new WeirError('USAGE', `name what to set; weir ${command} --help lists it`);
-  return patch;
-}
-
 export function readName(text: string): string {
   const fault = nameFault(text);
   if (fault !== null) throw new WeirError('USAGE', fault);

@@ -83,8 +83,8 @@ const SLICE = LIMITS.batchEntries;
 /** Entries and rules compared per turn. */
 const TURN = 200;
 /** Maximum faults returned, and its wording in API documents. */
-export const MOST_TOLD = 1000;
-export const FIRST_TOLD = `The first ${MOST_TOLD.toLocaleString('en')}.`;
+export const MOST_FAULTS = 1000;
+export const FIRST_FAULTS = `The first ${MOST_FAULTS.toLocaleString('en')}.`;
 const MOST_REASONS = 20;
 /** Additions allowed without confirmation. */
 const FEW = 100;
@@ -120,7 +120,7 @@ export async function planSync(
   const passed: Record<string, number> = Object.create(null);
   const count = { added: 0, changed: 0, unchanged: 0, failed: 0, refused: 0, expired: 0, wide: 0 };
   let pending: Pending[] = [];
-  const tell = (fault: PlacedFault) => void (faults.length < MOST_TOLD && faults.push(fault));
+  const tell = (fault: PlacedFault) => void (faults.length < MOST_FAULTS && faults.push(fault));
 
   let seen = 0;
   for await (const each of entries) {

@@ -100,6 +100,19 @@ suite('commands at a service', () => {
     'person ls',
   ];
 
+  test('D48.1 look-up and status at a service are those of the workspace of the key', async () => {
+    const [local, other] = [await done(await here('lookup', '192.0.2.1'), 'here'), await done(await there('lookup', '192.0.2.1'), 'there')];
+    const sizeless = (found: Record<string, unknown>) =>
+      (found.feeds as Record<string, unknown>[]).map(({ entries: _e, max_entries: _m, over_cap: _o, ...feed }) => feed);
+    assert.deepEqual({ ...other, feeds: sizeless(other) }, { ...local, feeds: sizeless(local) });
+    const { stdout } = await command(['--url', server.url, 'lookup', '192.0.2.1'], remote);
+    assert.match(stdout, /^192\.0\.2\.1 \(DE\) in the block feeds\n/);
+    const status = await there('status');
+    const [at, beside] = [JSON.parse(status.stdout), JSON.parse((await here('status')).stdout)];
+    assert.deepEqual([Object.keys(at).sort(), at.attention], [Object.keys(beside).sort(), beside.attention]);
+    assert.match((await command(['--url', server.url, 'status'], remote)).stdout, /^process: +\d+: signals, /m);
+  });
+
   test('D48.3 the service may be named before the command or by WEIR_URL; its key decides over the workspace', async () => {
     const names = async (args: string[], more = {}) => {
       const { code, stdout, stderr } = await command([...args, '--json'], { ...remote, ...more });

@@ -938,7 +938,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.fill('Name', HOSTILE.slice(0, 8));
     await page.fill('URL', `${server.url}/list.txt`);
     await page.click('Test');
-    await page.sees(/weir would put this refresh on hold: 1 of 201 entries cannot be taken/);
+    await page.sees(/weir would put this refresh on hold: 1 of 201 entries cannot be used/);
     await page.sees('200 (200 IPv4)');
     await page.sees(/Effect on feeds/);
     server.set('/list.txt', bare(lines(1)));

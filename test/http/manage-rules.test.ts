@@ -586,7 +586,7 @@ suite('management of rules', () => {
     await post('/lists', { name: 'edge' });
     await done('/imports', '192.0.2.0/24\n192.0.2.1\n198.51.100.1\n203.0.113.1\n');
     await done('/rules', { value: '198.51.100.1', list: 'edge' });
-    type Told = { still_blocked: { target: string; how: string; name: string; way_out: object | null; by: object[] }[] };
+    type Reply = { still_blocked: { target: string; how: string; name: string; way_out: object | null; by: object[] }[] };
     const expected = [
       ['192.0.2.1', 'unblock', 'unblocks', null, [{ target: '192.0.2.0/24', list: 'default' }]],
       ['192.0.2.1', 'unblock', 'default', null, [{ target: '192.0.2.0/24', list: 'default' }]],
@@ -599,13 +599,13 @@ suite('management of rules', () => {
       ['?action=unblock&preview=1', lines.join('\n')],
       ['?preview=1', signals],
     ] as const) {
-      const { still_blocked: rows } = (await done(`/imports${query}`, body)) as unknown as Told;
+      const { still_blocked: rows } = (await done(`/imports${query}`, body)) as unknown as Reply;
       assert.deepEqual(
         rows.map(({ target, how, name, way_out: way, by }) => [target, how, name, way, by]),
         expected,
       );
     }
-    const one = (await done('/rules', { value: '192.0.2.1', action: 'unblock', preview: true })) as unknown as Told;
+    const one = (await done('/rules', { value: '192.0.2.1', action: 'unblock', preview: true })) as unknown as Reply;
     assert.deepEqual(
       one.still_blocked.map(({ name }) => name),
       ['unblocks', 'default'],

@@ -150,7 +150,7 @@ suite('sources', () => {
     );
     const seen = await call('DELETE', '/sources/drop?preview=1');
     assert.deepEqual([seen.body.id, seen.body.list_id, seen.body.rules, seen.body.deleted], [id, list, 2, false]);
-    assert.match((await weir('source', 'delete', 'drop')).stderr, /deleting the source drop takes away\nweir: {3}2 rules\n/);
+    assert.match((await weir('source', 'delete', 'drop')).stderr, /deleting the source drop removes\nweir: {3}2 rules\n/);
     const gone = await weir('source', 'delete', 'drop', '--yes');
     assert.match(gone.stdout, /^source drop \S+ is deleted; weir list restore "drop" brings it back, paused, until 20/);
     assert.equal((await call('GET', `/sources/${id}`)).status, 404);

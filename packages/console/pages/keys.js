@@ -14,7 +14,7 @@ import { Confirm, Dialog, FormDialog } from '../ui/dialog.js';
 import { CheckField, CheckList, SelectField } from '../ui/field.js';
 import { useFields } from '../ui/form.js';
 import { PageHead } from '../ui/page-head.js';
-import { Notice, Shown } from '../ui/states.js';
+import { Loaded, Notice } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago, Countdown } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
@@ -31,16 +31,16 @@ export function Page({ session, place }) {
   const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setMaking(true)}>New key<//>`;
   return html`
     <${PageHead} title="Keys" actions=${actions}>API keys of senders, firewalls and people. weir shows a key once, when you create it.<//>
-    <${Shown} live=${live}>${(/** @type {any} */ { keys, lists, feeds }) => {
+    <${Loaded} live=${live}>${(/** @type {any} */ { keys, lists, feeds }) => {
       const ended = keys.filter((key) => stateOf(key) !== 'valid').length;
-      const shown = isAll ? keys : keys.filter((key) => stateOf(key) === 'valid');
+      const listed = isAll ? keys : keys.filter((key) => stateOf(key) === 'valid');
       return html`
         ${
           ended > 0 &&
           html`<${CheckField} label=${`Show ${counted(ended, 'expired or revoked key')}`} checked=${isAll}
           onValue=${setAll} />`
         }
-        <${Table} label="Keys" columns=${columns(session, { lists, feeds }, setRevoked)} rows=${shown}
+        <${Table} label="Keys" columns=${columns(session, { lists, feeds }, setRevoked)} rows=${listed}
           keyOf=${(/** @type {Key} */ { id }) => id} />
         ${
           isMaking &&

@@ -10,7 +10,7 @@ import { Card } from '../ui/card.js';
 import { Confirm, FormDialog } from '../ui/dialog.js';
 import { SelectField, TextField } from '../ui/field.js';
 import { PageHead } from '../ui/page-head.js';
-import { Notice, Shown } from '../ui/states.js';
+import { Loaded, Notice } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
@@ -25,7 +25,7 @@ export function Page({ session }) {
   const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setAdding(true)}>Add group role<//>`;
   return html`
     <${PageHead} title="People" actions=${actions}>Roles for identity-provider groups, in addition to those in the service's settings.<//>
-    <${Shown} live=${live}>${(/** @type {any} */ known) => html`
+    <${Loaded} live=${live}>${(/** @type {any} */ known) => html`
       <${Card} title="Groups">
         ${
           known.rows.length === 0

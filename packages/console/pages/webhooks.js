@@ -11,7 +11,7 @@ import { SameWithCurl } from '../ui/code.js';
 import { Confirm, FormDialog } from '../ui/dialog.js';
 import { useFields } from '../ui/form.js';
 import { PageHead } from '../ui/page-head.js';
-import { Failed, Notice, Shown } from '../ui/states.js';
+import { Failed, Loaded, Notice } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
@@ -24,7 +24,7 @@ export function Page(_props) {
   const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setForm({})}>New webhook<//>`;
   return html`
     <${PageHead} title="Webhooks" actions=${actions}>Send alerts to Slack, Mattermost, Teams, PagerDuty or a program, at most once a minute.<//>
-    <${Shown} live=${live}>${(/** @type {Webhook[]} */ webhooks) => html`
+    <${Loaded} live=${live}>${(/** @type {Webhook[]} */ webhooks) => html`
       ${webhooks.length === 0 && html`<${Notice} kind="info">No webhooks yet.<//>`}
       ${webhooks.map((webhook) => html`<${One} key=${webhook.id} webhook=${webhook} change=${() => setForm({ webhook })} remove=${() => setDeleted(webhook)} />`)}
       ${form !== undefined && html`<${WebhookForm} webhook=${form.webhook} onClose=${() => setForm(undefined)} onDone=${live.refresh} />`}

@@ -85,7 +85,7 @@ type Series = { label: string; color: string; values: readonly (number | null)[]
 /** Loads a module when it is needed. */
 type Load = () => Promise<Record<string, any>>;
 /** A row of clients with the same version; `query` filters for them. */
-type Version = { key: string; what: any; note: any; clients: number; query: Record<string, string>; isShown: boolean };
+type Version = { key: string; what: any; note: any; clients: number; query: Record<string, string>; isSelected: boolean };
 type SetUp = {
   name: string;
   advice: string;

@@ -72,7 +72,7 @@ export function Dialog({ title, onClose, wide = false, footer, children, onSubmi
 }
 
 /**
- * A dialog that does its work and closes. Children may be a function of `faultOf`, which finds what is wrong with a field; other errors
+ * A dialog that does its work and closes. Children may be a function of `faultOf`, which returns the error of a field; other errors
  * show at the top.
  * @param {{ title: any, action: any, work: () => Promise<any>, onClose: () => void, kind?: string, wide?: boolean, disabled?: boolean,
  *   stays?: boolean, children?: any }} props `stays`: open after the work.
@@ -80,13 +80,13 @@ export function Dialog({ title, onClose, wide = false, footer, children, onSubmi
 export function FormDialog({ title, action, work, onClose, kind = 'main', wide = false, disabled = false, stays = false, children }) {
   const { busy, error, run, clear } = useWork();
   const faults = error instanceof ApiError ? error.faults.map(({ field, message }) => ({ field: field.split(/[.[]/)[0], message })) : [];
-  const shown = new Set();
+  const visible = new Set();
   const faultOf = (field) => {
-    shown.add(field);
+    visible.add(field);
     return faults.find((fault) => fault.field === field)?.message;
   };
   const inside = typeof children === 'function' ? children(faultOf) : children;
-  const isAtFields = faults.length > 0 && faults.every(({ field }) => shown.has(field));
+  const isAtFields = faults.length > 0 && faults.every(({ field }) => visible.has(field));
   const submit = async () => {
     if ((await run(work)) && !stays) onClose();
   };

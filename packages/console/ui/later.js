@@ -37,7 +37,7 @@ export function later(load, name, meanwhile) {
 
 const NOT_LOADED = 'Loading failed: weir is not responding or was updated. Reload the console.';
 
-/** Preloads, so that it opens at once, also after an update of weir. @param {Load} load */
+/** Preloads it, to open without delay even after an update of weir. @param {Load} load */
 export function useAhead(load) {
   useEffect(() => {
     const timer = setTimeout(() => void load().catch(() => undefined), REST);

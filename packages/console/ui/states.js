@@ -29,7 +29,7 @@ export const Notice = ({ kind = '', children, ...rest }) => html`
 const isMissing = (error) => error instanceof ApiError && error.status === 404;
 
 /** @param {{ live: Live<any>, children: (value: any) => any }} props */
-export function Shown({ live, children }) {
+export function Loaded({ live, children }) {
   const { value, error, refresh } = live;
   const isInBanner = error !== undefined && isUnavailable(error);
   if (value === undefined) {

@@ -3,8 +3,8 @@ import { LIST_SETTINGS, type ListSetting } from '../../account/list.ts';
 import { TARGETS } from '../../account/target.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../../feed/variant.ts';
 import type { Deletion, DeletionPreview, deletedJson } from '../../manage/deletion.ts';
-import { LATELY_WORDS, type RecentUses } from '../../manage/devices/recent-use.ts';
-import { DELETED_KEPT, type RestoredFeed } from '../../ports/stored/account-store.ts';
+import { RECENTLY_WORDS, type RecentUses } from '../../manage/devices/recent-use.ts';
+import { RESTORE_PERIOD, type RestoredFeed } from '../../ports/stored/account-store.ts';
 import { plural } from '../../text/count.ts';
 import { inWords } from '../../text/duration.ts';
 import type { Fields } from '../client/client.ts';
@@ -83,8 +83,8 @@ export function deletionRows(what: 'list' | 'feed', summary: string): AnyRow[] {
     row<RestoredFeed>({
       words: `${what} restore <${what}>`,
       operation: `restore${name}`,
-      summary: `restore a ${what} that was deleted in the last ${inWords(DELETED_KEPT)}, by its id or the name that it had`,
-      options: { name: { help: 'another name, where its own is taken' } },
+      summary: `restore a ${what} that was deleted in the last ${inWords(RESTORE_PERIOD)}, by its id or the name that it had`,
+      options: { name: { help: 'another name, if its own is in use' } },
       show: ({ id, name, keys, feeds }) =>
         [
           `${what} ${printable(name)} ${id} is back${keys === 0 ? '' : `, and ${plural(keys, 'key')} with it`}`,
@@ -109,12 +109,12 @@ export function deletionQuestion(preview: DeletionPreview, what: string, { optio
   const list = (preview as { readonly list_id?: string }).list_id;
   const restore = `weir ${what === 'feed' ? 'feed' : 'list'} restore ${list ?? preview.id}`;
   return [
-    `deleting the ${what} ${printable(name)} takes away`,
+    `deleting the ${what} ${printable(name)} removes`,
     ...(rules === 0 ? [] : [`  ${more ? 'more than ' : ''}${plural(rules, 'rule')}`]),
     ...(feeds.length === 0 ? [] : [`  its part of the feeds ${feeds.map(names).join(', ')}`]),
     ...(keys.length === 0 ? [] : [`  the keys bound to it: ${keys.map(names).join(', ')}`]),
-    ...useLines(preview, `  what was pulled ${LATELY_WORDS} by`),
-    options.forGood ? 'it cannot be restored' : `for ${inWords(DELETED_KEPT)}, ${restore} brings all of it back`,
+    ...useLines(preview, `  what was pulled ${RECENTLY_WORDS} by`),
+    options.forGood ? 'it cannot be restored' : `for ${inWords(RESTORE_PERIOD)}, ${restore} brings all of it back`,
   ].join('\n');
 }
 

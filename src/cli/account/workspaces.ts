@@ -88,6 +88,6 @@ function protectChange(before: readonly string[], options: ProtectOptions): Fiel
   if (options.protect !== undefined) throw new WeirError('USAGE', 'give --protect, or --protect-add and --protect-remove');
   const unknown = remove?.find((word) => !before.includes(word));
   if (unknown !== undefined)
-    throw new WeirError('USAGE', `--protect-remove: ${unknown} is not protected by itself; protected are: ${before.join(', ') || 'none'}`);
+    throw new WeirError('USAGE', `--protect-remove: ${unknown} is not in the list: ${before.join(', ') || 'none'}`);
   return { protect: [...new Set([...before, ...(add ?? [])])].filter((word) => !remove?.includes(word)) };
 }

@@ -6,7 +6,7 @@ import { systemClock } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import { isCountry } from '../../geo/iso3166.ts';
-import { byCommand, type ManageContext, type ManagePorts } from '../../manage/context.ts';
+import type { ManageContext, ManagePorts } from '../../manage/context.ts';
 import { ruleSelections } from '../../manage/rules/rule-selections.ts';
 import type { Store, StoreReads } from '../../ports/store.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
@@ -57,8 +57,8 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     takeWebhookTest: () => 0,
     trySource: async (job) => (await import('../sources/trial.ts')).trySource(context, store, job),
     files: ABSENT,
-    worth: {
-      lists: async (id, shown) => (await import('../../feed/whatif/overlap/overlap.ts')).overlapOf(id, shown, await parts()),
+    overlap: {
+      lists: async (id, selected) => (await import('../../feed/whatif/overlap/overlap.ts')).overlapOf(id, selected, await parts()),
       async detail(_, list) {
         const { guard, ...rest } = await parts();
         return (await import('../../feed/whatif/overlap/detail.ts')).detailOf(workspace, list, { ...rest, guard: guard(workspace) });
@@ -72,7 +72,7 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
         return feedMeasurer({ ...rest, geo: () => geo, shares: async () => undefined }).measure(request);
       },
     },
-    room: { audit: config.maxAuditMb * MEBIBYTE, answers: 0 },
+    quota: { audit: config.maxAuditMb * MEBIBYTE, answers: 0 },
     guardRails: servedSettings(config).guardRails,
     testExpression: unavailable,
     backtests: ABSENT,
@@ -90,7 +90,7 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     sleep: unavailable,
     stepsOf: () => step,
     turnOf: async () => undefined,
-    late: { inTime: (_, work) => work(), find: () => undefined },
+    asyncOperations: { inTime: (_, work) => work(), find: () => undefined },
     inTurn: (work) => work(),
     patience: Number.POSITIVE_INFINITY,
     selections: {
@@ -104,7 +104,15 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
   };
   return {
     ...ports,
-    ...byCommand(store as Store, workspace.id, author, config),
+    store: store as Store,
+    workspaceId: workspace.id,
+    by: author,
+    // A command may do everything.
+    permissions: null,
+    keyExpiresAt: null,
+    keyNetworks: [],
+    ifMatch: undefined,
+    once: undefined,
     caller: {
       // A command has no key.
       keyId: undefined as unknown as string,
@@ -122,6 +130,6 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     },
     step,
     pause: async () => {},
-    isGone: () => false,
+    isDisconnected: () => false,
   };
 }

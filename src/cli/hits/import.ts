@@ -21,18 +21,18 @@ interface State {
   /** Seconds. */
   readonly at: number;
   readonly counters: Counters;
-  /** Reports without a confirmation. They are sent again unchanged, so that the service counts them once. */
+  /** Unconfirmed reports. They are sent again unchanged: the service counts each once. */
   readonly unsent: readonly string[];
 }
 
 export function hitsCommands(add: AddCommand): void {
   add(
     'hits import <file>',
-    'tell weir what each list of a feed has stopped: reads what nft -j list set prints, of sets with counters; "-" reads standard input',
+    'report to weir what each list of a feed has stopped: reads the output of nft -j list set, of sets with counters; "-" reads standard input',
     (c) =>
       c
         .option('--url <url>', 'address of the service, such as http://127.0.0.1:8080; else WEIR_URL', readUrl)
-        .requiredOption('--state <file>', 'what was counted before; remove it when the sets were filled anew')
+        .requiredOption('--state <file>', 'what was counted before; remove it when the sets were filled again')
         .option('--key <key>', 'API key in place of the one in WEIR_API_KEY: of the feed that the sets are filled from'),
     {
       sends: true,
@@ -90,7 +90,7 @@ async function importHits(path: string, elements: readonly NftElement[], at: (na
   }
   const unsent = usageReports(dropped, { name: hostname(), version: VERSION, at: now, window: Math.max(0, now - before.at) });
   const state = { at: now, counters: countersOf(elements), unsent };
-  // Written before the report is sent, so that an interruption counts nothing twice.
+  // Written before the report is sent: an interruption counts nothing twice.
   writeState(path, state);
   await send(state);
   return [...dropped].map(([origin, counter]) => ({ origin, ...counter }));

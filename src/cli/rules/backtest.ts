@@ -21,7 +21,7 @@ const MAX_RULE_FILE = 64 * 1024 * 1024;
 export function backtestCommand(add: AddCommand): void {
   add(
     'backtest <recordings...>',
-    'tell what rules would have done to recorded requests: logs of nginx, Apache, Envoy, Caddy or the agent, HAR; gzip or not; "-" is standard input',
+    'show what rules would have done to recorded requests: logs of nginx, Apache, Envoy, Caddy or the agent, HAR; gzip or not; "-" is standard input',
     (c) =>
       c
         .option('--workspace <workspace>', 'the rules of this workspace')

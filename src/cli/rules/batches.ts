@@ -1,7 +1,7 @@
 /** `weir batch` and `weir undo` (SPEC D9). */
 import { WeirError } from '../../errors.ts';
 import { type batchJson, effectText } from '../../manage/batches.ts';
-import { RULES_KEPT } from '../../ports/stored/account-store.ts';
+import { RULE_RETENTION } from '../../ports/stored/account-store.ts';
 import type { UndoPreview } from '../../ports/stored/rule-store.ts';
 import { inWords } from '../../text/duration.ts';
 import type { Client } from '../client/client.ts';
@@ -25,7 +25,7 @@ export const BATCH_ROWS: readonly AnyRow[] = [
   row<Named[]>({
     words: 'batch ls',
     operation: 'listBatches',
-    summary: `list the batches of signals that have landed in the last ${inWords(RULES_KEPT)}, newest first`,
+    summary: `list the batches of signals that have landed in the last ${inWords(RULE_RETENTION)}, newest first`,
     flags: { '--limit <number>': 'how many (default: 20)', '--before <batch>': 'those before this one' },
     run: async ({ client, options: { limit = '20', before } }) =>
       named(client, await client.items<Batch>('listBatches', { after: before }, wholeNumber('--limit', 1, 10_000)(limit))),

@@ -15,8 +15,11 @@ import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction, type Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { countText, plural } from '../../text/count.ts';
+import { without } from '../account/settings.ts';
+import type { Fields } from '../client/client.ts';
+import { openClient } from '../client/open.ts';
 import type { AddCommand } from '../command.ts';
-import { printable, workspaceIn } from '../context.ts';
+import { type Context, printable, workspaceIn } from '../context.ts';
 import { servedParts } from '../feed-parts.ts';
 import { inWorkspace, oneOf, targetOf } from '../usage.ts';
 
@@ -31,8 +34,11 @@ const lookupOptions = (c: Command): Command =>
 
 export function lookupCommand(add: AddCommand): void {
   add('lookup <target>', 'which feeds have an address, network, ASN or country, and why', lookupOptions, {
-    async run(context, [text], { workspace: name, feed, list, action, entries: counts }) {
-      const target = targetOf(text);
+    isOperation: true,
+    async run(context, [text], { workspace: name, feed, list, action, entries: counts }): Promise<Explanation> {
+      const target = targetOf(text!);
+      if (feed !== undefined && list !== undefined) throw new WeirError('USAGE', 'give --feed or --list, not both');
+      if (context.url !== undefined) return explainAtService(context, { target: text!, action, feed: feed ?? list }, name);
       const store = await context.reads();
       const workspace = await workspaceIn(context, store, name);
       const { geo, geoData, guard, clock } = await servedParts(context);
@@ -50,13 +56,21 @@ export function lookupCommand(add: AddCommand): void {
   });
 }
 
+/** The service returns up to 20 rules per feed, and the sizes of feeds that it has built. */
+async function explainAtService(context: Context, given: Fields, named: string | undefined): Promise<Explanation> {
+  const client = await openClient(context, { workspace: named, writes: false, anywhere: undefined });
+  const { workspace } = await client.call<{ workspace: { id: string; name: string } }>('whoAmI');
+  const { target, where, action, feeds, dropped } = await client.call<Explanation>('lookUp', { ...given, path: true });
+  const shown = feeds.map((feed) => without(feed, 'settled_at', 'never_block', 'rules_left_out'));
+  return { target, where, workspace_id: workspace.id, workspace: workspace.name, action, feeds: shown, dropped };
+}
+
 /** undefined: all feeds. */
 async function feedsAsked(
   store: StoreReads,
   workspace: string,
   { feed, list }: { readonly feed?: string; readonly list?: string },
 ): Promise<string[] | undefined> {
-  if (feed !== undefined && list !== undefined) throw new WeirError('USAGE', 'give --feed or --list, not both');
   if (feed !== undefined) return [(await findFeed(store, workspace, feed)).id];
   return list === undefined ? undefined : [(await findList(store, workspace, list)).id];
 }
@@ -68,6 +82,7 @@ interface ShownFeed extends FeedJson {
 interface Explanation {
   readonly target: string;
   readonly where: ReturnType<typeof whereJson>;
+  readonly workspace_id: string;
   readonly workspace: string;
   readonly action: AccessAction;
   readonly feeds: readonly ShownFeed[];
@@ -105,7 +120,7 @@ function droppedLines(dropped: Explanation['dropped']): string[] {
   const named = dropped.map(
     ({ list, hits, last_hit: last }) => `${printable(list)} ${countText(hits)}${last === null ? '' : ` (the last on ${last})`}`,
   );
-  return [`dropped for these lists in 30 days, as bouncers told: ${named.join(', ')}`];
+  return [`dropped for these lists in 30 days, as reported by bouncers: ${named.join(', ')}`];
 }
 
 const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`);
@@ -116,15 +131,15 @@ const KINDS: Readonly<Record<FeedSource['kind'], string>> = { workspace: 'worksp
 function feedLine(feed: FeedJson): string {
   const { verdict, entries, max_entries: most, over_cap: isOver } = feed;
   const size = entries === null ? '' : `, ${entries} of ${most} entries`;
-  const told = isOver ? `, but not published: over its cap with ${entries} of ${most} entries, polls are answered 413` : size;
-  return `${nameOf(feed)}${familyNote(feed)}: ${verdict}${told}`;
+  const note = isOver ? `, but not published: over its cap with ${entries} of ${most} entries, polls are answered 413` : size;
+  return `${nameOf(feed)}${familyNote(feed)}: ${verdict}${note}`;
 }
 
 function agreementLines({ agreement }: FeedJson): string[] {
   if (agreement === null) return [];
   const { min_sources: least, found, lists } = agreement;
   const named = lists.map(({ name, always, copies }) => {
-    const note = always ? 'is enough by itself' : copies.length > 0 ? `copies ${copies.join(', ')}` : '';
+    const note = always ? 'is enough alone' : copies.length > 0 ? `copies ${copies.join(', ')}` : '';
     return note === '' ? name : `${name} (${note})`;
   });
   return [printable(`${found} of ${least} lists that must agree: ${named.join(', ')}`)];
@@ -136,7 +151,7 @@ function whyLines(feed: FeedJson): string[] {
   return [
     ...agreementLines(feed),
     ...rules.slice(0, SHOWN).map((rule) => `${rule.idle === null ? rule.effect : IDLE[rule.idle]}: ${ruleText(rule)}`),
-    ...(more > 0 ? [`and ${more} more rules (--json tells all)`] : []),
+    ...(more > 0 ? [`and ${more} more rules (--json prints all)`] : []),
     ...protected_by.map((network) => `out: protected network ${network}`),
   ];
 }
@@ -215,15 +230,15 @@ const PULLERS: Readonly<Record<Pulled['told'][number]['state'], string>> = {
 /** Clients and whether they are up to date, problems first. */
 function pulledLines({ pulled_by: pulled }: ShownFeed): string[] {
   if (pulled === undefined || pulled.total === 0) return [];
-  const { total, has, behind, unknown, told } = pulled;
-  const lines = told.map(({ kind, state, key_id, key_name, user_agent: agent, address, last_pull: last, stopped_at: stopped }) =>
+  const { total, has, behind, unknown, told: clients } = pulled;
+  const lines = clients.map(({ kind, state, key_id, key_name, user_agent: agent, address, last_pull: last, stopped_at: stopped }) =>
     printable(
       `${PULLERS[state]}: ${kind} ${JSON.stringify(agent)} at ${address}, key ${key_name ?? key_id}, ${stopped === null ? 'fetched' : 'stopped, fetched'} last at ${last}`,
     ),
   );
-  const more = total > told.length ? [`and ${total - told.length} more (weir device ls, weir bouncer ls)`] : [];
+  const more = total > clients.length ? [`and ${total - clients.length} more (weir device ls, weir bouncer ls)`] : [];
   return [
-    `of ${plural(total, 'client')} ${has} have what it says now, ${behind} are behind, ${unknown} unknown:`,
+    `of ${plural(total, 'client')} ${has} are up to date, ${behind} are behind, ${unknown} unknown:`,
     ...indented([...lines, ...more]),
   ];
 }

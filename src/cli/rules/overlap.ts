@@ -54,7 +54,7 @@ const detectedText = ({ count, days, first }: OverlapJson['detections']) =>
 
 /** Empty if no bouncer counts. */
 const droppedText = ({ days, hits, of_no_list: other }: OverlapJson['dropped']) =>
-  hits === 0 ? [] : [`dropped in ${days} days, as bouncers told: ${countText(hits)}, of them ${countText(other)} of no list`];
+  hits === 0 ? [] : [`dropped in ${days} days, as reported by bouncers: ${countText(hits)}, ${countText(other)} of them for no list`];
 
 const mostShared = ({ overlaps: [most] }: List) => most && `${printable(most.name)} (${countText(most.entries)})`;
 
@@ -78,7 +78,7 @@ function listText(list: ListOverlapJson): string {
   const { unique, detections, days, never_block: never, feeds } = list;
   const sum = (field: 'added' | 'expired' | 'removed') => days.reduce((all, day) => all + day[field], 0);
   const lines: readonly (readonly [string, string | false])[] = [
-    ['entries', `${countText(list.entries)}, of them ${countText(list.added)} of the last day; ${countText(list.gone)} have gone in it`],
+    ['entries', `${countText(list.entries)}; ${countText(list.added)} added and ${countText(list.gone)} removed in the last day`],
     ['30 days', `${countText(sum('added'))} added, ${countText(sum('expired'))} expired, ${countText(sum('removed'))} removed`],
     ['only here', `${countText(unique.entries)} entries, ${countText(unique.addresses_v4)} IPv4 addresses`],
     [

@@ -74,7 +74,7 @@ const HEADINGS = {
   expression: ['ACTION', 'TYPE', 'UNTIL', 'REF', 'NAME', 'KEY', 'BATCH', 'REASON', 'EXPRESSION'],
 } as const;
 
-/** Prints page by page, so that memory is bounded. After a failure the end of the JSON array is missing. */
+/** Prints page by page: memory is bounded. After a failure the end of the JSON array is missing. */
 async function listRules({ client, context, given, options }: Call): Promise<undefined> {
   const { stdout, stderr } = context;
   const limit = options.limit === undefined ? undefined : wholeNumber('--limit', 1, 1_000_000_000)(options.limit);

@@ -15,18 +15,18 @@ export function backupCommands(add: AddCommand): void {
       requireEmbedded(config, 'backup');
       return { folder, ...(await backUp(config.dataDir, folder)) };
     },
-    show: (backup) => `${backup.folder}: ${told(backup)}`,
+    show: (backup) => `${backup.folder}: ${described(backup)}`,
   });
   add('restore <folder>', 'put a backup into DATA_DIR, while weir is stopped', restoreOptions, {
     async run({ config }, [folder], options) {
       requireEmbedded(config, 'restore');
       return { folder, ...(await restore(folder, config.dataDir, options.force ?? false)) };
     },
-    show: (backup) => `${backup.folder} is restored: ${told(backup)}`,
+    show: (backup) => `${backup.folder} is restored: ${described(backup)}`,
   });
 }
 
-const told = ({ at, files, unlanded }: Backup) =>
+const described = ({ at, files, unlanded }: Backup) =>
   `${files.map(({ name, bytes }) => `${name} (${bytes} bytes)`).join(', ')} of ${at}${unlanded > 0 ? `; ${unlanded} messages land after a restore` : ''}`;
 
 /** Advice for other engines. */

@@ -82,7 +82,7 @@ const createFile = (file: string) => createWriteStream(file, { flags: 'wx', mode
 async function* workspaceLines(store: StoreReads, workspace: Workspace, now: number, counts: Counts): AsyncGenerator<string> {
   yield headLine(workspace, now);
   if (!isDeepStrictEqual({ ...workspace, ...NO_WORKSPACE_SETTINGS }, workspace)) yield settingsLine(workspace);
-  // Keys are read first, so that the list or feed of each key is among those read later.
+  // Keys are read first: their lists and feeds are older.
   const keys = await store.savedKeys(workspace.id);
   const feeds = await store.feeds(workspace.id);
   const lists = (await store.directory(workspace.id))!.lists;

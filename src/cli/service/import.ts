@@ -73,7 +73,7 @@ export function importCommand(add: AddCommand): void {
         sources.map((each) => ({ ...each, listId: newId(ids, each.listId)! })),
         context.author,
       );
-      // Last, so that a client finds a complete feed.
+      // Last: a client must find a complete feed.
       const known = await store.restoreKeys(
         workspace.id,
         keys.map((key) => ({ ...key, listId: newId(ids, key.listId), feedId: newId(ids, key.feedId) })),

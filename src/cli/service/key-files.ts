@@ -31,7 +31,7 @@ export function keyFiles(folder: string, isKnown: (hash: Uint8Array) => Promise<
   }
   return {
     of,
-    /** Writes durably before the keys are made, so that no text is lost. Rejects with USAGE if a file holds an existing key. */
+    /** Writes durably before the keys are made: no text is lost. Rejects with USAGE if a file holds an existing key. */
     async write(keys: readonly KeyText[]): Promise<void> {
       if (keys.length > 0) mkdirSync(folder, { recursive: true, mode: 0o700 });
       for (const { name, key } of keys) await write(of(name), key);

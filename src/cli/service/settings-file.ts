@@ -62,7 +62,7 @@ function withNamed(entry: Record<string, unknown>, path: string, environment: En
   const found = ['secret', 'url'].flatMap((field) => {
     const { [`${field}_file`]: file, [`${field}_env`]: variable, [field]: own } = entry;
     if ([file, variable, own].filter((each) => each != null).length > 1)
-      throw new WeirError('USAGE', `${path}.${field}: is said more than once`);
+      throw new WeirError('USAGE', `${path}.${field}: is given more than once`);
     if (file != null) return [[field, lineOf(readBytes(String(file), String(file)).toString('utf8'))]];
     if (variable == null) return [];
     const value = environment[String(variable)];

@@ -8,7 +8,7 @@ import { confirm } from '../confirm.ts';
 const RESTORE = 'weir restore puts a backup back instead';
 
 export function streamCommands(add: AddCommand): void {
-  const about = 'start over with the stream that is here now, when landing has stopped because the old one is gone';
+  const about = 'start over with the current stream, when landing has stopped because the old one is lost';
   add('stream adopt', about, (c) => c.option('--yes', 'do it without asking'), {
     async run(context, _args, { yes }) {
       const [stream, store] = [await context.stream(), await context.store(true)];
@@ -16,7 +16,7 @@ export function streamCommands(add: AddCommand): void {
       const ends = await endsOf(stream);
       if (ends.size > 0 && (await isBlank(store))) {
         // The workspaces of its messages no longer exist: all would become dead letters.
-        await confirm(context, `the store starts anew: what the stream ${streamId} holds never lands; ${RESTORE}`, yes);
+        await confirm(context, `the store starts again: the messages in the stream ${streamId} never land; ${RESTORE}`, yes);
         await store.adoptStream(streamId, ends, context.author);
         return { stream_id: streamId, adopted: true, anew: true };
       }
@@ -24,7 +24,7 @@ export function streamCommands(add: AddCommand): void {
         throw new WeirError('USAGE', `landing continues with the stream ${streamId} as it is: there is nothing to adopt`);
       await confirm(
         context,
-        `landing starts over with the stream ${streamId}: what another one held that had not landed is given up, and this one lands from its beginning; ${RESTORE}`,
+        `landing starts over with the stream ${streamId}: messages of the old stream that have not landed are lost, and this one lands from its beginning; ${RESTORE}`,
         yes,
       );
       await store.adoptStream(streamId, undefined, context.author);
@@ -32,7 +32,7 @@ export function streamCommands(add: AddCommand): void {
     },
     show: ({ stream_id, anew }) =>
       anew
-        ? `the store starts anew: what the stream ${stream_id} holds is left alone, and what comes lands`
+        ? `the store starts again: it ignores the messages in the stream ${stream_id}, and lands new ones`
         : `landing starts over with the stream ${stream_id}, from its beginning, within seconds`,
   });
 }

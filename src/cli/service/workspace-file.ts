@@ -45,7 +45,7 @@ export const keyLine = (key: SavedKey): string => JSON.stringify({ key: KEY_LINE
 export const ruleLine = (rule: SavedRule, now: number): string => JSON.stringify({ rule: RULE_LINE.write(withinReach(rule, now)) });
 export const endLine = (counts: Counts): string => JSON.stringify({ end: counts });
 
-/** Limits times to those of signals: other producers may have sent others. */
+/** Limits times to the range of signals: other producers may have sent others. */
 function withinReach(saved: SavedRule, now: number): SavedRule {
   const past = (ms: number) => (ms > ACCEPTANCE.first ? Math.min(ms, now + DAY) : ACCEPTANCE.first);
   const updatedAt = past(saved.updatedAt);
@@ -53,7 +53,7 @@ function withinReach(saved: SavedRule, now: number): SavedRule {
   const { expiresAt } = saved.rule;
   const last = (Math.ceil(updatedAt / 1000) + LIMITS.expirySeconds) * 1000;
   const before = saved.before && withinReach(saved.before, now);
-  // A replaced rule that no signal can create is dropped, so that the file stays readable.
+  // A replaced rule is dropped if no signal can create it: the file must stay readable.
   const kept = before !== undefined && typeof RULE_LINE.read(RULE_LINE.write(before)) === 'string' ? undefined : before;
   return {
     ...saved,

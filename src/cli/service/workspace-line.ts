@@ -4,7 +4,7 @@ import { makingJson, makingOf, type SavedFeed } from '../../account/feed.ts';
 import { protectedWord } from '../../account/guard-rails.ts';
 import { bindingFault, type SavedKey } from '../../account/key.ts';
 import { type ListSettings, type SavedList, settingFaults, settingsJson, settingsOf } from '../../account/list.ts';
-import { keptNameFault } from '../../account/name.ts';
+import { existingNameFault } from '../../account/name.ts';
 import { type GroupRole, readGroupRole } from '../../account/person.ts';
 import { type WorkspaceSettings, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
@@ -62,7 +62,7 @@ export const SETTINGS_LINE: Line<WorkspaceSettings> = {
 };
 
 const profileFault = (name: string, settings: ListSettings) =>
-  faultOf('name', keptNameFault(name)) ?? settingFaults(settings).map(([field, fault]) => faultOf(field, fault))[0];
+  faultOf('name', existingNameFault(name)) ?? settingFaults(settings).map(([field, fault]) => faultOf(field, fault))[0];
 
 export const LIST_LINE: Line<SavedList> = {
   read: reader(ListShape, ({ id, name, default: isDefault, ...rest }) => {
@@ -105,7 +105,7 @@ export const KEY_LINE: Line<SavedKey> = {
       revokedAt: msOrNull(line.revoked_at),
       lastUsedAt: msOrNull(line.last_used_at),
     };
-    const fault = faultOf('name', key.name === null ? null : keptNameFault(key.name)) ?? faultOf('permissions', bindingFault(key));
+    const fault = faultOf('name', key.name === null ? null : existingNameFault(key.name)) ?? faultOf('permissions', bindingFault(key));
     return fault ?? unchanged(line, key, KEY_LINE.write(key));
   }),
   write: (key) => ({

@@ -56,10 +56,8 @@ async function judged(broad: readonly PlacedEntry[], sender: Sender, { url, key,
       const { faults } = (await ask({ url: address, key, keepTrying, onRetry: sender.say }, body)) as { faults: readonly string[] };
       if (faults.length === 0) items.push(...entries);
       else {
-        items.push(...entries.map(({ place }, i) => ({ fault: `${networks[i]} is sent only when that is meant`, place })));
-        sender.say(
-          `not sent: ${plural(entries.length, 'network')}, with which ${faults.join('; ')}; when that is meant, say so with --yes`,
-        );
+        items.push(...entries.map(({ place }, i) => ({ fault: `${networks[i]} is sent only with --yes`, place })));
+        sender.say(`not sent: ${plural(entries.length, 'network')}, with which ${faults.join('; ')}; to send them, add --yes`);
       }
     } catch (error) {
       if (!(error instanceof SendFailure)) throw error;

@@ -46,7 +46,7 @@ const keyOf = ({ id, action }: Pick<FeedSum, 'id' | 'action'>) => `${id} ${actio
 /** One line per feed. */
 export function sumLines({ batches, feeds, feeds_left_out: leftOut, unknown }: DryRunSum): string[] {
   const change = (count: number) => (count < 0 ? `${-count} fewer` : `${count} more`);
-  const each = batches > 1 ? `, the sum of ${batches} batches that were each tried by itself` : '';
+  const each = batches > 1 ? `, the sum of ${batches} batches that were each tried alone` : '';
   return [
     ...feeds.flatMap(({ kind, name, action, entries_before: before, entries_change: more, entry_limit: limit, warnings }) => {
       const over = before + more > limit && before <= limit ? ': OVER ITS CAP' : '';

@@ -30,7 +30,7 @@ interface Replacing extends Destination {
 }
 
 /** `Replacement` of the management API. */
-interface Told {
+interface Replacement {
   readonly id: string;
   readonly list: string;
   readonly state: string;
@@ -54,7 +54,7 @@ export async function replaceList(
 ): Promise<void> {
   const request = async (path: string, body?: Uint8Array<ArrayBuffer>) => {
     const address = new URL(`${url.pathname.replace(/\/$/, '')}/v1/manage/replacements${path}`, url);
-    return (await ask({ url: address, key, actor, keepTrying, onRetry: sender.say }, body)) as unknown as Told;
+    return (await ask({ url: address, key, actor, keepTrying, onRetry: sender.say }, body)) as unknown as Replacement;
   };
   if (action === 'unblock') throw new WeirError('USAGE', 'a file that replaces a list contains its rules: unblock is not allowed');
   const { id } = await request('', bytesOf({ list, action, refused }));
@@ -70,28 +70,28 @@ export async function replaceList(
     () => undefined,
     (error: unknown) => error,
   );
-  let told = await request(`/${id}`);
-  if (refusal !== undefined && told.state === 'open') throw refusal;
-  for (; ['planning', 'running'].includes(told.state); told = await request(`/${id}`)) await sleep(LOOK);
-  if (told.state === 'failed') throw new WeirError('USAGE', told.reason ?? 'the service gave it up');
-  const plan = told.plan!;
-  if (told.state === 'planned') {
+  let replacement = await request(`/${id}`);
+  if (refusal !== undefined && replacement.state === 'open') throw refusal;
+  for (; ['planning', 'running'].includes(replacement.state); replacement = await request(`/${id}`)) await sleep(LOOK);
+  if (replacement.state === 'failed') throw new WeirError('USAGE', replacement.reason ?? 'the service gave it up');
+  const plan = replacement.plan!;
+  if (replacement.state === 'planned') {
     const { wide, errors } = plan;
     for (const error of errors.slice(0, MOST_NAMED)) sender.say(placed(error));
     const unnamed = plan.failed + plan.refused - Math.min(errors.length, MOST_NAMED);
     if (unnamed > 0) sender.say(`and ${plural(unnamed, 'more entry', 'more entries')} that cannot be accepted`);
     const whole = wide > 0 ? `, among them ${plural(wide, 'whole country or ASN', 'whole countries and ASNs')}` : '';
-    throw new WeirError('USAGE', `${largeText(told.list, plan)}${whole}: when that is meant, say so with --yes`);
+    throw new WeirError('USAGE', `${largeText(replacement.list, plan)}${whole}: to change it all the same, add --yes`);
   }
-  if (told.state !== 'done') throw new SendFailure(`the replacement ${id} is ${told.state}`);
-  await report(sender, told, plan, refused);
-  if (told.batches.length > 0) sender.say(`weir undo ${id} --workspace WORKSPACE puts back all of it`);
+  if (replacement.state !== 'done') throw new SendFailure(`the replacement ${id} is ${replacement.state}`);
+  await report(sender, replacement, plan, refused);
+  if (replacement.batches.length > 0) sender.say(`weir undo ${id} --workspace WORKSPACE puts back all of it`);
 }
 
 const placed = ({ place, message }: PlacedFault) => `${place}: ${message}`;
 
-async function report(sender: Sender, { id, list, batches }: Told, plan: Plan, refused: Replacing['refused']): Promise<void> {
-  const { added, changed, unchanged, removed, kept, errors, expired, passed } = plan;
+async function report(sender: Sender, { id, list, batches }: Replacement, plan: Plan, refused: Replacing['refused']): Promise<void> {
+  const { added, changed, unchanged, removed, kept: named, errors, expired, passed } = plan;
   const failed = plan.failed + (refused === 'keep' ? plan.refused : 0);
   await sender.done(added + changed + unchanged, failed, errors.map(placed), batches.length > 0 ? id : undefined);
   reportTrimmed(sender)({ expired, passed: new Map(Object.entries(passed)) });
@@ -100,7 +100,7 @@ async function report(sender: Sender, { id, list, batches }: Told, plan: Plan, r
   if (failed > 0) sender.say('nothing was removed from the list, because entries of the file failed');
   else sender.say(`removed from the list "${list}", because not in the file: ${plural(removed, 'rule')}`);
   sender.say(`${plural(added, 'rule')} new, ${changed} changed or renewed, ${unchanged} as before`);
-  if (kept > 0) sender.say(`${plural(kept, 'rule')} with a rule_ref as before`);
+  if (named > 0) sender.say(`${plural(named, 'rule')} with a rule_ref as before`);
 }
 
 const bytesOf = (value: object) => Buffer.from(JSON.stringify(value)) as Uint8Array<ArrayBuffer>;

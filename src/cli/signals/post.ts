@@ -116,9 +116,8 @@ async function request(url: URL, options: RequestInit): Promise<Answer> {
     };
   } catch (error) {
     const { message, cause } = error as Error & { cause?: NodeJS.ErrnoException };
-    const said =
-      cause?.code === 'ERR_SSL_WRONG_VERSION_NUMBER' ? 'it speaks no TLS; try http://' : cause?.message || cause?.code || message;
-    const reason = `${url} cannot be reached: ${said}`;
+    const why = cause?.code === 'ERR_SSL_WRONG_VERSION_NUMBER' ? 'it speaks no TLS; try http://' : cause?.message || cause?.code || message;
+    const reason = `${url} cannot be reached: ${why}`;
     return { status: undefined, text: '', reason, again: PASSING.has(cause?.code ?? ''), retryAfter: 0, batch: null };
   }
 }

@@ -17,7 +17,7 @@ const { batchEntries: BATCH, batchBytes: BATCH_BYTES } = LIMITS;
 /** How long input of a pipe waits for more, ms. */
 export const LINGER = 1000;
 
-/** Failed entries are printed at once, so that memory is bounded. */
+/** Failed entries are printed immediately: memory is bounded. */
 interface Report {
   failed(entry: string): Promise<void>;
   /** `tried`: the result of a dry run. */
@@ -35,11 +35,13 @@ export const textReport = ({ stdout, stderr }: Context): Report => ({
 });
 
 /** Printed batches and warnings. */
-const TOLD = 20;
+const PRINTED = 20;
 
 const batchLines = (batches: readonly string[]): string[] => [
-  ...batches.slice(0, TOLD).map((id) => `batch ${id}`),
-  ...(batches.length > TOLD ? [`and ${batches.length - TOLD} more batches: weir undo --key KEY --since TIME undoes them together`] : []),
+  ...batches.slice(0, PRINTED).map((id) => `batch ${id}`),
+  ...(batches.length > PRINTED
+    ? [`and ${batches.length - PRINTED} more batches: weir undo --key KEY --since TIME undoes them together`]
+    : []),
 ];
 
 /**
@@ -80,7 +82,7 @@ export interface Sender {
   /** A dry run of signals of one version. */
   tryOut(signals: readonly FileSignal[]): Promise<DryRunSum>;
   /** Counts and reports entries of an upload; `replacement`: its id for undo. */
-  done(processed: number, failed: number, told: readonly string[], replacement?: string): Promise<void>;
+  done(processed: number, failed: number, failures: readonly string[], replacement?: string): Promise<void>;
   /** Updates the progress of an upload. */
   handedOver(lines: number): void;
   /** To standard error. */
@@ -134,11 +136,11 @@ export async function sending(
     await report.failed(entry);
   };
   const handedOver = (lines: number) => progress.update(bytes, { signals: lines, failed });
-  const done = async (taken: number, wrong: number, told: readonly string[], group?: string) => {
+  const done = async (taken: number, wrong: number, failures: readonly string[], group?: string) => {
     replacement = group;
     processed += taken;
     failed += wrong;
-    for (const each of told) await fail(each);
+    for (const each of failures) await fail(each);
   };
   async function send(signals: AsyncIterable<FileSignal | LineFault>): Promise<void> {
     for await (const batch of batches(signals, input.size === undefined ? LINGER : undefined)) {
@@ -150,13 +152,13 @@ export async function sending(
         const answer = await postBatch(target(batch[0].version), arrayOf(batch)).catch((error: unknown) => {
           throw error instanceof SendFailure ? new SendFailure(inFile(error.message)) : error;
         });
-        const told = answer.errors.map(inFile);
-        processed += batch.length - told.length;
-        failed += told.length;
+        const failures = answer.errors.map(inFile);
+        processed += batch.length - failures.length;
+        failed += failures.length;
         tried = tried && withBatch(tried, answer);
         if (answer.batch !== null) batchIds.push(answer.batch);
-        for (const error of told) await fail(error);
-        for (const warning of answer.warnings.slice(0, Math.max(0, TOLD - warned))) say(`warning: ${warning}`);
+        for (const error of failures) await fail(error);
+        for (const warning of answer.warnings.slice(0, Math.max(0, PRINTED - warned))) say(`warning: ${warning}`);
         warned += answer.warnings.length;
       }
       progress.update(bytes, { signals: processed, failed });
@@ -173,7 +175,7 @@ export async function sending(
     say(`${error.message}${afterwards(processed + failed)}`);
   } finally {
     progress.stop();
-    if (warned > TOLD) say(`and ${plural(warned - TOLD, 'more warning')}`);
+    if (warned > PRINTED) say(`and ${plural(warned - PRINTED, 'more warning')}`);
     await report.end(processed, failed, tried, batchIds, replacement);
   }
 }

@@ -37,18 +37,18 @@ export function lifted(dryRun: boolean) {
       for (const { target: value, how: action } of noted) {
         const body = Buffer.from(JSON.stringify({ value, action, list, preview: true })) as Uint8Array<ArrayBuffer>;
         try {
-          const told = (await ask({ url: address, key, keepTrying: false, onRetry: () => undefined }, body)) as Told;
-          for (const { name, step } of told.still_blocked ?? [])
+          const found = (await ask({ url: address, key, keepTrying: false, onRetry: () => undefined }, body)) as Preview;
+          for (const { name, step } of found.still_blocked ?? [])
             sender.say(`${value} is in the block feed "${name}" all the same; what takes it out: ${step}`);
         } catch (error) {
           if (!(error instanceof SendFailure)) throw error;
-          return sender.say(`whether block feeds have ${value} all the same is not known: weir lookup ${value} tells (${error.message})`);
+          return sender.say(`it is not known whether block feeds still contain ${value}; ask weir lookup ${value} (${error.message})`);
         }
       }
     },
   };
 }
 
-interface Told {
+interface Preview {
   readonly still_blocked?: readonly { readonly name: string; readonly step: string }[] | null;
 }

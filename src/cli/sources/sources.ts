@@ -83,7 +83,7 @@ export const SOURCE_ROWS: readonly AnyRow[] = [
   ...(
     [
       ['pause', 'stop refreshing a source; its list stays until its content is too old'],
-      ['resume', 'refresh a source again, at once, whatever stopped it'],
+      ['resume', 'refresh a source again, at once, even if it was stopped'],
     ] as const
   ).map(([word, summary]) =>
     row<SourceJson>({

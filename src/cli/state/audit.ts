@@ -1,7 +1,6 @@
 /** `weir audit` (SPEC D15.53). */
-import { auditJson } from '../../manage/audit-json.ts';
-import { isWanted } from '../../manage/audit-search.ts';
-import { AUDIT_KEPT } from '../../ports/stored/account-store.ts';
+import { auditJson, isWanted } from '../../manage/audit.ts';
+import { AUDIT_RETENTION } from '../../ports/stored/account-store.ts';
 import { everyItem } from '../../ports/stored/paginate.ts';
 import { inWords } from '../../text/duration.ts';
 import type { Fields } from '../client/client.ts';
@@ -16,7 +15,7 @@ type Row = ReturnType<typeof auditJson>;
 export function auditCommands(add: AddCommand): void {
   add(
     'audit ls',
-    `list who changed what in the last ${inWords(AUDIT_KEPT)}, newest first`,
+    `list who changed what in the last ${inWords(AUDIT_RETENTION)}, newest first`,
     (c) =>
       c
         .option('--workspace <workspace>', 'of this workspace; without it: what belongs to none, such as organizations')

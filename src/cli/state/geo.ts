@@ -70,19 +70,19 @@ function updateJson({ triedAt, kinds }: UpdateState, files: GeoFiles): UpdateJso
   return { tried_at: new Date(triedAt).toISOString(), country, asn };
 }
 
-const TOLD: Readonly<Record<KindUpdate['result'], string>> = {
+const RESULTS: Readonly<Record<KindUpdate['result'], string>> = {
   new: 'new data are in place',
   unchanged: 'as before',
-  held: 'held back',
+  held: 'on hold',
   failed: 'failed, the data in use stay',
 };
 
 function updateLines({ tried_at, ...kinds }: UpdateJson): string[] {
-  const told = GEO_KINDS.flatMap((kind) => {
+  const results = GEO_KINDS.flatMap((kind) => {
     const update = kinds[kind];
-    return update === null ? [] : [`  ${kind}: ${[TOLD[update.result], update.text].filter(Boolean).join(': ')}`];
+    return update === null ? [] : [`  ${kind}: ${[RESULTS[update.result], update.text].filter(Boolean).join(': ')}`];
   });
-  return [`update of ${tried_at}`, ...told];
+  return [`update of ${tried_at}`, ...results];
 }
 
 function lines(kind: string, status: GeoKindStatus): string[] {

@@ -43,7 +43,7 @@ export function statusText(status: Status & { readonly snoozes?: readonly Snooze
       ['landing', lag ?? UNKNOWN],
       ...processes.map(({ pid, url, roles, started_at: started }) => [
         'process',
-        `${pid} on ${url}: ${roles.join(', ')}, since ${started}`,
+        `${pid}${url === undefined ? '' : ` on ${url}`}: ${roles.join(', ')}, since ${started}`,
       ]),
       ['geo data', geo === null ? UNKNOWN : `countries ${geo.country_age_days} days old, ASNs ${geo.asn_age_days} days old`],
       ['dead letters', letters ?? UNKNOWN],
@@ -64,7 +64,7 @@ const snoozeLine = ({ workspace, reason, until, actor, key_name, key_id }: Snooz
 
 /** Shares of lists in a nearly full feed. */
 const sharesLines = ({ name, workspace_id, id, workspace, action, shares }: Status['feeds'][number]): [feed: string, line: string][] =>
-  // One line per feed, whatever its family or format.
+  // One line per feed, in any family or format.
   shares === null ? [] : [[`${workspace_id} ${id} ${action}`, `${action} feed "${name}" of ${workspace}: ${sharesText(shares)}`]];
 
 const feedTable = (feeds: Status['feeds']): string =>

@@ -8,7 +8,7 @@ import type { Workspace } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { geoStatus } from '../../geo/status.ts';
-import { type Alert, alertsOf, serviceStatus } from '../../manage/alerts.ts';
+import { type Alert, alertsOf, type Status, serviceStatus } from '../../manage/alerts.ts';
 import { fullDevices } from '../../manage/devices/device-caps.ts';
 import { keyNames, type Names } from '../../manage/rules/rule-json.ts';
 import { itemsWith } from '../../manage/snoozes.ts';
@@ -30,6 +30,7 @@ import { isStreamThere } from '../../runtime/engines.ts';
 import { readStatusFiles } from '../../runtime/ledgers/status-file.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
 import { unlanded } from '../../stream/lag.ts';
+import { openClient } from '../client/open.ts';
 import type { AddCommand } from '../command.ts';
 import type { Context } from '../context.ts';
 import { untilLanded } from '../landed.ts';
@@ -46,16 +47,32 @@ export function statusCommand(add: AddCommand): void {
     'show what runs, how full feeds are, and what needs attention; exit code 1 when something does, 3 when that is only old geo data or keys that end soon',
     noOptions,
     {
+      isOperation: true,
       async run(context) {
-        const { snoozed, ...parts } = await readParts(context);
-        const status = serviceStatus(parts);
+        const status = context.url === undefined ? await localStatus(context) : await workspaceStatus(context);
         if (status.attention.length > 0) context.exitCode = status.urgent ? 1 : 3;
-        const items = alertsOf(factsOf(parts));
-        return { ...status, snoozes: snoozed.flatMap((of) => snoozesOf(of, items)) };
+        return status;
       },
       show: statusText,
     },
   );
+}
+
+async function localStatus(context: Context) {
+  const { snoozed, ...parts } = await readParts(context);
+  const items = alertsOf(factsOf(parts));
+  return { ...serviceStatus(parts), snoozes: snoozed.flatMap((of) => snoozesOf(of, items)) };
+}
+
+type Snoozes = Awaited<ReturnType<typeof localStatus>>['snoozes'];
+
+/** The status at a service, of the key's workspace alone (SPEC D15.15). */
+async function workspaceStatus(context: Context): Promise<Status & { readonly snoozes: Snoozes }> {
+  const client = await openClient(context, { workspace: undefined, writes: false, anywhere: undefined });
+  const { workspace } = await client.call<{ workspace: { name: string } }>('whoAmI');
+  const { items, ...status } = await client.call<Status & { items: ReturnType<typeof itemsWith> }>('getStatus');
+  const snoozes = items.flatMap(({ text, snooze }) => (snooze === null ? [] : [{ attention: text, workspace: workspace.name, ...snooze }]));
+  return { ...status, snoozes };
 }
 
 async function readParts(context: Context): Promise<StatusParts & Snoozed> {

@@ -84,7 +84,7 @@ export class Bouncers {
     const seen = this.#unsaved;
     this.#unsaved = new Set();
     this.#firstSeen.reset();
-    return takenFrom(seen);
+    return drained(seen);
   }
 
   /** Those that were not seen for a while before. `takeSeen` still returns them. */
@@ -113,7 +113,7 @@ export class Bouncers {
 }
 
 /** Releases the metrics of each bouncer, also of those that the caller does not read. */
-function* takenFrom(seen: Set<Known>): Generator<Bouncer> {
+function* drained(seen: Set<Known>): Generator<Bouncer> {
   const take = (known: Known): Bouncer => {
     const { info } = known;
     known.info = { ...info, metrics: null, metricsAt: null };
@@ -140,10 +140,10 @@ const keyOf = ({ feedId, userAgent, address }: BouncerName) => JSON.stringify([f
 function reaching(pulls: readonly Pull[], now: number): readonly Pull[] {
   let from = 0;
   while (from < pulls.length - 2 && pulls[from + 1].at <= now - REACH) from += 1;
-  const kept = pulls.slice(from);
-  const [before, middle, last] = kept.slice(-3);
-  if (last !== undefined && isSame(before.mark, middle.mark) && isSame(middle.mark, last.mark)) kept.splice(-2, 1);
-  return kept;
+  const recent = pulls.slice(from);
+  const [before, middle, last] = recent.slice(-3);
+  if (last !== undefined && isSame(before.mark, middle.mark) && isSame(middle.mark, last.mark)) recent.splice(-2, 1);
+  return recent;
 }
 
 const isSame = (one: DecisionMark, other: DecisionMark) => one.builder === other.builder && one.version === other.version;

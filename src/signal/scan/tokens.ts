@@ -57,6 +57,6 @@ export function bytesOfUnit(unit: number): number {
 }
 
 export function unexpected(byte: number, offset: number): string {
-  const shown = byte > 0x20 && byte < 0x7f ? `character ${String.fromCharCode(byte)}` : `byte 0x${byte.toString(16).padStart(2, '0')}`;
-  return `must be valid JSON: unexpected ${shown} at byte ${offset}`;
+  const found = byte > 0x20 && byte < 0x7f ? `character ${String.fromCharCode(byte)}` : `byte 0x${byte.toString(16).padStart(2, '0')}`;
+  return `must be valid JSON: unexpected ${found} at byte ${offset}`;
 }

@@ -16,7 +16,7 @@ import type { LineEntry } from './line-forms/line-form.ts';
 import { lineFormOf } from './line-forms/table.ts';
 import { isComment, readLines, readUtf8 } from './lines.ts';
 import type { Condition, Path } from './paths.ts';
-import { completeRow, type PlacedRow, type Row, rowOf, rowOfCells, rowOfText, shown } from './row.ts';
+import { completeRow, type PlacedRow, quoted, type Row, rowOf, rowOfCells, rowOfText } from './row.ts';
 import { lineReader } from './text.ts';
 
 export interface Reading extends Given {
@@ -180,7 +180,7 @@ function statementReader(first: string, file: string): 'none' | ((line: string) 
 }
 
 /** Countries or AS numbers in such lines name something else. */
-const rowOfEntry = (entry: LineEntry) => (/[.:]/.test(entry.value) ? rowOf(entry) : `${shown(entry.value)} is no address`);
+const rowOfEntry = (entry: LineEntry) => (/[.:]/.test(entry.value) ? rowOf(entry) : `${quoted(entry.value)} is no address`);
 
 function countOf(bytes: Uint8Array): number | undefined {
   const [, count] = bytes.length > 200 ? [] : (COUNTED.exec(readUtf8(bytes) ?? '') ?? []);
@@ -221,7 +221,7 @@ const brokenSignal = ({ json }: Item): Fields | undefined =>
 
 function rowWith(object: object, column: string): Row | string {
   const columns = columnsWith(Object.keys(object), column);
-  return columns === undefined ? `there is no field ${shown(column)}` : rowOfCells(columns, Object.values(object));
+  return columns === undefined ? `there is no field ${quoted(column)}` : rowOfCells(columns, Object.values(object));
 }
 
 /** List entries may also have `kind` and `type`. */
@@ -256,8 +256,8 @@ async function severalOf(first: Item, all: AsyncGenerator<Item>): Promise<AsyncG
   // Wait for more input only if needed: piped entries are sent immediately.
   const [one, other] = [await all.next(), isOpen ? undefined : await all.next()];
   if (!isOpen && !other!.done) return behind(one.value!, behind(other!.value, all));
-  const names = isObject(value) ? `, with ${shown(Object.keys(value).join(', '))}` : '';
-  if (isObject(value) && isError(value)) throw new WeirError('USAGE', `the file is not a list but an error message: ${shown(value)}`);
+  const names = isObject(value) ? `, with ${quoted(Object.keys(value).join(', '))}` : '';
+  if (isObject(value) && isError(value)) throw new WeirError('USAGE', `the file is not a list but an error message: ${quoted(value)}`);
   if (isObject(value) && !Object.values(value).some((each) => typeof each === 'object'))
     throw new WeirError('USAGE', `the file is one JSON object${names}, and neither an entry of a list nor a signal`);
   throw new WeirError(

@@ -4,7 +4,7 @@ import { WeirError } from '../../errors.ts';
 import { type Column, columnOf, columnsWith, numberedColumns } from './columns.ts';
 import { delimiterOf, type Given, type Header, requireTargets } from './form.ts';
 import { tooManyLines } from './lines.ts';
-import { completeRow, looksLikeAddress, type PlacedRow, readTargets, rowOfCells, shown } from './row.ts';
+import { completeRow, looksLikeAddress, type PlacedRow, quoted, readTargets, rowOfCells } from './row.ts';
 import { COMMENT } from './text.ts';
 
 /** Maximum bytes of a row: limits an unclosed quote. */
@@ -76,7 +76,7 @@ function headerColumns(record: readonly string[], column: string | undefined): r
 
 function chosenColumns(names: readonly string[], column: string): readonly Column[] {
   const found = columnsWith(names, column);
-  if (found === undefined) throw new WeirError('USAGE', `there is no column ${shown(column)} in the header ${shown(names.join(', '))}`);
+  if (found === undefined) throw new WeirError('USAGE', `there is no column ${quoted(column)} in the header ${quoted(names.join(', '))}`);
   return found;
 }
 

@@ -8,7 +8,7 @@ import { describe, type Warn } from './describe.ts';
 import { type Expiry, instantOf, readExpiry } from './expiry.ts';
 import type { FileSignal } from './items.ts';
 import { judge, requireSorts } from './judge.ts';
-import { cellFault, isGiven, type Row, shown } from './row.ts';
+import { cellFault, isGiven, quoted, type Row } from './row.ts';
 import { targetsOf } from './targets.ts';
 import type { ListAction } from './verdict.ts';
 
@@ -85,10 +85,10 @@ function expiryOf(row: Row): Expiry | undefined {
   let earliest: Expiry | undefined;
   for (const [{ name, role }, value] of row) {
     if (role === 'unit' && /\d/.test(String(value)))
-      throw cellFault('expires', `${shown(value)} in "${name}" may be an expiry: call that column expires_in or expires_at`);
+      throw cellFault('expires', `${quoted(value)} in "${name}" may be an expiry: call that column expires_in or expires_at`);
     if ((role !== 'instant' && role !== 'lifetime' && role !== 'expiry') || !isGiven(value)) continue;
     const found = readExpiry(value, role);
-    if (typeof found === 'string') throw cellFault('expires', `${shown(value)} in "${name}" ${found}`);
+    if (typeof found === 'string') throw cellFault('expires', `${quoted(value)} in "${name}" ${found}`);
     const now = Date.now();
     if (found !== undefined && (earliest === undefined || instantOf(found, now) < instantOf(earliest, now))) earliest = found;
   }

@@ -4,7 +4,7 @@ import { columnOf, columnsWith, KNOWN_COLUMNS, namesTarget } from './columns.ts'
 import { documentForm } from './intelligence.ts';
 import { isGzip, isZip, kindOf, packedBytes } from './kinds.ts';
 import { foreignOf, lineFormOf } from './line-forms/table.ts';
-import { isAddress, shown } from './row.ts';
+import { isAddress, quoted } from './row.ts';
 import { targetsOf } from './targets.ts';
 import { COMMENT, columnsOf, isBroad, rowOfLine } from './text.ts';
 import { atMost, gunzip } from './unpack.ts';
@@ -132,7 +132,7 @@ function formOf(head: Buffer, file: string, isComplete: boolean, column: string 
   if (first === '{' || (first === '"' && column === undefined)) return quotedForm(content, isComplete);
   if (first === '<' && !isComplete && !content.trimStart().includes('\n')) return undefined;
   if (first === '<' && lineFormOf(content.trim().split('\n', 1)[0]!) === undefined)
-    throw new WeirError('USAGE', `the file is a web page or XML, and no list: it begins with ${shown(content.trim())}`);
+    throw new WeirError('USAGE', `the file is a web page or XML, and no list: it begins with ${quoted(content.trim())}`);
   const lines = content.split('\n');
   const complete = (isComplete ? lines : lines.slice(0, -1)).map(bareLine);
   const at = complete.findIndex((each) => each !== '' && !COMMENT.test(each));
@@ -183,7 +183,7 @@ function formOfLine(line: string, comments: readonly string[], named: Form | und
   const zeek = comments.findLast((each) => ZEEK.test(each));
   if (zeek !== undefined) return { format: 'csv', header: { names: zeek.split('\t').slice(1), delimiter: '\t' } };
   const foreign = named === undefined ? foreignOf(line) : undefined;
-  if (foreign !== undefined) throw new WeirError('USAGE', `the file ${foreign}: ${shown(line)}`);
+  if (foreign !== undefined) throw new WeirError('USAGE', `the file ${foreign}: ${quoted(line)}`);
   if (lineFormOf(line) !== undefined) return { format: 'text' };
   const columns = headerOf(line);
   const delimiter = delimiterOf(line);
@@ -193,7 +193,7 @@ function formOfLine(line: string, comments: readonly string[], named: Form | und
   if (isEntry(line)) return { format: 'text' };
   if (isHeader(columns) || named === 'csv') return { format: 'csv' };
   if (named !== undefined) return { format: named };
-  const message = `the first line is neither an address, nor a header with a column that is called ${KNOWN_COLUMNS}, nor JSON: ${shown(line)}`;
+  const message = `the first line is neither an address, nor a header with a column that is called ${KNOWN_COLUMNS}, nor JSON: ${quoted(line)}`;
   throw new WeirError('USAGE', message);
 }
 
@@ -231,9 +231,9 @@ const isHeader = (columns: readonly string[]): boolean => namesTarget(columns.ma
 export function requireTargets(header: readonly string[]): void {
   if (isHeader(header)) return;
   const address = header.find(isAddress);
-  if (address !== undefined) throw new WeirError('USAGE', `the first line has an address, ${shown(address)}, and so is no header`);
+  if (address !== undefined) throw new WeirError('USAGE', `the first line has an address, ${quoted(address)}, and so is no header`);
   throw new WeirError(
     'USAGE',
-    `the first line is a header, and none of its columns is called ${KNOWN_COLUMNS}: ${shown(header.join(', '))}`,
+    `the first line is a header, and none of its columns is called ${KNOWN_COLUMNS}: ${quoted(header.join(', '))}`,
   );
 }

@@ -47,7 +47,7 @@ export async function* faultlessSignals(signals: AsyncIterable<FileSignal | Line
 }
 
 /** Turns signals refusing their whole batch (spec 4.2, 7.2) into faults, to save the others. */
-export async function* takenSignals(signals: AsyncIterable<FileSignal | LineFault>): AsyncGenerator<FileSignal | LineFault> {
+export async function* acceptableSignals(signals: AsyncIterable<FileSignal | LineFault>): AsyncGenerator<FileSignal | LineFault> {
   for await (const each of signals) {
     const [fault] = 'fault' in each ? [] : (each.version === 1 ? eventRefusals : envelopeRefusals)(entryOf(each.json) as Fields);
     yield fault === undefined ? each : { fault: `${fault.field}: ${fault.message}`, place: each.place! };

@@ -1,7 +1,7 @@
 /** Decides on importing a row: verdict, target type, and marks of non-enforcement (SPEC D40.3, D40.8). */
 import type { Target } from '../../rule.ts';
 import type { Column, Role } from './columns.ts';
-import { cellFault, isGiven, type Row, shown, textOf } from './row.ts';
+import { cellFault, isGiven, quoted, type Row, textOf } from './row.ts';
 import { lastSortOf, type Sort, sortOf } from './sorts.ts';
 import { clearVerdictOf, isEnd, LIST_ACTIONS, type ListAction, listVerdictOf, type Verdict, verdictOf } from './verdict.ts';
 
@@ -76,7 +76,7 @@ export function requireSorts(sorts: readonly Sort[], targets: readonly Target[])
 }
 
 function unknown({ column, text }: JudgedCell, why: string): never {
-  throw cellFault(column.base, `${shown(text)} in "${column.name}" ${why}`);
+  throw cellFault(column.base, `${quoted(text)} in "${column.name}" ${why}`);
 }
 
 const booleanOf = ({ text }: JudgedCell): boolean | undefined => BOOLEANS[text.toLowerCase()];

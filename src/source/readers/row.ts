@@ -30,12 +30,12 @@ export function completeRow(row: PlacedRow['row']): PlacedRow['row'] {
   if (typeof last !== 'string' || !last.includes('/')) return row;
   const [network, host] = [parseNetwork(last), parseNetwork(last.split('/', 1)[0])];
   if (typeof network === 'string' || typeof host === 'string' || String(network.address) === String(host.address)) return row;
-  return `${shown(last)} is cut: the content ends within this line, and it is no network`;
+  return `${quoted(last)} is cut: the content ends within this line, and it is no network`;
 }
 
 export const isGiven = (value: unknown) => value !== undefined && value !== null && value !== '';
 
-export const shown = (value: unknown) => JSON.stringify(textOf(value).slice(0, 60));
+export const quoted = (value: unknown) => JSON.stringify(textOf(value).slice(0, 60));
 
 export const textOf = (value: unknown): string =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value).trim();
@@ -65,11 +65,11 @@ export function isAddress(text: string): boolean {
 
 function readOthers(value: string): Target[] | string {
   const plain = plainly(value);
-  if (typeof plain !== 'string') return `${shown(value)}: ${plain.fault}`;
+  if (typeof plain !== 'string') return `${quoted(value)}: ${plain.fault}`;
   const [, first, last] = RANGE.exec(plain) ?? [];
   if (first !== undefined) return readRange(first, last);
   const found = readValue(plain);
-  return typeof found === 'string' ? `${shown(value)}: ${found}` : [found];
+  return typeof found === 'string' ? `${quoted(value)}: ${found}` : [found];
 }
 
 /** Accepts one address or network, AS number or upper-case country (`is` and `no` are words); a text names the fault. */
@@ -80,5 +80,5 @@ export function readValue(value: string): Target | string {
 
 function readRange(first: string, last: string): Target[] | string {
   const networks = rangeNetworks(first, last);
-  return typeof networks === 'string' ? `${shown(`${first}-${last}`)}: ${networks}` : networks.map((network) => ({ kind: 'ip', network }));
+  return typeof networks === 'string' ? `${quoted(`${first}-${last}`)}: ${networks}` : networks.map((network) => ({ kind: 'ip', network }));
 }

@@ -5,7 +5,7 @@ import type { Target } from '../../rule.ts';
 import type { Column, Role } from './columns.ts';
 import * as extent from './extent.ts';
 import { undefanged } from './notation.ts';
-import { cellFault, isAddress, isGiven, looksLikeAddress, type Row, readTargets, shown, textOf } from './row.ts';
+import { cellFault, isAddress, isGiven, looksLikeAddress, quoted, type Row, readTargets, textOf } from './row.ts';
 import { DOMAIN_AND_ADDRESS } from './sorts.ts';
 
 interface Cell {
@@ -73,7 +73,7 @@ function combined(row: Row): readonly Target[] {
 }
 
 const fault = (message: string) => cellFault('value', message);
-const at = ({ column, text }: Cell) => `${shown(text)} in "${column.name}"`;
+const at = ({ column, text }: Cell) => `${quoted(text)} in "${column.name}"`;
 
 function cellOf(column: Column, value: unknown): Cell | undefined {
   const text = isGiven(value) ? withoutScope(undefanged(textOf(value)), column.role) : '';
@@ -221,7 +221,7 @@ const TELLING: readonly Role[] = ['reason', 'labels', 'config', 'name', 'ref', '
 function requireAlone(cell: Cell, cells: readonly Cell[]): void {
   const twin = cells.find((each) => RANKS.includes(each.column.role) && isCandidate(each) && each.text !== cell.text);
   const other = otherAddress(cells.filter((each) => each !== cell && !TELLING.includes(each.column.role)));
-  if (other !== undefined) throw fault(`${shown(other.address)} in "${other.name}" is next to ${shown(cell.text)}: ${UNCLEAR}`);
+  if (other !== undefined) throw fault(`${quoted(other.address)} in "${other.name}" is next to ${quoted(cell.text)}: ${UNCLEAR}`);
   if (twin !== undefined) throw fault(`${at(twin)} is next to ${at(cell)}: a row has one target`);
 }
 
@@ -234,7 +234,7 @@ function broadTarget(row: Row, cells: readonly Cell[]): Target {
   const other = otherAddress(cells);
   if (other !== undefined)
     throw fault(
-      `${shown(other.address)} looks like an address, but "${other.name}" is no column of addresses, and ${role} only describes it: call that column ip`,
+      `${quoted(other.address)} looks like an address, but "${other.name}" is no column of addresses, and ${role} only describes it: call that column ip`,
     );
   const targets = readTargets(role === 'asn' ? cell.text.replace(/^(?=\d+$)/, 'AS') : cell.text.toUpperCase());
   if (typeof targets === 'string') throw fault(targets);

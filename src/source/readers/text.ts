@@ -6,7 +6,7 @@ import { rangeNetworks } from '@weir/network/range.ts';
 import { WeirError } from '../../errors.ts';
 import { columnOf } from './columns.ts';
 import { mayBeLength, plainly, prefixOfMask, undefanged } from './notation.ts';
-import { looksLikeAddress, type Row, readValue, rowOf, rowOfText, shown } from './row.ts';
+import { looksLikeAddress, quoted, type Row, readValue, rowOf, rowOfText } from './row.ts';
 import { clearVerdictOf, isEnd, verdictAmongWords, verdictOf } from './verdict.ts';
 
 export const COMMENT = /^(#|;|\/\/)/;
@@ -56,15 +56,15 @@ function rowOfColumns(content: string, columns: readonly string[]): Row | string
   const dashed = dashedRange(columns);
   if (dashed !== undefined) {
     const isSecond = second !== undefined && !first.endsWith('-') && looksLikeAddress(first) && looksLikeAddress(second);
-    return isSecond ? `${shown(second)} follows ${shown(first)}: ${ONE_EACH}` : dashed;
+    return isSecond ? `${quoted(second)} follows ${quoted(first)}: ${ONE_EACH}` : dashed;
   }
   if (isBroad(first)) {
     const address = columns.find(looksLikeAddress);
-    if (address !== undefined) return `${shown(address)} follows ${first}: it is unclear which one is intended`;
+    if (address !== undefined) return `${quoted(address)} follows ${first}: it is unclear which one is intended`;
     if (WORDS.test(content))
-      return `${shown(first)} is a country, or a word of ${shown(content)}: write a country alone, or a comma behind it`;
+      return `${quoted(first)} is a country, or a word of ${quoted(content)}: write a country alone, or a comma behind it`;
     const isList = second !== undefined && isBroad(second) && /^as\d/i.test(first) === /^as\d/i.test(second);
-    return isList ? `${shown(second)} follows ${shown(first)}: ${ONE_EACH}` : value(first);
+    return isList ? `${quoted(second)} follows ${quoted(first)}: ${ONE_EACH}` : value(first);
   }
   if (second === undefined) return value(first);
   refuseHosts(first, second);
@@ -73,17 +73,17 @@ function rowOfColumns(content: string, columns: readonly string[]): Row | string
       return rowOf({ start: first, end: second, netmask: third });
     }
     const isRange = isAddress(second) && areBounds(first, second) && !columns.slice(2).some(looksLikeAddress);
-    return isRange ? value(`${first}-${second}`) : `a second address follows ${shown(first)}: ${ONE_EACH}`;
+    return isRange ? value(`${first}-${second}`) : `a second address follows ${quoted(first)}: ${ONE_EACH}`;
   }
-  if (isAddress(first) && second.startsWith('/')) return `there is a blank between ${shown(first)} and its prefix length`;
+  if (isAddress(first) && second.startsWith('/')) return `there is a blank between ${quoted(first)} and its prefix length`;
   const length = second.replace(/^\((.*)\)$/, '$1');
   const unclear = PREFIX.test(length) ? mayBeLength(first, length) : undefined;
-  if (unclear !== undefined) return `${shown(content)}: ${unclear.fault}`;
+  if (unclear !== undefined) return `${quoted(content)}: ${unclear.fault}`;
   const other = looksLikeAddress(first) ? otherTarget(first, second, third) : undefined;
-  if (other !== undefined) return `${shown(other)} follows ${shown(first)}: ${ONE_EACH}`;
+  if (other !== undefined) return `${quoted(other)} follows ${quoted(first)}: ${ONE_EACH}`;
   const measure = `${second} ${third ?? ''}`.trim();
   const isMeasured = isAddress(first) && MEASURE.test(measure);
-  return isMeasured ? `${shown(measure)} follows ${shown(first)}: write ADDRESS/LENGTH or FIRST-LAST` : value(first);
+  return isMeasured ? `${quoted(measure)} follows ${quoted(first)}: write ADDRESS/LENGTH or FIRST-LAST` : value(first);
 }
 
 const LETS_THROUGH = /^(ok|dunno|relay)$/i;
@@ -117,7 +117,7 @@ function refuseHosts(first: string, second: string): void {
   const isName =
     /\p{L}/u.test(second) && /^[\p{L}\p{N}.*_-]+$/u.test(second) && !/^[A-Z]{2}$/.test(second) && verdictOf(second) === undefined;
   if (!isName || !(first === 'fe80::1%lo0' || isLocal(parseNetwork(first)))) return;
-  const message = `the file is a hosts file: ${shown(`${first} ${second}`)} gives a name an address, and blocks none`;
+  const message = `the file is a hosts file: ${quoted(`${first} ${second}`)} gives a name an address, and blocks none`;
   throw new WeirError('USAGE', message);
 }
 

@@ -7,7 +7,7 @@ import { Table } from '../../ui/table.js';
 import { ChangedFields } from './fields.js';
 import { objectOf, summaryOf } from './words.js';
 
-const SHOWN = 100;
+const MOST_ROWS = 100;
 
 /** @param {{ act: Act, names: Names, onClose: () => void }} props */
 export function EntryDialog({ act: { entry, parts }, names, onClose }) {
@@ -23,8 +23,8 @@ export function EntryDialog({ act: { entry, parts }, names, onClose }) {
       <${ChangedFields} entry=${entry} />
       ${
         parts.length > 1 &&
-        html`<h3>${count(parts.length)} changes in total${parts.length > SHOWN && `, the first ${SHOWN}`}</h3>
-          <${Table} label="All changes of this act" columns=${partColumns(names)} rows=${parts.slice(0, SHOWN)} keyOf=${(/** @type {AuditEntry} */ { id }) => id} />`
+        html`<h3>${count(parts.length)} changes in total${parts.length > MOST_ROWS && `, the first ${MOST_ROWS}`}</h3>
+          <${Table} label="All changes of this act" columns=${partColumns(names)} rows=${parts.slice(0, MOST_ROWS)} keyOf=${(/** @type {AuditEntry} */ { id }) => id} />`
       }
     <//>
   `;

@@ -6,7 +6,7 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** @param {AuditEntry} entry */
-export function whoOf(entry) {
+export function actorOf(entry) {
   const { actor, key_id: key } = entry;
   if (actor === null) return keyName(entry) || 'a command';
   return key === null ? actor : `${actor}, ${keyName(entry)}`;

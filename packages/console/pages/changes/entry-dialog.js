@@ -5,7 +5,7 @@ import { link } from '../../router.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Facts } from '../../ui/figures.js';
 import { ChangedFields } from '../audit/fields.js';
-import { whenOf, whereOf, whoOf, wordOf } from './words.js';
+import { actorOf, whenOf, whereOf, wordOf } from './words.js';
 
 /** @param {{ change: Change, onClose: () => void }} props */
 export function EntryDialog({ change, onClose }) {
@@ -17,7 +17,7 @@ export function EntryDialog({ change, onClose }) {
       <${Facts} facts=${[
         ['When', whenOf(change)],
         ['Where', list === null ? whereOf(change) : html`<a href=${link('/feeds', 'list', list)}>${whereOf(change)}</a>`],
-        ['Who', [whoOf(change), person === null ? '' : `(${person})`].join(' ').trim()],
+        ['Who', [actorOf(change), person === null ? '' : `(${person})`].join(' ').trim()],
         ['Key', change.key_id === null || change.actor === null ? null : keyName(change)],
         ['Added', sum(change.added)],
         ['Renewed or changed', sum(change.renewed)],

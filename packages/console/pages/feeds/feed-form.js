@@ -6,7 +6,7 @@ import { count, counted } from '../../format.js';
 import { FormDialog } from '../../ui/dialog.js';
 import { CheckField, CheckList } from '../../ui/field.js';
 import { useFields } from '../../ui/form.js';
-import { Loading, Notice, Shown } from '../../ui/states.js';
+import { Loaded, Loading, Notice } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 import { usePreview } from '../rules/preview.js';
 import { familiesText, trimmedText } from './feed-state.js';
@@ -46,7 +46,7 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
         kind !== 'list' &&
         html`
         <${CheckField} label="All lists, including future ones" checked=${isAll} onValue=${setAll} />
-        <${Shown} live=${lists}>${(/** @type {Named[]} */ all) => html`
+        <${Loaded} live=${lists}>${(/** @type {Named[]} */ all) => html`
           ${
             !isAll &&
             html`<${CheckList} label="Lists" options=${optionsOf(all)} values=${members} onValues=${setMembers}

@@ -14,7 +14,7 @@ import { Card } from '../../ui/card.js';
 import { SameWithCurl } from '../../ui/code.js';
 import { FormDialog } from '../../ui/dialog.js';
 import { SelectField, TextField } from '../../ui/field.js';
-import { Failed, Notice, Shown } from '../../ui/states.js';
+import { Failed, Loaded, Notice } from '../../ui/states.js';
 import { Countdown } from '../../ui/time.js';
 import { toast } from '../../ui/toast.js';
 import { documentOf, placeOf, sentenceOf } from './attention-words.js';
@@ -28,7 +28,7 @@ export function Attention({ session }) {
   const [putOff, setPutOff] = useState(/** @type {AlertItem | undefined} */ (undefined));
   const maySnooze = may(session, 'rules:write');
   return html`
-    <${Shown} live=${live}>${(/** @type {AlertItem[]} */ items) => {
+    <${Loaded} live=${live}>${(/** @type {AlertItem[]} */ items) => {
       const open = items.filter(({ snooze }) => snooze === null);
       const snoozed = items.filter(({ snooze }) => snooze !== null);
       const one = (/** @type {AlertItem} */ item, note, button) => html`
@@ -102,7 +102,7 @@ function PutOff({ item, onClose, onDone }) {
   return html`
     <${FormDialog} title="Snooze" action="Snooze" work=${work} onClose=${onClose} disabled=${body.reason === ''}>
       <p class="text">${sentenceOf(item)}</p>
-      <${TextField} label="Reason" hint="Shown to everyone, such as an owner or ticket." value=${reason} onValue=${setReason} maxlength="200" required autofocus />
+      <${TextField} label="Reason" hint="Loaded to everyone, such as an owner or ticket." value=${reason} onValue=${setReason} maxlength="200" required autofocus />
       <${SelectField} label="For" value=${seconds} onValue=${setSeconds} options=${durations('1h', '8h', '1d', '3d', '7d', '30d')} />
       <p class="small soft">The alert moves to a folded list with your name. It returns earlier if its state changes. Webhooks and the API still report it.</p>
       <${SameWithCurl} text=${curlOf('POST', ADDRESS, body)} />

@@ -82,9 +82,10 @@ function Difference({ before, after, rules }) {
     return html`<p>A new rule. ${ahead === 0 ? 'It runs first.' : `${count(ahead)} of ${counted(rules.length, 'rule')} run before it.`}</p>`;
   }
   const fields = ['action', 'expression', 'order', 'name', 'short_description', 'reason', 'type', 'config'];
-  const shown = (value) => (value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value));
+  const valueText = (value) =>
+    value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
   const changes = fields
-    .map((field) => ({ field, was: shown(/** @type {any} */ (before)[field]), is: shown(after[field]) }))
+    .map((field) => ({ field, was: valueText(/** @type {any} */ (before)[field]), is: valueText(after[field]) }))
     .filter(({ was, is }) => was !== is);
   if (changes.length === 0) return html`<p>No changes.</p>`;
   return html`<p>Replaces the existing rule with this reference:</p><${Table} label="Changes" columns=${COLUMNS} rows=${changes}

@@ -1,4 +1,4 @@
-/** Step of renumbered orders, so that later rules fit between. */
+/** Step of renumbered orders, leaving space for later rules. */
 const STEP = 10;
 
 const orderOf = (/** @type {Ordered} */ { order }) => order ?? Number.POSITIVE_INFINITY;

@@ -26,7 +26,7 @@ const SURE = {
   removed: 'Yes, remove more than half of the list',
   changed: 'Yes, change more than half of the list or its addresses',
 };
-const SHOWN = 50;
+const MOST_ROWS = 50;
 
 /** @param {{ names: Names, onClose: () => void, onDone: () => void }} props */
 export function PasteForm({ names, onClose, onDone }) {
@@ -90,7 +90,7 @@ const removesMost = (replaced) => replaced !== undefined && replaced.removed > r
 
 /** @param {{ answer: any }} props */
 function Judged({ answer: { accepted, failed, expired, passed, errors, errors_left_out: leftOut, warnings, replaced, wide, addresses } }) {
-  const more = Math.max(0, errors.length - SHOWN) + leftOut;
+  const more = Math.max(0, errors.length - MOST_ROWS) + leftOut;
   return html`
     <p role="status">
       ${counted(accepted, 'valid entry', 'valid entries')}${failed > 0 && html`, <strong>${count(failed)} invalid</strong> (skipped)`}${expired > 0 && `, ${count(expired)} expired`}.
@@ -103,7 +103,7 @@ function Judged({ answer: { accepted, failed, expired, passed, errors, errors_le
     ${replaced !== undefined && html`<${WhatGoes} ...${replaced} failed=${failed} />`}
     ${
       errors.length > 0 &&
-      html`<div class="scrolls"><${Table} label="Problem" columns=${COLUMNS} rows=${errors.slice(0, SHOWN)}
+      html`<div class="scrolls"><${Table} label="Problem" columns=${COLUMNS} rows=${errors.slice(0, MOST_ROWS)}
       keyOf=${({ place, message }) => place + message} /></div>`
     }
     ${more > 0 && html`<p class="small soft">And ${counted(more, 'more entry', 'more entries')}.</p>`}

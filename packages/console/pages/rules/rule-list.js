@@ -37,7 +37,7 @@ const keyOf = (/** @type {Rule} */ { id }) => id;
 export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayWrite, onAdd, onRule, onChange, onDelete }) {
   const { isComplete, error, refresh, onSight } = rules;
   const name = JSON.stringify(conditions);
-  // Keep the old rows until the new order arrives, so that focus stays.
+  // Keep the old rows until the new order arrives: focus stays.
   const before = useRef({ name, items: rules.items });
   if (rules.items !== undefined || before.current.name !== name) before.current = { name, items: rules.items };
   const { items } = before.current;

@@ -63,13 +63,13 @@ const listsOf = (feeds) => feeds.filter(({ kind, unblock }) => kind === 'list' &
 function Outlook({ target, feeds, lists }) {
   const concerned = feeds.filter(({ rules, verdict }) => rules.length > 0 || verdict !== 'out');
   if (lists.length === 0) {
-    const isKept = feeds.some(({ rules }) =>
+    const isInSource = feeds.some(({ rules }) =>
       rules.some(({ relation, action, source }) => relation === 'exact' && action === 'block' && source),
     );
     const because = feeds.find(({ kind, verdict }) => kind === 'workspace' && verdict !== 'out');
     return html`
       <${Notice} kind="warn">
-        <strong>Nothing to unblock.</strong> ${isKept ? html`Only sources list <bdi>${target}</bdi> itself, and an unblock does not change sources: add a never-block rule to another list` : html`No rule blocks <bdi>${target}</bdi> itself`}.${' '}
+        <strong>Nothing to unblock.</strong> ${isInSource ? html`Only sources list <bdi>${target}</bdi> itself, and an unblock does not change sources: add a never-block rule to another list` : html`No rule blocks <bdi>${target}</bdi> itself`}.${' '}
         ${because === undefined ? 'No feed blocks it.' : html`It stays blocked: ${whyText(because)}.`}
       <//>
     `;

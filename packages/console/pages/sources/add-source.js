@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/dialog.js';
 import { SelectField } from '../../ui/field.js';
 import { Facts } from '../../ui/figures.js';
 import { useFields } from '../../ui/form.js';
-import { Failed, Notice, Shown } from '../../ui/states.js';
+import { Failed, Loaded, Notice } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 import { everyText } from './source-state.js';
 import { TrialResult } from './trial.js';
@@ -55,7 +55,7 @@ export function AddSource({ onClose, onDone }) {
   return html`
     <${Dialog} wide title="Add source" onClose=${onClose} onSubmit=${isTried ? add : tryIt} footer=${footer}>
       ${adding.error !== undefined && html`<${Failed} error=${adding.error} />`}
-      <${Shown} live=${live}>${(/** @type {{ sources: any[] }} */ { sources }) => html`
+      <${Loaded} live=${live}>${(/** @type {{ sources: any[] }} */ { sources }) => html`
         <${SelectField} label="Source" value=${chosen} options=${[{ value: OWN, label: 'Custom URL' }, ...sources.map(({ name, title }) => ({ value: name, label: title }))]} onValue=${setChosen} />
         ${chosen !== OWN && html`<${About} row=${/** @type {any} */ (sources.find(({ name }) => name === chosen))} />`}
       `}<//>

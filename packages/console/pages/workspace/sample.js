@@ -11,7 +11,7 @@ import { Code, SameWithCurl } from '../../ui/code.js';
 import { Confirm, FormDialog } from '../../ui/dialog.js';
 import { Facts } from '../../ui/figures.js';
 import { useFields } from '../../ui/form.js';
-import { Notice, Shown } from '../../ui/states.js';
+import { Loaded, Notice } from '../../ui/states.js';
 import { Ago } from '../../ui/time.js';
 import { toast } from '../../ui/toast.js';
 
@@ -43,7 +43,7 @@ export function Sample({ workspace, session }) {
     </span>`;
   return html`
     <${Card} title="Sample of good traffic" note="Known good requests. weir rejects a rule that would block too many of them." actions=${actions}>
-      <${Shown} live=${live}>${(/** @type {Tagged} */ { body: info }) => html`
+      <${Loaded} live=${live}>${(/** @type {Tagged} */ { body: info }) => html`
         ${hasOne ? html`<${Facts} facts=${factsOf(info)} />` : html`<${Notice}>No sample yet: new rules are not tested before they apply.<//>`}
         ${
           isManager &&

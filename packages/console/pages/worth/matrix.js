@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { count, counted } from '../../format.js';
-import { linkToWorth, shareText } from './worth-words.js';
+import { linkToOverlap, shareText } from './worth-words.js';
 
 const MOST = 30;
 
@@ -23,7 +23,7 @@ export function Matrix({ lists }) {
           ${shown.map(
             (list) => html`
               <tr key=${list.id}>
-                <th scope="row" title=${list.name}><a href=${linkToWorth(list)}><bdi>${list.name}</bdi></a></th>
+                <th scope="row" title=${list.name}><a href=${linkToOverlap(list)}><bdi>${list.name}</bdi></a></th>
                 ${shown.map((other) => html`<${Cell} key=${other.id} list=${list} other=${other} />`)}
               </tr>
             `,

@@ -4,7 +4,7 @@ import { WeirError } from '../../errors.ts';
 import { answerOf, nullable, Type } from '../../json/schema.ts';
 import { type Operation, operation } from '../operation.ts';
 
-export const WHO_OPERATIONS: readonly Operation[] = [
+export const WHOAMI_OPERATIONS: readonly Operation[] = [
   operation('whoAmI', 'GET /whoami', null, {
     summary: 'Get the caller and the workspace',
     answer: answerOf('Caller', {
