@@ -42,6 +42,15 @@ for (const file of ['deploy/weir.service', 'deploy/weir-hits.service', 'integrat
   });
 }
 
+test('D49.3 systemd accepts the unit and its socket', { skip: needs('systemd-analyze') }, async (t) => {
+  const folder = temporaryFolder(t);
+  const units = ['weir.service', 'weir.socket'].map((name) => join(folder, name));
+  for (const [i, name] of ['weir.service', 'weir.socket'].entries())
+    writeFileSync(units[i]!, read(`deploy/${name}`).replaceAll('/opt/weir', ROOT.replace(/\/$/, '')));
+  const { stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', ...units]);
+  assert.equal(stdout + stderr, '');
+});
+
 test('docs: the container asks for life, not readiness, and its Node is that of the packages', () => {
   const dockerfile = read('Dockerfile');
   assert.match(dockerfile, /^HEALTHCHECK .*\\\n.*\/healthz`/m);

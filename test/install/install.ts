@@ -178,6 +178,11 @@ for (const suite of values.suite) {
 
     writeFileSync(join(root, 'etc/apt/sources.list.d/weir.list'), 'deb [trusted=yes] file:/two ./\n');
     await apt('update');
+    // Without a backup nothing is upgraded: here its folder is in the way.
+    await inside('sh', '-c', 'mkdir /var/lib/weir/before-upgrade.new && touch /var/lib/weir/before-upgrade.new/x');
+    await assert.rejects(apt('install', 'weir'), /no backup could be made/);
+    assert.match(await inside('dpkg', '-s', 'weir'), /^Status: install ok installed\n[\s\S]*^Version: .*\+1$/m);
+    await inside('rm', '-r', '/var/lib/weir/before-upgrade.new');
     const stop = polling(port, key);
     await apt('install', 'weir');
     await sleep(AFTER);
@@ -191,7 +196,7 @@ for (const suite of values.suite) {
       [],
     );
     assert.match(await inside('dpkg', '-s', 'weir'), /^Version: .*\+2$/m);
-    assert.equal(readFileSync(join(root, 'run/supervisor'), 'utf8'), 'start\nrestart\n');
+    assert.equal(readFileSync(join(root, 'run/supervisor'), 'utf8'), 'start\nstart\nrestart\n');
     assert.match(readFileSync(join(root, 'var/lib/weir/before-upgrade/version'), 'utf8'), /\+1\n$/);
     assert.ok(existsSync(join(root, 'var/lib/weir/before-upgrade/backup.json')));
     await until(async () => assert.match(await poll(port, key), new RegExp(NETWORK)), FIRST_FEED);
@@ -200,6 +205,17 @@ for (const suite of values.suite) {
     await apt('remove', 'weir');
     assert.ok(existsSync(join(root, 'var/lib/weir/weir.db')) && existsSync(join(root, 'etc/weir/weir.env')));
     assert.ok(!existsSync(join(root, 'usr/lib/weir/src')));
+    await apt('install', 'weir');
+    await until(async () => assert.match(await poll(port, key), new RegExp(NETWORK)), FIRST_FEED);
+    // The way back, as docs/install.md has it.
+    const { key: later } = JSON.parse(await inside('weir', 'key', 'create', '--name', 'later', '--json'));
+    await apt('install', '--allow-downgrades', `/one/${packagesIn(one).find((name) => name.startsWith('weir_'))}`);
+    assert.match(readFileSync(join(root, 'var/lib/weir/before-upgrade/version'), 'utf8'), /\+2\n$/);
+    await inside('systemctl', 'stop', 'weir.socket', 'weir.service');
+    await inside('weir', 'restore', '--force', '/var/lib/weir/before-upgrade');
+    await inside('systemctl', 'start', 'weir.socket', 'weir.service');
+    await until(async () => assert.match(await poll(port, key), new RegExp(NETWORK)), FIRST_FEED);
+    await assert.rejects(poll(port, later), /401/);
     await apt('purge', 'weir', 'weir-geo');
     for (const path of ['var/lib/weir', 'var/cache/weir', 'etc/weir', 'usr/lib/weir', 'usr/bin/weir'])
       assert.ok(!existsSync(join(root, path)), path);

@@ -34,6 +34,7 @@ const PACKAGES = {
   promtool: 'prometheus',
   python3: 'python3-minimal',
   setpriv: 'util-linux',
+  'ssh-keygen': 'openssh-client',
   'systemd-analyze': 'systemd',
   unshare: 'util-linux',
   wget: 'wget',

@@ -8,8 +8,7 @@ make_backup() {
   fi
   # Also on the way back: the backup to restore stays.
   if [ ! -e /var/lib/weir/weir.db ] || dpkg --compare-versions "$1" gt '@VERSION@'; then return 0; fi
-  runuser -u weir -- rm -rf "$backup.new"
-  if ! weir backup "$backup.new"; then
+  if ! runuser -u weir -- rm -rf "$backup.new" || ! weir backup "$backup.new"; then
     echo 'weir: no backup could be made, so nothing is upgraded. The line above names the reason, such as a full disk.' >&2
     return 1
   fi
