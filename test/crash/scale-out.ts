@@ -122,7 +122,7 @@ export const SCENARIOS = {
           const { status, checks } = await readyz(consumer.url);
           assert.equal(status, 503);
           assert.equal(checks.landing.state, 'halted');
-          assert.match(checks.landing.reason!, /deleted and made anew.*run: weir stream adopt/);
+          assert.match(checks.landing.reason!, /deleted and created again.*run: weir stream adopt/);
         }, RECOVERY);
       }
       await sleep(500);

@@ -388,7 +388,7 @@ test('D4.5, D1.3, D1.17 a stream made anew: landing stops, /readyz is 503 and sa
     return answer;
   });
   assert.deepEqual([ready.checks.store.ok, ready.checks.stream.ok, ready.checks.landing.ok], [true, true, false]);
-  assert.match(ready.checks.landing.reason!, /deleted and made anew.*weir stream adopt/);
+  assert.match(ready.checks.landing.reason!, /deleted and created again.*weir stream adopt/);
   assert.equal((await fetch(`${halted.url}/healthz`)).status, 200, 'it is alive');
   assert.equal((await post(halted.url, '192.0.2.7')).status, 200, 'signals are taken and wait on the stream');
   await eventually(async () => assert.equal((await readyz(halted.url)).checks.landing.lag_messages, 1));
