@@ -69,6 +69,24 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     assert.deepEqual(await sizes(), [40, 60, 0], 'what was swept counts no longer');
   });
 
+  test(`D50.2 store ${name}: commits are announced, and revisions are those of the workspaces that exist`, async (t) => {
+    const { store, workspace, land } = await fixture(t, { name, open });
+    const revisions = async () => [...(await store.revisions([workspace.id, randomUUID()]))];
+    let heard = () => {};
+    t.after(store.watchCommits(() => heard()));
+    // The first call may be that of a connection that listens from now on.
+    for (let n = 0; n < 3; n += 1) {
+      const before = await revisions();
+      assert.deepEqual(before, [[workspace.id, (await store.directory(workspace.id))!.revision]]);
+      const told = new Promise<void>((resolve) => {
+        heard = resolve;
+      });
+      await land([upsert(access(ip(`192.0.2.${n}`)))]);
+      await told;
+      assert.ok((await revisions())[0]![1] > before[0]![1]);
+    }
+  });
+
   test(`D31.4, D31.5, D31.6 store ${name}: what was dropped is summed by list and day, a window once; after a day it is known no more`, async (t) => {
     const { store, workspace } = await fixture(t, { name, open });
     const own = (await store.directory(workspace.id))!.lists[0]!;

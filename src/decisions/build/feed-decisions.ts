@@ -9,12 +9,13 @@ import { entryLimitOf } from '../../feed/variant.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { NewLogRow } from '../../ports/stored/bouncer-store.ts';
-import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
+import { type DecisionAnswer, type DecisionRequest, versionText } from '../decisions.ts';
 import { CoverageCache } from './coverage-cache.ts';
 import type { DecisionNetworks } from './covered-networks.ts';
 import { type DecisionContent, decisionContent } from './decision-content.ts';
 import { heldBody, streamBody } from './decision-json.ts';
 import { DecisionLog } from './decision-log.ts';
+import { NetworkDigest } from './network-digest.ts';
 import { numbersInOrder, StableNumbers } from './numbered-lists.ts';
 import type { PublishedNetworks } from './published-networks.ts';
 import { placeAround } from './sorted-networks.ts';
@@ -36,6 +37,7 @@ export class FeedDecisions implements VersionedContent {
   #wide = 0;
   readonly #coverage = new CoverageCache();
   readonly #numbers = new StableNumbers();
+  readonly #digest = new NetworkDigest();
   /** The last record read, and this object's own later ones. */
   #read = 0;
   readonly #own = new Set<number>();
@@ -49,7 +51,7 @@ export class FeedDecisions implements VersionedContent {
   /** In networks. */
   get size(): number {
     const { all, told } = this.#content ?? {};
-    return (this.#told?.size ?? 0) + (all === undefined || all === told ? 0 : all.v4.length + all.v6.length);
+    return this.#digest.size + (this.#told?.size ?? 0) + (all === undefined || all === told ? 0 : all.v4.length + all.v6.length);
   }
 
   /** Publishes the snapshot's networks. Resolves once they are recorded in the store. `now` in ms. */
@@ -78,7 +80,7 @@ export class FeedDecisions implements VersionedContent {
   }
 
   /** A response body; undefined before the first build. `now` in ms. */
-  async answer({ ask, filter }: Pick<DecisionRequest, 'ask' | 'filter'>, now: number): Promise<DecisionAnswer | undefined> {
+  async answer({ ask, filter, checks }: Omit<DecisionRequest, 'workspaceId' | 'feedId'>, now: number): Promise<DecisionAnswer | undefined> {
     const told = this.#told;
     while (this.#noting !== undefined) await this.#noting;
     if (told === undefined || this.#content === undefined) return undefined;
@@ -87,13 +89,19 @@ export class FeedDecisions implements VersionedContent {
     if (told.nextDue <= secondOf(now)) await this.#tell(told, this.#content, now);
     const { networks, mark } = told;
     const { all, leftOut, listNames } = this.#content;
-    const about = { mark, count: networks.v4.length + networks.v6.length, networks: this.#wide, leftOut };
+    const count = networks.v4.length + networks.v6.length;
+    const about = { mark, count, networks: this.#wide, leftOut };
     const texts = { networks, listNames, now, filter };
-    const bytes =
-      'since' in ask
-        ? await streamBody(texts, told.since(ask.since))
-        : await heldBody({ ...texts, networks: lapsing(all, networks.names) }, placesAround(all, ask.network));
-    return { bytes, ...about };
+    if (!('since' in ask)) {
+      const bytes = await heldBody({ ...texts, networks: lapsing(all, networks.names) }, placesAround(all, ask.network));
+      return { bytes, since: null, ...about };
+    }
+    const changes = told.since(ask.since);
+    const since = changes.isEverything ? null : ask.since;
+    // Before the digest: both belong to this version.
+    const bytes = await streamBody(texts, changes);
+    const check = checks ? { version: versionText(mark), count, digest: await this.#digest.of(networks) } : undefined;
+    return { bytes, since, check, ...about };
   }
 
   /** Publishes a content. Resolves once it is recorded. */

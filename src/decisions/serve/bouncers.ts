@@ -50,6 +50,12 @@ export class Bouncers {
     return known === undefined || known.filter !== filter || known.pulls.length < 2 ? null : known.pulls[0].mark;
   }
 
+  /** The version of the last fetch; null: none with this filter. */
+  last(name: BouncerName, filter: string): DecisionMark | null {
+    const known = this.#known.get(name, keyOf(name));
+    return known === undefined || known.filter !== filter ? null : (known.pulls.at(-1)?.mark ?? null);
+  }
+
   /**
    * Records a fully sent response; `pull` is undefined if it does not advance the bouncer, such as a look-up. `wall` and `monotonic` in ms.
    */

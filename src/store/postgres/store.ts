@@ -2,6 +2,7 @@ import { within } from '../../clock.ts';
 import type { Store, StoreReads } from '../../ports/store.ts';
 import { fewAtOnce } from '../../serial.ts';
 import { type OnMigrate, requireMigrations, type SchemaState, schemaState } from '../migrate.ts';
+import { announcing, commitListener } from './commits.ts';
 import { openDatabase } from './database.ts';
 import { seenMigrations } from './migrate.ts';
 import { postgresReads } from './reads.ts';
@@ -35,9 +36,10 @@ export async function openPostgresStore(url: string, { onMigrate, connections = 
   const changes = openDatabase(url, { connections: connections.changes, waitsForStandby });
   // Separate: key changes are always noticed.
   const watch = openDatabase(url, { connections: 1 });
-  const writes = postgresWrites(changes, onMigrate);
+  const writes = postgresWrites(announcing(changes), onMigrate);
+  const commits = commitListener(url);
   const close = async () => {
-    await Promise.all([db.close(), changes.close(), watch.close()]);
+    await Promise.all([db.close(), changes.close(), watch.close(), commits.close()]);
   };
   try {
     await writes.migrate();
@@ -45,7 +47,7 @@ export async function openPostgresStore(url: string, { onMigrate, connections = 
     await close();
     throw error;
   }
-  return { ...sharedOut(writes, connections.changes), ...sharedOut(postgresReads(db, watch), connections.reads), close };
+  return { ...sharedOut(writes, connections.changes), ...sharedOut(postgresReads(db, watch, commits.watch), connections.reads), close };
 }
 
 /** Share of the connections for concurrent calls of one workspace. */
