@@ -18,6 +18,7 @@ const NO_BOUNCER = {
   metricsAt: null,
   lastStream: null,
   refusal: null,
+  enforced: null,
 };
 
 export function bouncerConformance({ name, open }: StoreDriver): void {
@@ -53,7 +54,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     const pulls = [old, used].map((feedId, n) => ({
       ...{ workspaceId: workspace.id, keyId: randomUUID(), userAgent: 'firewall/1', address: '192.0.2.1', feedId },
       ...{ firstSeen: T0, lastPull: T0 + n, decisions: 0, networks: 0, leftOutNetworks: 0, leftOutAddresses: 0 },
-      ...{ metrics: null, metricsAt: null, lastStream: null, refusal: null },
+      ...{ metrics: null, metricsAt: null, lastStream: null, refusal: null, enforced: null },
     }));
     await store.recordBouncers(pulls, 0);
     for (const feed of [used, old]) await record(feed, 40);
@@ -149,6 +150,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       metricsAt: T0 + 3,
       lastStream: T0 + 4,
       refusal: null,
+      enforced: null,
     };
     const second = {
       ...bouncer,
@@ -158,6 +160,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       metricsAt: null,
       lastStream: null,
       refusal: null,
+      enforced: null,
     };
     await store.recordBouncers([second, bouncer], 0);
     const all = (of = workspace) => allOf((page) => store.bouncerPage(of.id, page));
@@ -173,6 +176,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       metricsAt: null,
       lastStream: null,
       refusal: null,
+      enforced: null,
     };
     await store.recordBouncers([later], T0 + 6);
     assert.deepEqual(await all(), [{ ...bouncer, lastPull: T0 + 70, decisions: 8 }]);

@@ -6,13 +6,14 @@ import { after, before, suite, test } from 'node:test';
 import { commandText, newKey } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
-import { ask, getFeed, postSignals, type Reply } from '../support/http.ts';
+import { ask, bearer, getFeed, postSignals, type Reply } from '../support/http.ts';
 import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
-import { KEY, startWeir, type Weir } from '../support/weir.ts';
+import { eventually, KEY, startWeir, type Weir, weir } from '../support/weir.ts';
 
+type Listed = { readonly user_agent: string; readonly enforced: { readonly verdict: string; readonly count: number } | null };
 const block = (ip: string) => ({ type: 'access_rules', action: 'block', ip });
-const stream = (url: string, query: string, key = KEY): Promise<Reply> =>
-  ask(url, `/v1/decisions/stream?${query}`, { headers: { 'x-api-key': key, 'user-agent': 'follower/1' } });
+const stream = (url: string, query: string, key = KEY, agent = 'follower/1'): Promise<Reply> =>
+  ask(url, `/v1/decisions/stream?${query}`, { headers: { 'x-api-key': key, 'user-agent': agent } });
 
 /** The changes of an answer, as +NETWORK and -NETWORK. */
 function changesIn({ status, text }: Reply): string[] {
@@ -98,6 +99,45 @@ function waitingClients(engine: string, open: () => Promise<{ settings: Record<s
     await postSignals(posting, KEY, [block('192.0.2.200')]);
     await postSignals(posting, KEY, [block('192.0.2.64/27')]);
     assert.deepEqual(changesIn(await answer), ['+192.0.2.64/27']);
+  });
+
+  test(`D50.6 ${engine}: what a firewall has is compared with what was sent for that version, and listed`, async () => {
+    const { headers } = await stream(waiting, 'startup=true&wait=1', KEY, 'kernel/1');
+    const [version, count, digest] = ['version', 'count', 'digest'].map((name) => headers[`x-feed-${name}`]!);
+    const report = (enforced: unknown) =>
+      ask(waiting, '/v1/usage-metrics', {
+        method: 'POST',
+        headers: { 'x-api-key': KEY, 'user-agent': 'kernel/1' },
+        body: JSON.stringify({ remediation_components: [], enforced }),
+      });
+    const right = { version, count: Number(count), digest };
+    const wrong = { ...right, digest: digest!.replace(/^./, (digit) => (digit === '0' ? '1' : '0')) };
+    for (const [sent, verdict] of [
+      [wrong, 'different'],
+      [{ ...right, version: 'other' }, 'unknown'],
+      [right, 'same'],
+    ] as const) {
+      // What the client has received is known when its answer has been sent whole.
+      const listed = await eventually(async () => {
+        assert.equal((await report(sent)).status, 201);
+        const { text } = await ask(posting, '/v1/manage/bouncers', { headers: bearer(KEY) });
+        const [each] = (JSON.parse(text).bouncers as Listed[]).filter(({ user_agent: agent }) => agent === 'kernel/1');
+        assert.equal(each!.enforced?.verdict, verdict);
+        return each!.enforced!;
+      });
+      assert.equal(listed.count, Number(count));
+    }
+    const { stdout } = await weir(['bouncer', 'ls', '--workspace', 'default'], settings);
+    assert.match(stdout, /kernel\/1 at 127\.0\.0\.1 has \d+ networks in its firewall, those of its feed/);
+    for (const [enforced, message] of [
+      [7, 'enforced must be an object'],
+      [{ ...right, version: 7 }, 'enforced.version must be a text of 128 characters at most'],
+      [{ ...right, count: -1 }, 'enforced.count must be a number of networks'],
+      [{ ...right, digest: 'x' }, 'enforced.digest must be a SHA-256 of 64 hexadecimal digits'],
+    ] as const) {
+      const { status, text } = await report(enforced);
+      assert.deepEqual([status, JSON.parse(text)], [400, { message }]);
+    }
   });
 
   test(`D50.1 ${engine}: at the end of its time a client gets an empty change`, async () => {

@@ -4,7 +4,7 @@ import type { BouncerName, Bouncers } from '../../decisions/serve/bouncers.ts';
 import type { FindDecisions, NoDecisions } from '../../decisions/serve/find-decisions.ts';
 import type { RecordHits } from '../../decisions/serve/hit-recorder.ts';
 import { hitWindows } from '../../decisions/serve/hits.ts';
-import { keptMetrics, usageReport } from '../../decisions/serve/metrics.ts';
+import { enforcedIn, keptMetrics, usageReport } from '../../decisions/serve/metrics.ts';
 import { BUSY, type SharedAnswer } from '../../decisions/serve/shared-answers.ts';
 import { isSameMark, type Waiting } from '../../decisions/serve/waiting.ts';
 import { MOST_OF_KEY } from '../../decisions/serve/waiting-feeds.ts';
@@ -167,7 +167,11 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
       const usage = usageReport(body);
       if (usage === undefined) return NO_OBJECT;
       const { workspaceId, keyId, listId } = caller;
-      bouncers.reported(nameOf(caller, client), keptMetrics(usage), now());
+      const enforced = enforcedIn(usage);
+      if (typeof enforced === 'string') return { status: 400, message: enforced };
+      const name = nameOf(caller, client);
+      bouncers.reported(name, keptMetrics(usage), now());
+      if (enforced !== null) bouncers.enforces(name, enforced, now());
       const windows = hitWindows(usage, keyId);
       if (windows.length === 0) return TAKEN;
       try {

@@ -21,7 +21,7 @@ const UsageMetrics = Type.Unsafe<object>({
   title: 'UsageMetrics',
   type: 'object',
   description:
-    "Usage metrics in the client's format. Dropped packets of origins lists:NAME count for these lists; a repeated window counts once.",
+    "Usage metrics in the client's format. Dropped packets of origins lists:NAME count for these lists; a repeated window counts once. enforced has the networks read back from the client's firewall: version (X-Feed-Version), count and digest (as X-Feed-Digest).",
 });
 const Message = objectOf({ message: '' }, { title: 'Message' });
 
@@ -122,7 +122,7 @@ const USAGE: About = {
   answers: { 201: { description: 'Stored.', content: jsonOf(reference(Message), 'stored', { message: 'usage metrics are stored' }) } },
   faults: {
     ...SHARED,
-    400: { says: 'The body is not a JSON object.', examples: { malformed: NO_OBJECT } },
+    400: { says: 'The body is not a JSON object, or enforced is invalid.', examples: { malformed: NO_OBJECT } },
     429: { says: 'Too many requests, or too many pending reports of the workspace.', examples: { 'too many reports': MANY_REPORTS } },
   },
 };
