@@ -116,23 +116,16 @@ export class WaitingFeeds {
     client.resolve(mayWait);
   }
 
-  /** Returns the number of released clients. */
-  releaseFeed({ clients }: WaitingFeed, mayWait = true): number {
-    const { size } = clients;
-    for (const client of clients) this.release(client, mayWait);
-    return size;
+  all(): WaitingClient[] {
+    return [...this.#slots.values()].flatMap((clients) => [...clients]);
   }
 
-  releaseAll(): void {
-    for (const { feeds } of this.#workspaces.values()) for (const feed of feeds.values()) this.releaseFeed(feed, false);
-  }
-
-  /** Releases the clients whose time has ended, and forgets unused feeds. `now`: ms, monotonic. */
-  expire(now: number): void {
+  /** Returns the clients whose time has ended, and forgets unused feeds. `now`: ms, monotonic. */
+  expire(now: number): WaitingClient[] {
     const slot = Math.floor(now / SLOT);
-    if (slot === this.#slot) return;
+    if (slot === this.#slot) return [];
     this.#slot = slot;
-    for (const [end, clients] of this.#slots) if (end <= slot) for (const client of clients) this.release(client, false);
+    const ended = [...this.#slots].filter(([end]) => end <= slot).flatMap(([, clients]) => [...clients]);
     for (const [id, workspace] of this.#workspaces) {
       for (const [feedId, feed] of workspace.feeds) {
         if (feed.clients.size > 0) feed.usedAt = now;
@@ -140,6 +133,7 @@ export class WaitingFeeds {
       }
       if (workspace.feeds.size === 0 && !workspace.isRefreshing) this.#workspaces.delete(id);
     }
+    return ended;
   }
 }
 

@@ -2,10 +2,12 @@
  * Clients that wait for a change of their feed (SPEC D50.1 to D50.4). After a commit of any process the workspaces' revisions are read;
  * where one has changed, the store is read and the content rebuilt once for all clients of a feed.
  */
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import { DECISIONS } from '../../feed/document.ts';
 import type { DocumentCache } from '../../feed/serve/cache.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { inChunks } from '../../schedule/chunks.ts';
 import { type DecisionMark, markOf } from '../decisions.ts';
 import { type WaitingClient, type WaitingFeed, WaitingFeeds, type WaitingWorkspace } from './waiting-feeds.ts';
 
@@ -17,6 +19,8 @@ const SHORTEST = 100;
 const LONGEST = 1_000;
 /** Additional pause of a workspace for each client answered, ms: the answers take the process's time. */
 const PER_CLIENT = 0.2;
+/** Clients answered in one turn of the event loop. */
+const AT_ONCE = 50;
 /** After which a feed is looked at as if it had been fetched, ms, if FEED_REBUILD_SECONDS is shorter. */
 const SHORTEST_FETCH = 5_000;
 
@@ -69,7 +73,7 @@ export class Waiting {
     const feed = this.#feeds.feed(workspaceId, feedId, now);
     if (feed.mark !== undefined && isNewer(feed.mark, mark)) return Promise.resolve(false);
     // The version of an answer made just now: the others lack it.
-    if (!isSameMark(feed.mark, mark)) this.#feeds.releaseFeed(feed);
+    if (!isSameMark(feed.mark, mark)) void this.#release([...feed.clients], true);
     feed.mark = mark;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const client: WaitingClient = { keyId, feed, until, resolve };
@@ -86,7 +90,16 @@ export class Waiting {
   drain(): void {
     this.#isDraining = true;
     this.#stop?.();
-    this.#feeds.releaseAll();
+    void this.#release(this.#feeds.all(), false);
+  }
+
+  /** In turns, because each answer takes its time. Returns the number of clients. */
+  async #release(clients: readonly WaitingClient[], mayWait: boolean): Promise<number> {
+    for (const some of inChunks(clients, AT_ONCE)) {
+      for (const client of some) this.#feeds.release(client, mayWait);
+      await turn();
+    }
+    return clients.length;
   }
 
   #start(): void {
@@ -113,7 +126,7 @@ export class Waiting {
 
   #tick(): void {
     const now = this.#parts.clock.monotonic();
-    this.#feeds.expire(now);
+    void this.#release(this.#feeds.expire(now), false);
     if (this.#feeds.isEmpty) {
       this.#stop?.();
       return;
@@ -181,12 +194,12 @@ export class Waiting {
     try {
       const found = await documents.find(query, false, isUrgent);
       feed.revision = revision;
-      if (found.kind !== 'document') return PER_CLIENT * this.#feeds.releaseFeed(feed);
+      if (found.kind !== 'document') return PER_CLIENT * (await this.#release([...feed.clients], true));
       feed.nextExpiry = found.facts.nextExpiry;
       const mark = markOf(found.hash);
       if (feed.mark?.builder === mark.builder && !isNewer(mark, feed.mark)) return 0;
       feed.mark = mark;
-      return PER_CLIENT * this.#feeds.releaseFeed(feed);
+      return PER_CLIENT * (await this.#release([...feed.clients], true));
     } catch {
       // The document cache has reported it.
       return LONGEST;
