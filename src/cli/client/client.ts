@@ -1,13 +1,12 @@
-/** Operations of management as commands call them: on the store of this machine, or over HTTP at a running service (SPEC D48.1). */
+/** Calls operations of management, on the local store or over HTTP (SPEC D48.1). */
 import { hasCode, WeirError } from '../../errors.ts';
 import type { Operation } from '../../manage/operation.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import { compile } from '../../signal/validate.ts';
 
-/** Values of parameters and fields by name; undefined: not given. */
+/** By name; undefined: absent. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The values of a request by their place. */
 export interface Parts {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Fields;
@@ -16,32 +15,30 @@ export interface Parts {
 
 export interface Answer {
   readonly body: unknown;
-  /** The entity tag of the state that the answer describes. */
+  /** Of the state in the answer. */
   readonly tag: string | undefined;
 }
 
 interface Page<T> {
   readonly items: readonly T[];
-  /** Where the next page begins; null: this is the last. */
+  /** null: the last page. */
   readonly next: string | null;
 }
 
-/** Sends one request. Rejects with a WeirError, whose cause are the faults of fields. `tag`: the state that an edit expects. */
+/** Rejects with a WeirError; its cause lists faults of fields. `tag`: the state that an edit expects. */
 export type Send = (operation: Operation, parts: Parts, tag: string | undefined) => Promise<Answer>;
 
 export interface Client {
   call<T>(operation: string, given?: Fields, tag?: string): Promise<T>;
-  /** The items of a list, of all its pages, `limit` at most. */
+  /** Reads all pages, up to `limit` items. */
   items<T>(operation: string, given?: Fields, limit?: number): Promise<T[]>;
-  /** The pages of a list, of `limit` items at most. */
   pages<T>(operation: string, given: Fields, limit?: number): AsyncIterable<Page<T>>;
-  /** The state that an operation edits, with its tag. */
+  /** The object that an operation edits. */
   state(operation: string, given: Fields): Promise<Answer>;
-  /** Edits the present state: reads it, and again when somebody else was faster. */
+  /** Edits the current state, and tries again if another edit was faster. */
   edit<T>(operation: string, given: Fields, change?: (state: never) => Fields): Promise<T>;
 }
 
-/** Attempts of an edit while others edit the same. */
 const ATTEMPTS = 5;
 const PARAMETER = /\{(\w+)\}/g;
 
@@ -51,17 +48,14 @@ export function operationNamed(name: string): Operation {
   return found;
 }
 
-/** The names of the parameters in the path of an operation. */
 export const pathNames = ({ path }: Operation): string[] => [...path.matchAll(PARAMETER)].map(([, name]) => name!);
 
-/** The path of a request. */
 export const pathOf = ({ path }: Operation, params: Parts['params']): string =>
   path.replaceAll(PARAMETER, (_, name: string) => encodeURIComponent(params[name]!));
 
-/** The schemas of the query and the body by field. */
 export const fieldsOf = ({ query, body }: Operation) => ({ ...query?.properties, ...body?.properties });
 
-/** The name of the list in an answer that consists of one, in pages or not; undefined: the answer is something else. */
+/** The only field of an answer, apart from `next`, if it is an array. */
 export function listName({ answer }: Operation): string | undefined {
   const { next: _next, ...fields } = (answer as { properties?: Record<string, { type?: unknown }> }).properties ?? {};
   const [[name, schema] = [], ...others] = Object.entries(fields);
@@ -81,7 +75,6 @@ function partsOf(operation: Operation, given: Fields): Parts {
   return parts;
 }
 
-/** Throws USAGE where the schemas of an operation refuse a request. */
 function requireFit({ query, body }: Operation, parts: Parts): void {
   const faults = [...(query === undefined ? [] : compile(query)(parts.query)), ...(body === undefined ? [] : compile(body)(parts.body))];
   if (faults.length > 0) throw new WeirError('USAGE', faults[0]!.message, { cause: faults });

@@ -18,7 +18,7 @@ export const DIFFERENCE_ROWS: readonly AnyRow[] = [
   }),
 ];
 
-/** As `diff` writes it: what came with `+`, what went with `-`. */
+/** In the format of `diff`. */
 function differenceText({ since, until, before, after, added, removed, ...more }: DifferenceJson): string {
   const { added_networks: came, removed_networks: went, settings_changed: settings } = more;
   const left = added - came.length + removed - went.length;

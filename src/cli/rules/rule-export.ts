@@ -1,4 +1,3 @@
-/** `weir rule export`: access rules in the forms that `weir send` reads. */
 import { hasCode, WeirError } from '../../errors.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { EXPORT_FIELDS } from '../../source/readers/entry.ts';
@@ -8,7 +7,7 @@ import type { Call } from '../rows/row.ts';
 import { oneOf } from '../usage.ts';
 import type { RuleRow } from './selection.ts';
 
-/** What a form writes before, for and behind the rules; `line` returns undefined for a rule that has no line of its own. */
+/** `line` returns undefined for a duplicate. */
 interface Form {
   readonly head?: string;
   readonly end?: string;
@@ -32,7 +31,7 @@ const FORMS = {
 } as const satisfies Record<string, () => Form>;
 export const FORM_NAMES = Object.keys(FORMS) as readonly (keyof typeof FORMS)[];
 
-/** Writes rules as they are read. A form that has an end has none when a failure cuts it. */
+/** Writes while it reads. After a failure the end of the form is missing. */
 export async function exportRules({ client, context: { stdout }, given, options }: Call): Promise<undefined> {
   const format = oneOf('--format', FORM_NAMES)(options.format ?? 'text');
   if (given.action !== undefined) oneOf('--action', ACCESS_ACTIONS)(String(given.action));
@@ -57,7 +56,6 @@ export async function exportRules({ client, context: { stdout }, given, options 
 const fieldsOf = (rule: RuleRow): Fields =>
   Object.fromEntries(EXPORT_FIELDS.map((name) => [name, name === 'value' ? rule.target : rule[name]]));
 
-/** The fields that have a value. */
 const jsonOf = (fields: Fields) => JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)));
 
 function csvCell(value: unknown): string {

@@ -1,4 +1,3 @@
-/** `weir rule`: list, change and delete active rules. */
 import { WeirError } from '../../errors.ts';
 import { MOST_CHANGED } from '../../manage/rules/rule-change.ts';
 import { plural } from '../../text/count.ts';
@@ -68,15 +67,14 @@ export const RULE_ROWS: readonly AnyRow[] = [
   }),
 ];
 
-/** Characters of a column that is not the last. */
+/** Characters of a column; the last one is unlimited. */
 const WIDEST = 48;
-/** The columns: what may be long stands last. */
 const HEADINGS = {
   access: ['ACTION', 'TARGET', 'LIST', 'UNTIL', 'REF', 'NAME', 'KEY', 'BATCH', 'REASON'],
   expression: ['ACTION', 'TYPE', 'UNTIL', 'REF', 'NAME', 'KEY', 'BATCH', 'REASON', 'EXPRESSION'],
 } as const;
 
-/** Prints rules page by page: a list of any length needs no memory. A JSON array that is cut has no end. */
+/** Prints page by page: memory is bounded. After a failure the end of the JSON array is missing. */
 async function listRules({ client, context, given, options }: Call): Promise<undefined> {
   const { stdout, stderr } = context;
   const limit = options.limit === undefined ? undefined : wholeNumber('--limit', 1, 1_000_000_000)(options.limit);
@@ -129,7 +127,7 @@ interface DeleteAnswer extends Pick<Deleted, 'deleted' | 'left_out' | 'unlanded'
   readonly next: string | null;
 }
 
-/** Rules of which a question names some. */
+/** Rules in a question. */
 const SAMPLE = 10;
 
 const sums = (answers: readonly DeleteAnswer[]) => ({
@@ -149,7 +147,7 @@ async function deleteRules({ client, context, given, options }: Call): Promise<D
   return sums(await everyRequest<DeleteAnswer>(client, 'deleteRules', given));
 }
 
-/** The rules that a source manages. */
+/** Rules managed by sources. */
 const stay = ({ left_out: leftOut }: Pick<Deleted, 'left_out'>) =>
   leftOut === 0 ? '' : `; ${leftOut} more stay, because sources manage them`;
 
@@ -195,7 +193,6 @@ async function changeRules({ client, context, given, options }: Call): Promise<C
   return changeJson(await client.call<ChangeAnswer>('changeRules', { ...given, confirmed: true }));
 }
 
-/** The rules that stay as they are. */
 const others = ({ unchanged, left_out: leftOut, refused }: Pick<Changed, 'unchanged' | 'left_out' | 'refused'>) =>
   [
     unchanged > 0 && `${unchanged} have that already`,

@@ -1,4 +1,4 @@
-/** Which rules a command is about, and what commands print of rules (SPEC D9.6, D10.6). */
+/** Conditions for rules, and rules as commands print them (SPEC D9.6, D10.6). */
 
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
@@ -8,7 +8,7 @@ import type { Client, Fields } from '../client/client.ts';
 import { printable } from '../context.ts';
 import type { OptionRows } from '../rows/options.ts';
 
-/** A rule as management returns it. */
+/** A rule in answers of management. */
 export interface RuleRow extends Fields {
   readonly action: string;
   readonly rule_ref: string | null;
@@ -28,14 +28,14 @@ export interface RuleRow extends Fields {
 
 export const SINCE_RULE = 'an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h';
 
-/** The instant of `--since`. */
+/** As ISO 8601. */
 export function sinceOf(text: string): string {
   const at = readSince(text, Date.now());
   if (at === undefined) throw new WeirError('USAGE', `--since must be ${SINCE_RULE}`);
   return isoTime(at)!;
 }
 
-/** The options of conditions where their schemas do not say enough. */
+/** Where the schema is not enough. */
 export const CONDITION_OPTIONS: OptionRows = {
   list: { help: 'rules of this list' },
   address: { help: 'rules for this address, network, ASN or country' },
@@ -54,20 +54,19 @@ function labelsOf(texts: readonly string[]): string {
   return texts.map((text) => text.replace('=', ':')).join('\n');
 }
 
-/** Throws USAGE where no condition excludes any rule of the kind. */
+/** Throws USAGE if the conditions match every rule of the kind. */
 export function requireConditions({ kind: _kind, set: _set, ...conditions }: Fields): void {
   if (Object.values(conditions).every((each) => each === undefined))
     throw new WeirError('USAGE', 'say which rules: give --list, --address, --label, --reason, --since, --key, --person or --batch');
 }
 
-/** What each request of a change of rules returns. */
 interface Changed {
   readonly batches: readonly string[];
   readonly unlanded: number;
   readonly next: string | null;
 }
 
-/** Changes rules request by request until no more meet the conditions. */
+/** Repeats a request until no more rules match. */
 export async function everyRequest<T extends Changed>(client: Client, operation: string, given: Fields): Promise<T[]> {
   const answers: T[] = [];
   for (let after: string | null | undefined; after !== null; ) {
@@ -80,19 +79,16 @@ export async function everyRequest<T extends Changed>(client: Client, operation:
 
 export const sumOf = <T>(answers: readonly T[], field: keyof T): number => answers.reduce((sum, each) => sum + Number(each[field]), 0);
 
-/** The batch and the messages that wait, as JSON. */
 export const changedJson = (answers: readonly Changed[]) => ({
   batch_id: answers.flatMap(({ batches }) => batches)[0] ?? null,
   unlanded: sumOf(answers, 'unlanded'),
 });
 
-/** A rule on one line. */
 export function ruleLine({ action, target, type, expression, rule_ref: ref, expires_at: expiry, name, warning }: RuleRow): string {
   const parts = [action, target ?? `${type} ${expression}`, ref ?? '-', expiry ?? 'no expiry', name ?? ''];
   return printable([...parts, ...(warning === undefined ? [] : [`warning: ${warning}`])].join('  ').trimEnd());
 }
 
-/** The sentence about messages that wait. */
 export const waiting = ({ unlanded }: { readonly unlanded: number }): string =>
   unlanded === 0
     ? ''

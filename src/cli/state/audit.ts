@@ -1,7 +1,6 @@
 /** `weir audit` (SPEC D15.53). */
-import { auditJson } from '../../manage/audit-json.ts';
-import { isWanted } from '../../manage/audit-search.ts';
-import { AUDIT_KEPT } from '../../ports/stored/account-store.ts';
+import { auditJson, isWanted } from '../../manage/audit.ts';
+import { AUDIT_RETENTION } from '../../ports/stored/account-store.ts';
 import { everyItem } from '../../ports/stored/paginate.ts';
 import { inWords } from '../../text/duration.ts';
 import type { Fields } from '../client/client.ts';
@@ -16,7 +15,7 @@ type Row = ReturnType<typeof auditJson>;
 export function auditCommands(add: AddCommand): void {
   add(
     'audit ls',
-    `list who changed what in the last ${inWords(AUDIT_KEPT)}, newest first`,
+    `list who changed what in the last ${inWords(AUDIT_RETENTION)}, newest first`,
     (c) =>
       c
         .option('--workspace <workspace>', 'of this workspace; without it: what belongs to none, such as organizations')
@@ -46,7 +45,7 @@ export function auditCommands(add: AddCommand): void {
   );
 }
 
-/** The rows of what belongs to no workspace. */
+/** Rows without a workspace. */
 async function ofNoWorkspace(context: Context, { since, ...wanted }: Fields, limit: number): Promise<Row[]> {
   const store = await context.reads();
   const named = [...(await store.organizations()), ...(await store.workspaces())].map(({ id, name }) => [id, name] as const);
@@ -61,6 +60,6 @@ async function ofNoWorkspace(context: Context, { since, ...wanted }: Fields, lim
   return found;
 }
 
-/** A text with the names of the ids in it. */
+/** Replaces ids by names. */
 const withNames = (text: string, names: Readonly<Record<string, string>>): string =>
   Object.entries(names).reduce((named, [id, name]) => named.replaceAll(id, name), text);

@@ -4,7 +4,7 @@ import type { BouncerName, Bouncers } from '../../decisions/serve/bouncers.ts';
 import type { FindDecisions, NoDecisions } from '../../decisions/serve/find-decisions.ts';
 import type { RecordHits } from '../../decisions/serve/hit-recorder.ts';
 import { hitWindows } from '../../decisions/serve/hits.ts';
-import { enforcedIn, keptMetrics, usageReport } from '../../decisions/serve/metrics.ts';
+import { enforcedIn, storedMetrics, usageReport } from '../../decisions/serve/metrics.ts';
 import { BUSY, type SharedAnswer } from '../../decisions/serve/shared-answers.ts';
 import { isSameMark, type Waiting } from '../../decisions/serve/waiting.ts';
 import { MOST_OF_KEY } from '../../decisions/serve/waiting-feeds.ts';
@@ -73,7 +73,7 @@ export const MANY_REPORTS: HttpFault = {
   headers: { 'Retry-After': '5' },
 };
 const NOTHING = jsonAnswer(200, 'null', NO_STORE);
-const TAKEN = jsonAnswer(201, '{"message":"usage metrics are stored"}', NO_STORE);
+const STORED = jsonAnswer(201, '{"message":"usage metrics are stored"}', NO_STORE);
 const HEADERS = [
   'Content-Type',
   'application/json; charset=utf-8',
@@ -170,12 +170,12 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
       const enforced = enforcedIn(usage);
       if (typeof enforced === 'string') return { status: 400, message: enforced };
       const name = nameOf(caller, client);
-      bouncers.reported(name, keptMetrics(usage), now());
+      bouncers.reported(name, storedMetrics(usage), now());
       if (enforced !== null) bouncers.enforces(name, enforced, now());
       const windows = hitWindows(usage, keyId);
-      if (windows.length === 0) return TAKEN;
+      if (windows.length === 0) return STORED;
       try {
-        return (await hits(workspaceId, { listId, windows })) ? TAKEN : MANY_REPORTS;
+        return (await hits(workspaceId, { listId, windows })) ? STORED : MANY_REPORTS;
       } catch {
         // The writer has reported it.
         return { status: 500 };
