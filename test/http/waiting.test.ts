@@ -129,6 +129,10 @@ function waitingClients(engine: string, open: () => Promise<{ settings: Record<s
     }
     const { stdout } = await weir(['bouncer', 'ls', '--workspace', 'default'], settings);
     assert.match(stdout, /kernel\/1 at 127\.0\.0\.1 has \d+ networks in its firewall, those of its feed/);
+    const { text: explained } = await ask(posting, '/v1/manage/lookup?target=10.9.0.1&path=true', { headers: bearer(KEY) });
+    const feeds = JSON.parse(explained).feeds as { pulled_by: { told: { user_agent: string; verified_at: string | null }[] } | null }[];
+    const verified = feeds.flatMap((feed) => feed.pulled_by?.told ?? []).find(({ user_agent: agent }) => agent === 'kernel/1');
+    assert.ok(verified?.verified_at, explained);
     for (const [enforced, message] of [
       [7, 'enforced must be an object'],
       [{ ...right, version: 7 }, 'enforced.version must be a text of 128 characters at most'],
