@@ -49,11 +49,12 @@ const typesOf = ({ type, anyOf = [], enum: words = [] }: Shape): readonly string
   [type ?? [], ...anyOf.map((each) => [...typesOf(each)]), words.includes(null) ? 'null' : []].flat() as string[];
 const wordsOf = (shape: Shape): readonly unknown[] => [shape, ...(shape.anyOf ?? [])].flatMap((each) => each.enum ?? []);
 
-function valueName(shape: Shape, types: readonly string[], { isFile }: OptionRow): string {
+function valueName(name: string, shape: Shape, types: readonly string[], { isFile }: OptionRow): string {
   if (isFile) return 'file';
   if (shape['x-unit'] !== undefined) return 'duration';
   if (types.includes('integer') || types.includes('number')) return 'number';
-  return wordsOf(shape).length > 0 ? 'word' : 'text';
+  if (wordsOf(shape).length === 0) return 'text';
+  return name.includes('-') ? 'word' : name;
 }
 
 const collect = (value: string, before: readonly string[] | undefined) => [...(before ?? []), value];
@@ -63,13 +64,13 @@ function optionOf(field: string, schema: TSchema, row: OptionRow = {}): FieldOpt
   const shape = schema as Shape;
   const types = typesOf(shape);
   const isList = types.includes('array');
-  const long = `--${row.as ?? field.replaceAll('_', '-')}`;
-  const value = valueName(isList ? (shape.items ?? {}) : shape, types, row);
-  const words = wordsOf(isList ? (shape.items ?? {}) : shape)
-    .filter((word) => word !== null)
-    .join(', ');
-  const help = (row.help ?? shape.description ?? words).replace(/\.$/, '');
-  const more = isList ? '; repeatable' : words !== '' && help !== words && !help.includes(words) ? `: ${words}` : '';
+  const name = row.as ?? field.replaceAll('_', '-');
+  const long = `--${name}`;
+  const value = valueName(name, isList ? (shape.items ?? {}) : shape, types, row);
+  const words = wordsOf(isList ? (shape.items ?? {}) : shape).filter((word) => word !== null);
+  const help = (row.help ?? shape.description ?? words.join(', ')).replace(/\.$/, '');
+  const explained = words.filter((word) => help.split(/[^\w-]+/).includes(String(word)));
+  const more = isList ? '; repeatable' : words.length > 0 && explained.length < 2 ? `: ${words.join(', ')}` : '';
   const option = new Option(types.includes('boolean') ? long : `${long} <${value}>`, `${help}${more}`);
   if (isList || row.joined !== undefined) option.argParser(collect as never);
   if (row.fallback !== undefined) option.default(String(row.fallback));

@@ -355,9 +355,11 @@ test('D41.17 a column is named, or numbered where there is no header; lines at t
 });
 
 test('D41.1 an IPv4-mapped network or range wider than an IPv4 /8 is a fault in each form of list, also as a piece of a range', async () => {
-  const says = /covers more than an IPv4 \/8|is no network|is next to an IPv4-mapped address/;
+  const says = /covers more than an IPv4 \/8|is no network|is next to an IPv4-mapped address|write the IPv4 network itself/;
   for (const content of [
     '192.0.2.1\n::ffff:0:0/96\n',
+    '192.0.2.1\n::ffff:198.51.100.0/24\n',
+    'network\n::FFFF:198.51.100.0/24\n',
     '192.0.2.1\n::ffff:0:0-::ffff:ffff:ffff\n',
     'network\n::ffff:0:0/96\n',
     'start,end\n::ffff:0:0,::ffff:ffff:ffff\n',

@@ -14,6 +14,8 @@ interface Notation {
 
 const NOTATIONS: readonly Notation[] = [
   { pattern: new RegExp(`^(${V4})/(${V4})$`), read: withMask },
+  // As IPv6 it would be `::/24`.
+  { pattern: new RegExp(`^(::ffff:${V4})/([12]?\\d|3[012])$`, 'i'), read: () => ({ fault: 'is unclear; write the IPv4 network itself' }) },
   { pattern: new RegExp(`^(${V4}):(\\d+)$`), read: (address, port) => mayBeLength(address, port) ?? withPort(address, port) },
   { pattern: /^\[([\da-f:.]*:[\da-f:.]*)\](?::(\d+))?$/i, read: (address, port) => withPort(address, port ?? '1') },
   { pattern: new RegExp(`^(${V4}|[\\da-f]*:[\\da-f:.]*)\\|(\\d+)$`, 'i'), read: withPort },
