@@ -54,11 +54,18 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
       return clock();
     },
     watchCommits(onCommit) {
-      const version = () => one('PRAGMA data_version')?.data_version;
+      const version = () => {
+        try {
+          return one('PRAGMA data_version')?.data_version;
+        } catch {
+          // The reads that follow report it.
+          return undefined;
+        }
+      };
       let seen = version();
       const timer = setInterval(() => {
         const found = version();
-        if (found === seen) return;
+        if (found !== undefined && found === seen) return;
         seen = found;
         onCommit();
       }, LOOK).unref();
