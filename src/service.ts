@@ -72,7 +72,7 @@ async function start(common: Common, { stdout, writer, socket }: ServiceOptions,
   const landing = await startLanding(base);
   const seen = startSeen(base);
   const authentication = startKeys(base, seen);
-  const feeds = startFeeds(base, seen, authentication.keyRevision);
+  const feeds = startFeeds(base, seen, authentication.keyRevision, stopping.signal);
   const appends = watchAppends(base.stream, monotonic, log);
   const signals = startSignals(base, seen, feeds, appends);
   const sources = startSources(base, signals);

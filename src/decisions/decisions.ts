@@ -40,6 +40,31 @@ export interface DecisionRequest {
   readonly filter: DecisionFilter;
   /** The changes since a version (null: everything), or the decisions in force that contain a network (null: all). */
   readonly ask: { readonly since: DecisionMark | null } | { readonly network: Network | null };
+  /** Whether the client checks its networks. */
+  readonly checks?: boolean;
+}
+
+/** What the networks of a version are: a client compares its own (SPEC D50.5). */
+export interface FeedCheck {
+  readonly version: string;
+  readonly count: number;
+  /** SHA-256 of its networks, in hex. */
+  readonly digest: string;
+}
+
+/** A version as clients name it. */
+export const versionText = ({ builder, version }: DecisionMark): string => `${builder}.${version}`;
+
+/** The version of a content (`Representation.hash` of the document `decisions`). */
+export function markOf(hash: string): DecisionMark {
+  const [builder, version] = hash.split(' ') as [string, string];
+  return { builder, version: Number(version) };
+}
+
+/** null: no version of weir. */
+export function readVersion(text: string): DecisionMark | null {
+  const [, builder, version] = /^([\da-f-]{36})\.(\d{1,15})$/.exec(text) ?? [];
+  return builder === undefined ? null : { builder, version: Number(version) };
 }
 
 /** A JSON body. */
@@ -47,6 +72,9 @@ export interface DecisionAnswer {
   readonly bytes: Uint8Array;
   /** The version after this body. */
   readonly mark: DecisionMark;
+  /** The version since which it has the changes; null: it has everything. */
+  readonly since: DecisionMark | null;
+  readonly check?: FeedCheck | undefined;
   /** Decisions of the feed. */
   readonly count: number;
   /** Of these, networks of more than one address. */

@@ -32,6 +32,8 @@ export interface StoreReads
     WebhookReads {
   /** Returns the store's clock (ms). Rejects with a readable reason if the store does not answer. */
   ping(): Promise<number>;
+  /** Calls `onCommit` soon after a commit of any process, with false alarms; misses commits without a connection. Returns a stop function. */
+  watchCommits(onCommit: () => void): () => void;
 }
 
 export interface StoreWrites

@@ -2,6 +2,7 @@ import { Bouncers } from '../decisions/serve/bouncers.ts';
 import { findDecisions } from '../decisions/serve/find-decisions.ts';
 import { hitRecorder } from '../decisions/serve/hit-recorder.ts';
 import { bouncerLog, writeBouncers } from '../decisions/serve/ledger.ts';
+import { Waiting } from '../decisions/serve/waiting.ts';
 import { type FeedForecast, feedForecast } from '../feed/monitor/forecast.ts';
 import { DocumentCache } from '../feed/serve/cache.ts';
 import type { AppParts } from '../http/app.ts';
@@ -19,7 +20,12 @@ export interface Feeds {
   readonly answers?: Pick<AppParts, 'answerDocument' | 'bouncers'>;
 }
 
-export function startFeeds(base: Base, { watch, counts }: Pick<Seen, 'watch' | 'counts'>, keyRevision: () => number | undefined): Feeds {
+export function startFeeds(
+  base: Base,
+  { watch, counts }: Pick<Seen, 'watch' | 'counts'>,
+  keyRevision: () => number | undefined,
+  stopping: AbortSignal,
+): Feeds {
   const { config, store, geo, feedThread, measures, clock, log, logger, onStop } = base;
   const { now, monotonic } = clock;
   if (feedThread === undefined) return {};
@@ -52,12 +58,14 @@ export function startFeeds(base: Base, { watch, counts }: Pick<Seen, 'watch' | '
     (err) => logger.warn({ err }, 'dropped packets reported by bouncers could not be written'),
   );
   const decisions = findDecisions(cache, (request) => feedThread.decisions(request), monotonic);
+  const waiting = new Waiting({ documents: cache, store, clock, interval: config.feedRebuildSeconds * 1000 });
+  stopping.addEventListener('abort', () => waiting.drain());
   return {
     cache,
     forecast: feedForecast({ previewer: feedThread, watch, geo: () => geo.database(), ...landed, clock, log }),
     answers: {
       answerDocument: documentEndpoint(cache, now, report),
-      bouncers: bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, report }),
+      bouncers: bouncerEndpoints({ decisions, bouncers, waiting, hits, now, monotonic, report }),
     },
   };
 }

@@ -4,6 +4,7 @@ import type { PageRequest } from '../ports/stored/account-store.ts';
 import type { ChangeReads } from '../ports/stored/changes.ts';
 import { pageOf } from '../ports/stored/paginate.ts';
 import type { RuleFilter, Step, StepFilter } from '../ports/stored/rule-store.ts';
+import { inChunks } from '../schedule/chunks.ts';
 import { WORKSPACES } from './accounts/account-tables.ts';
 import { earlierAnswer } from './accounts/answers.ts';
 import { auditPage, auditSince } from './accounts/audit.ts';
@@ -69,6 +70,14 @@ const WORKS = {
   },
   *workspaces() {
     return (yield* all(`${WORKSPACES} ORDER BY w.pk`)).map(workspaceOf);
+  },
+  *revisions(workspaceIds: readonly string[]) {
+    const revisions = new Map<string, number>();
+    for (const ids of inChunks(workspaceIds, 1000)) {
+      const rows = yield* all(`SELECT id, revision FROM workspaces WHERE id IN (${ids.map((_, i) => `$${i + 1}`)})`, ...ids);
+      for (const { id, revision } of rows) revisions.set(String(id), Number(revision));
+    }
+    return revisions;
   },
   *workspace(workspaceId: string) {
     const row = yield* one(`${WORKSPACES} WHERE w.id = $1`, workspaceId);

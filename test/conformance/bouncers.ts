@@ -18,6 +18,7 @@ const NO_BOUNCER = {
   metricsAt: null,
   lastStream: null,
   refusal: null,
+  enforced: null,
 };
 
 export function bouncerConformance({ name, open }: StoreDriver): void {
@@ -53,7 +54,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     const pulls = [old, used].map((feedId, n) => ({
       ...{ workspaceId: workspace.id, keyId: randomUUID(), userAgent: 'firewall/1', address: '192.0.2.1', feedId },
       ...{ firstSeen: T0, lastPull: T0 + n, decisions: 0, networks: 0, leftOutNetworks: 0, leftOutAddresses: 0 },
-      ...{ metrics: null, metricsAt: null, lastStream: null, refusal: null },
+      ...{ metrics: null, metricsAt: null, lastStream: null, refusal: null, enforced: null },
     }));
     await store.recordBouncers(pulls, 0);
     for (const feed of [used, old]) await record(feed, 40);
@@ -67,6 +68,24 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     await record(used, 60);
     await record(old, 40);
     assert.deepEqual(await sizes(), [40, 60, 0], 'what was swept counts no longer');
+  });
+
+  test(`D50.2 store ${name}: commits are announced, and revisions are those of the workspaces that exist`, async (t) => {
+    const { store, workspace, land } = await fixture(t, { name, open });
+    const revisions = async () => [...(await store.revisions([workspace.id, randomUUID()]))];
+    let heard = () => {};
+    t.after(store.watchCommits(() => heard()));
+    // The first call may be that of a connection that listens from now on.
+    for (let n = 0; n < 3; n += 1) {
+      const before = await revisions();
+      assert.deepEqual(before, [[workspace.id, (await store.directory(workspace.id))!.revision]]);
+      const told = new Promise<void>((resolve) => {
+        heard = resolve;
+      });
+      await land([upsert(access(ip(`192.0.2.${n}`)))]);
+      await told;
+      assert.ok((await revisions())[0]![1] > before[0]![1]);
+    }
   });
 
   test(`D31.4, D31.5, D31.6 store ${name}: what was dropped is summed by list and day, a window once; after a day it is known no more`, async (t) => {
@@ -131,6 +150,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       metricsAt: T0 + 3,
       lastStream: T0 + 4,
       refusal: null,
+      enforced: null,
     };
     const second = {
       ...bouncer,
@@ -140,6 +160,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       metricsAt: null,
       lastStream: null,
       refusal: null,
+      enforced: null,
     };
     await store.recordBouncers([second, bouncer], 0);
     const all = (of = workspace) => allOf((page) => store.bouncerPage(of.id, page));
@@ -155,6 +176,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       metricsAt: null,
       lastStream: null,
       refusal: null,
+      enforced: null,
     };
     await store.recordBouncers([later], T0 + 6);
     assert.deepEqual(await all(), [{ ...bouncer, lastPull: T0 + 70, decisions: 8 }]);

@@ -6,12 +6,13 @@ import type { Figure } from '../../bench/support/figures.ts';
 import { fillStore } from '../../bench/support/fill.ts';
 import { watchMachine } from '../../bench/support/machine.ts';
 import { memoryMb } from '../../bench/support/process.ts';
-import { newTenant } from '../support/command.ts';
+import { newKey, newTenant } from '../support/command.ts';
 import { ask, postSignals } from '../support/http.ts';
 import { KEY } from '../support/weir.ts';
 import type { BouncerFlood } from './bouncer-flood.thread.ts';
 import { on, type Settings, sending } from './checks.ts';
 import { neighbourOf, WATCHED } from './neighbour.ts';
+import type { WaitingFlood } from './waiting-clients.thread.ts';
 
 /** How long after a flood what came of it has been written, ms: bouncers are written once a minute. */
 const WRITTEN = 62_000;
@@ -69,6 +70,35 @@ export const bouncerNames = (settings: Settings): Promise<Figure[]> =>
       { what: 'the same: /readyz not 200', figure: notReady, limit: 0 },
       { what: "the same: decisions that another tenant's bouncer is told again", figure: JSON.parse(text).new.length, limit: 0 },
     ];
+  });
+
+/** Clients of two keys that wait, and changes of their feed. */
+const WAITING = 2_000;
+const CHANGES = 50;
+
+/** Thousands of clients of one tenant that wait, and are answered for each change: what polls of another tenant get. */
+export const waitingClients = (settings: Settings): Promise<Figure[]> =>
+  on({ ...settings, ...WATCHED, RATE_LIMIT_FEEDS: '0' }, async (weir) => {
+    const { url } = weir;
+    const tenant = { organization: 'default', workspace: 'waiting' };
+    const { key } = await newTenant({ ...settings }, tenant);
+    const keys = [key, await newKey({ ...settings }, 'waiting', '--permission', 'feed:read')];
+    const neighbour = await neighbourOf(weir, settings);
+    const workerData: WaitingFlood = { url, keys, count: WAITING / keys.length };
+    const thread = new Worker(new URL('./waiting-clients.thread.ts', import.meta.url), { workerData });
+    await once(thread, 'message');
+    const what = `${WAITING} clients that wait, and ${CHANGES} changes`;
+    const polls = await neighbour.during(what, async () => {
+      for (let n = 0; n < CHANGES; n += 1) {
+        await postSignals(url, key, [{ type: 'access_rules', action: 'block', ip: `198.51.100.${n}` }]);
+        await sleep(200);
+      }
+    });
+    const memory = neighbour.memory(what);
+    thread.postMessage('end');
+    const [answers] = (await once(thread, 'message')) as [number];
+    await thread.terminate();
+    return [{ what: `${what}: answers`, figure: answers, limit: 5 * WAITING, least: true }, memory, ...polls];
   });
 
 /** Connections that ask for everything, each with a filter of its own, so that no two share a body. */

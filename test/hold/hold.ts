@@ -13,7 +13,7 @@ import { type Figure, holds, limitText } from '../../bench/support/figures.ts';
 import { printTable } from '../../bench/support/load.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { addressFloods } from './addresses.ts';
-import { bouncerFilters, bouncerNames } from './bouncers.ts';
+import { bouncerFilters, bouncerNames, waitingClients } from './bouncers.ts';
 import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from './checks.ts';
 import { filesOfWorkspaces } from './files.ts';
 import { hostileGeo } from './geo.ts';
@@ -63,6 +63,7 @@ const check = (name: string, engine: 'embedded' | 'PostgreSQL', work: (settings:
 /** What one tenant, or a stranger, may take from the others. */
 const ofOneTenant = (engine: 'embedded' | 'PostgreSQL'): readonly Part[] => [
   check('names of bouncers', engine, bouncerNames),
+  check('waiting clients', engine, waitingClients),
   check('undo previews', engine, undoPreviews),
   check('imports', engine, importsOfLines),
   check('files', engine, filesOfWorkspaces),

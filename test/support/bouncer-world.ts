@@ -44,6 +44,8 @@ export class BouncerReplica extends Replica {
         () => clock.monotonic(),
       ),
       bouncers: this.bouncers,
+      // Nobody waits in a world with a clock of its own.
+      waiting: { wait: async () => false },
       hits: async () => true,
       now: () => clock.now(),
       monotonic: () => clock.monotonic(),
@@ -54,7 +56,8 @@ export class BouncerReplica extends Replica {
   /** An answer to the bouncer of this name; it counts as received only once `onSent` is called. */
   async ask(endpoint: 'stream' | 'current', query = '', userAgent = 'test/1', bound: Partial<Caller> = {}): Promise<BouncerReply> {
     const caller = { ...CALLER, ...bound };
-    const request = { caller, userAgent, address: '192.0.2.200', query, acceptEncoding: undefined };
+    const keepOpen = () => ({ closed: new AbortController().signal, end: () => {} });
+    const request = { caller, userAgent, address: '192.0.2.200', query, acceptEncoding: undefined, keepOpen };
     const answered = await this.#endpoints[endpoint](request);
     if ('status' in answered) return { status: answered.status, text: answered.message ?? '', stream: NOTHING, onSent: () => {} };
     const text = Buffer.from(answered.answer.body as Uint8Array).toString();

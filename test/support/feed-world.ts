@@ -119,7 +119,7 @@ export class MemoryStore
   /** Moves when a list is deleted. */
   keyRevision = 1;
   /** How often each call was made. */
-  readonly calls = { findNamed: 0, snapshot: 0, ruleStates: 0, rulesById: 0, recordDocument: 0 };
+  readonly calls = { revisions: 0, findNamed: 0, snapshot: 0, ruleStates: 0, rulesById: 0, recordDocument: 0 };
   /** What `ruleStates` was asked for. */
   readonly asked: (readonly number[])[] = [];
   readonly records = new Map<string, { hash: string; snapshotAt: number; since: number }>();
@@ -245,6 +245,11 @@ export class MemoryStore
     if (this.hanging) return new Promise(() => {});
     await new Promise(setImmediate);
     if (this.down) throw new Error('the store is down');
+  }
+
+  async revisions() {
+    await this.#read('revisions');
+    return new Map([[WORKSPACE, this.#revision]]);
   }
 
   async findNamed(workspaceId: string, ref: string) {

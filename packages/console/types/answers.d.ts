@@ -84,6 +84,8 @@ interface Bouncer extends Client {
   left_out_addresses: number;
   cannot_enforce: string | null;
   depends_on_mode: string | null;
+  /** Networks read back from its firewall; null: not reported. */
+  enforced: { at: string | null; count: number; verdict: 'same' | 'different' | 'unknown' } | null;
   usage_metrics: any;
   usage_metrics_at: string | null;
 }

@@ -66,6 +66,8 @@ type Puller = {
   last_pull: string;
   stopped_at: string | null;
   refused: number | null;
+  /** When its firewall had the networks of its feed; null: not known. */
+  verified_at: string | null;
 };
 type PulledBy = { total: number; has: number; behind: number; unknown: number; refused: number; told: Puller[] };
 type PathFeed = ExplainedFeed & {

@@ -26,6 +26,8 @@ const NOT_AHEAD = { by: 0, through: Number.POSITIVE_INFINITY };
 
 /** Changes for a bouncer: indexes of published networks, and keys of deleted ones. */
 export interface LogChanges {
+  /** Everything, not the changes since a version. */
+  readonly isEverything: boolean;
   readonly changed: Iterable<number>;
   readonly deleted: Iterable<DecisionKey>;
 }
@@ -221,7 +223,7 @@ export class DecisionLog {
   /** The changes since a version (null: everything published and everything deleted). */
   since(mark: DecisionMark | null): LogChanges {
     const keys = mark?.builder === this.#builder ? this.#versions.since(mark.version) : undefined;
-    if (keys === undefined) return { changed: this.#networks.until.keys(), deleted: this.#deleted.keys() };
+    if (keys === undefined) return { isEverything: true, changed: this.#networks.until.keys(), deleted: this.#deleted.keys() };
     const changed = new Set<number>();
     const deleted: DecisionKey[] = [];
     for (const key of keys) {
@@ -230,7 +232,7 @@ export class DecisionLog {
       if (at !== undefined) changed.add(at);
       if (at === undefined || nameAt(this.#networks, at) !== nameOf(key)) deleted.push(key);
     }
-    return { changed, deleted };
+    return { isEverything: false, changed, deleted };
   }
 
   /** The record to store before bouncers see the changes; undefined if there is none. Counts as written unless `notWritten` is called. */

@@ -9,12 +9,13 @@ import { entryLimitOf } from '../../feed/variant.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { NewLogRow } from '../../ports/stored/bouncer-store.ts';
-import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
+import { type DecisionAnswer, type DecisionRequest, versionText } from '../decisions.ts';
 import { CoverageCache } from './coverage-cache.ts';
 import type { DecisionNetworks } from './covered-networks.ts';
 import { type DecisionContent, decisionContent } from './decision-content.ts';
 import { currentBody, streamBody } from './decision-json.ts';
 import { DecisionLog } from './decision-log.ts';
+import { NetworkDigest } from './network-digest.ts';
 import { numbersInOrder, StableNumbers } from './numbered-lists.ts';
 import type { PublishedNetworks } from './published-networks.ts';
 import { placeAround } from './sorted-networks.ts';
@@ -36,6 +37,7 @@ export class FeedDecisions implements VersionedContent {
   #broad = 0;
   readonly #coverage = new CoverageCache();
   readonly #numbers = new StableNumbers();
+  readonly #digest = new NetworkDigest();
   /** The last record read, and this object's own later ones. */
   #read = 0;
   readonly #own = new Set<number>();
@@ -49,7 +51,7 @@ export class FeedDecisions implements VersionedContent {
   /** In networks. */
   get size(): number {
     const { all, published } = this.#content ?? {};
-    return (this.#log?.size ?? 0) + (all === undefined || all === published ? 0 : all.v4.length + all.v6.length);
+    return this.#digest.size + (this.#log?.size ?? 0) + (all === undefined || all === published ? 0 : all.v4.length + all.v6.length);
   }
 
   /** Publishes the snapshot's networks. Resolves once they are recorded in the store. `now` in ms. */
@@ -78,7 +80,7 @@ export class FeedDecisions implements VersionedContent {
   }
 
   /** A response body; undefined before the first build. `now` in ms. */
-  async answer({ ask, filter }: Pick<DecisionRequest, 'ask' | 'filter'>, now: number): Promise<DecisionAnswer | undefined> {
+  async answer({ ask, filter, checks }: Omit<DecisionRequest, 'workspaceId' | 'feedId'>, now: number): Promise<DecisionAnswer | undefined> {
     const log = this.#log;
     while (this.#recording !== undefined) await this.#recording;
     if (log === undefined || this.#content === undefined) return undefined;
@@ -87,13 +89,19 @@ export class FeedDecisions implements VersionedContent {
     if (log.nextDue <= secondOf(now)) await this.#announce(log, this.#content, now);
     const { networks, mark } = log;
     const { all, leftOut, listNames } = this.#content;
-    const about = { mark, count: networks.v4.length + networks.v6.length, networks: this.#broad, leftOut };
+    const count = networks.v4.length + networks.v6.length;
+    const about = { mark, count, networks: this.#broad, leftOut };
     const texts = { networks, listNames, now, filter };
-    const bytes =
-      'since' in ask
-        ? await streamBody(texts, log.since(ask.since))
-        : await currentBody({ ...texts, networks: withOwnExpiry(all, networks.names) }, placesAround(all, ask.network));
-    return { bytes, ...about };
+    if (!('since' in ask)) {
+      const bytes = await currentBody({ ...texts, networks: withOwnExpiry(all, networks.names) }, placesAround(all, ask.network));
+      return { bytes, since: null, ...about };
+    }
+    const changes = log.since(ask.since);
+    const since = changes.isEverything ? null : ask.since;
+    // Before the digest: both belong to this version.
+    const bytes = await streamBody(texts, changes);
+    const check = checks ? { version: versionText(mark), count, digest: await this.#digest.of(networks) } : undefined;
+    return { bytes, since, check, ...about };
   }
 
   /** Publishes a content. Resolves once it is recorded. */

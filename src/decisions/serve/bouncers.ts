@@ -1,7 +1,7 @@
 /** The bouncers known to this process: the versions they received lately (SPEC D14.3), and the data for `weir bouncer ls`. */
 import { FirstSeen } from '../../account/first-seen.ts';
-import { type Bouncer, MOST_BOUNCERS } from '../../ports/stored/bouncer-store.ts';
-import type { DecisionAnswer, DecisionMark } from '../decisions.ts';
+import { type Bouncer, type Enforced, MOST_BOUNCERS } from '../../ports/stored/bouncer-store.ts';
+import type { DecisionAnswer, DecisionMark, FeedCheck } from '../decisions.ts';
 import { FairMap } from './fair-map.ts';
 
 /** Identifies a bouncer: key, User-Agent and address. */
@@ -28,7 +28,13 @@ interface Known {
   filter: string;
   /** Fetches with fully sent responses, oldest first. */
   pulls: readonly Pull[];
+  /** The last versions that were sent with their digest, oldest first; shared by all bouncers with the same answer. */
+  checks: readonly FeedCheck[];
+  verdict: Enforced['verdict'] | undefined;
 }
+
+/** Versions that a bouncer may name in a report. */
+const MOST_CHECKS = 16;
 
 /** Called for each sign of a bouncer with its previous state; undefined if this process has not seen it. */
 export type BouncerWatch = (bouncer: Bouncer, before: Bouncer | undefined) => void;
@@ -50,17 +56,24 @@ export class Bouncers {
     return known === undefined || known.filter !== filter || known.pulls.length < 2 ? null : known.pulls[0].mark;
   }
 
+  /** The version of the last fetch; null: none with this filter. */
+  last(name: BouncerName, filter: string): DecisionMark | null {
+    const known = this.#known.get(name, keyOf(name));
+    return known === undefined || known.filter !== filter ? null : (known.pulls.at(-1)?.mark ?? null);
+  }
+
   /**
    * Records a fully sent response; `pull` is undefined if it does not advance the bouncer, such as a look-up. `wall` and `monotonic` in ms.
    */
   answered(
     name: BouncerName,
-    { count, networks, leftOut }: Pick<DecisionAnswer, 'count' | 'networks' | 'leftOut'>,
+    { count, networks, leftOut, check }: Pick<DecisionAnswer, 'count' | 'networks' | 'leftOut' | 'check'>,
     pull: { readonly mark: DecisionMark; readonly filter: string } | undefined,
     { wall, monotonic }: { readonly wall: number; readonly monotonic: number },
   ): void {
     const counts = { decisions: count, networks, leftOutNetworks: leftOut.networks, leftOutAddresses: leftOut.addresses, refusal: null };
     const known = this.#touch(name, wall, pull === undefined ? counts : { ...counts, lastStream: wall });
+    if (check !== undefined && known.checks.at(-1) !== check) known.checks = [...known.checks, check].slice(-MOST_CHECKS);
     if (pull === undefined) return;
     const before = known.filter === pull.filter ? known.pulls : [];
     known.filter = pull.filter;
@@ -77,6 +90,16 @@ export class Bouncers {
   /** Records usage metrics as JSON. `wall` in ms. */
   reported(name: BouncerName, metrics: string, wall: number): void {
     this.#touch(name, wall, { metrics, metricsAt: wall });
+  }
+
+  /** Records the networks that a bouncer has read back. `wall` in ms. */
+  enforces(name: BouncerName, { version, count, digest }: FeedCheck, wall: number): void {
+    const sent = this.#known.get(name, keyOf(name))?.checks.findLast((check) => check.version === version);
+    const verdict = sent === undefined ? 'unknown' : sent.count === count && sent.digest === digest ? 'same' : 'different';
+    const known = this.#touch(name, wall, { enforced: { at: wall, count, verdict } });
+    // A change is displayed soon.
+    if (known.verdict !== verdict) this.#firstSeen.note(name.workspaceId, known);
+    known.verdict = verdict;
   }
 
   /** The bouncers seen since the last call; iterate once. Their metrics are released as they are read. */
@@ -101,7 +124,13 @@ export class Bouncers {
     const key = keyOf(name);
     const before = this.#known.get(name, key);
     const info = before?.info;
-    const known: Known = before ?? { info: { ...NEW, ...name, firstSeen: wall, lastPull: wall }, filter: '', pulls: [] };
+    const known: Known = before ?? {
+      info: { ...NEW, ...name, firstSeen: wall, lastPull: wall },
+      filter: '',
+      pulls: [],
+      checks: [],
+      verdict: undefined,
+    };
     known.info = { ...known.info, ...change, lastPull: wall };
     this.#unsaved.add(known);
     if (info === undefined || wall - info.lastPull > AWAY) this.#firstSeen.note(name.workspaceId, known);
@@ -116,7 +145,7 @@ export class Bouncers {
 function* drained(seen: Set<Known>): Generator<Bouncer> {
   const take = (known: Known): Bouncer => {
     const { info } = known;
-    known.info = { ...info, metrics: null, metricsAt: null };
+    known.info = { ...info, metrics: null, metricsAt: null, enforced: null };
     return info;
   };
   try {
@@ -131,7 +160,7 @@ function* drained(seen: Set<Known>): Generator<Bouncer> {
 
 const NEW = {
   ...{ decisions: 0, networks: 0, leftOutNetworks: 0, leftOutAddresses: 0 },
-  ...{ metrics: null, metricsAt: null, lastStream: null, refusal: null },
+  ...{ metrics: null, metricsAt: null, lastStream: null, refusal: null, enforced: null },
 };
 
 const keyOf = ({ feedId, userAgent, address }: BouncerName) => JSON.stringify([feedId, userAgent, address]);

@@ -2,7 +2,7 @@
 import { DECISIONS } from '../../feed/document.ts';
 import type { DocumentCache, Found } from '../../feed/serve/cache.ts';
 import type { Representation } from '../../feed/serve/representation.ts';
-import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
+import { type DecisionAnswer, type DecisionRequest, markOf } from '../decisions.ts';
 import { type BUSY, DecisionAnswers, type SharedAnswer } from './shared-answers.ts';
 
 /** Why a feed has no decisions. */
@@ -24,10 +24,16 @@ export function findDecisions(
     for (;;) {
       const found = documents.hit(query) ?? (await documents.find(query));
       if (found.kind !== 'document') return found;
-      const answer = await answers.find(request, found.hash);
+      const answer = await answers.find(normalized(request, found.hash), found.hash);
       if (answer !== undefined) return answer;
       // The feed thread was restarted and has lost its builds.
       documents.forget(workspaceId, DECISIONS.document, feedId);
     }
   };
 }
+
+/** Clients with versions of other logs share one answer: everything. */
+const normalized = (request: DecisionRequest, hash: string): DecisionRequest =>
+  'since' in request.ask && request.ask.since !== null && request.ask.since.builder !== markOf(hash).builder
+    ? { ...request, ask: { since: null } }
+    : request;

@@ -1,5 +1,6 @@
 /** The stored part of a bouncer's usage metrics (SPEC D14.12): the fields that `weir bouncer ls` displays. */
 import { parsedJson } from '../../json/json.ts';
+import type { FeedCheck } from '../decisions.ts';
 
 /** Components per report, items per component, labels per item, characters per text. */
 const COMPONENTS = 2;
@@ -75,4 +76,15 @@ export function storedMetrics(value: Sent): string {
     if (longest === undefined || longest.items.length === 0) components.pop();
     else longest.items.length = Math.floor(longest.items.length / 2);
   }
+}
+
+/** The networks that a bouncer has read back from its firewall (SPEC D50.6); null: it reports none; a text: what is wrong. */
+export function enforcedIn({ enforced }: Sent): FeedCheck | null | string {
+  if (enforced == null) return null;
+  if (!isObject(enforced)) return 'enforced must be an object';
+  const { version, count, digest } = enforced;
+  if (typeof version !== 'string' || version.length > 128) return 'enforced.version must be a text of 128 characters at most';
+  if (!Number.isSafeInteger(count) || (count as number) < 0) return 'enforced.count must be a number of networks';
+  if (typeof digest !== 'string' || !/^[\da-f]{64}$/i.test(digest)) return 'enforced.digest must be a SHA-256 of 64 hexadecimal digits';
+  return { version, count: count as number, digest: digest.toLowerCase() };
 }

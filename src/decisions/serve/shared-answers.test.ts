@@ -22,7 +22,7 @@ function world(bytes: number) {
     state.running -= 1;
     state.made.push(workspaceId);
     const mark = { builder: 'a', version: 1 };
-    return { bytes: new Uint8Array(bytes), mark, count: 0, networks: 0, leftOut: { networks: 0, addresses: 0 } };
+    return { bytes: new Uint8Array(bytes), mark, since: null, count: 0, networks: 0, leftOut: { networks: 0, addresses: 0 } };
   };
   const answers = new DecisionAnswers(make, () => state.now);
   return { state, answers, find: (workspaceId: string, n: number) => answers.find(request(workspaceId, n), 'content') };

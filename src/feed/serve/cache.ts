@@ -64,13 +64,13 @@ export class DocumentCache {
 
   /**
    * Reads and builds as needed. `withBody`: the identity bytes are in memory on return. Rejects with FEED_UNAVAILABLE if the store does not
-   * answer and no valid content is in memory.
+   * answer and no valid content is in memory. `isUrgent`: the store is read now, regardless of FEED_REBUILD_SECONDS.
    */
-  async find(query: DocumentQuery, withBody = false): Promise<Found> {
+  async find(query: DocumentQuery, withBody = false, isUrgent = false): Promise<Found> {
     const arrival = this.#context.moment();
     this.#prune(arrival.monotonic);
     const workspace = this.#workspace(query.workspaceId);
-    const known = await workspace.resolve(query.list, arrival);
+    const known = await workspace.resolve(query.list, isUrgent ? { ...arrival, monotonic: Number.POSITIVE_INFINITY } : arrival);
     if (known === undefined) return { kind: 'no_workspace' };
     const { resolution, read } = known;
     if (!isPermitted(resolution, query.boundTo)) return { kind: 'forbidden' };
@@ -78,7 +78,9 @@ export class DocumentCache {
     const { feedId, defaults } = resolution;
     const variant = completed(query.variant, defaults);
     const revision = revisionOf(variant.document, resolution);
-    const served = await workspace.document(variant.document, feedId).serve(variant, arrival, { ...read, revision }, withBody);
+    const served = await workspace
+      .document(variant.document, feedId)
+      .serve(variant, arrival, { ...read, revision }, { withBody, isUrgent });
     return served ?? { kind: feedId === null ? 'no_workspace' : 'unknown_list' };
   }
 

@@ -72,5 +72,9 @@ export const confirmedBy = (known: KnownSnapshot, read: DocumentRead): KnownSnap
 export const isOutdated = (known: KnownSnapshot, read: DocumentRead, now: number, interval: number): boolean =>
   hasSeen(known, read) && read.revision !== known.revision && now >= known.at.monotonic + interval;
 
+/** Whether the rules are as recent as an urgent read. */
+export const reaches = (known: KnownSnapshot | undefined, urgent: DocumentRead | undefined): boolean =>
+  urgent === undefined || (known !== undefined && (known.revision === urgent.revision || known.at.sequence >= urgent.at.sequence));
+
 /** Whether the read began after the snapshot's. */
 const hasSeen = ({ at }: KnownSnapshot, read: DocumentRead): boolean => read.at.sequence > at.sequence;

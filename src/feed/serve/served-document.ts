@@ -8,7 +8,7 @@ import type { FeedName, FeedWatch } from '../monitor/feed-watch.ts';
 import { isBefore, type ReadStamp } from '../read-stamp.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
 import { agrees, type Dated, dateContent, LONGEST_WAIT, NEVER, recordContent, servedUntil } from './last-modified.ts';
-import { confirmedBy, type DocumentRead, isOf, isOutdated, type KnownSnapshot, snapshotOf } from './reads.ts';
+import { confirmedBy, type DocumentRead, isOf, isOutdated, type KnownSnapshot, reaches, snapshotOf } from './reads.ts';
 import { type Representation, representationOf, type TooLarge } from './representation.ts';
 import {
   atTime,
@@ -94,20 +94,26 @@ export class ServedDocument {
   }
 
   /**
-   * undefined for a deleted document. `read` is fresh for the arrival, or failed. `withBody`: the bytes are in memory on return. Rejects
-   * with FEED_UNAVAILABLE if the store does not answer and no good snapshot exists.
+   * undefined for a deleted document. `read` is fresh for the arrival, or failed. `withBody`: the bytes are in memory on return. `isUrgent`:
+   * as recent as the read. Rejects with FEED_UNAVAILABLE if the store does not answer and no good snapshot exists.
    */
-  async serve(variant: DocumentVariant, arrival: ReadStamp, read: DocumentRead, withBody: boolean): Promise<Outcome> {
+  async serve(
+    variant: DocumentVariant,
+    arrival: ReadStamp,
+    read: DocumentRead,
+    { withBody, isUrgent }: { readonly withBody: boolean; readonly isUrgent: boolean },
+  ): Promise<Outcome> {
     const served = this.#variant(variant);
     this.#usedAt = arrival.monotonic;
     if (this.#read === undefined || read.at.sequence >= this.#read.at.sequence) this.#read = read;
     this.#update(served, atTime(served.state, arrival));
     const ready = readyOutcome(served.state, arrival);
-    if (ready !== undefined && (!withBody || hasBody(ready))) return ready;
-    const isPausing = this.#retryAt !== undefined && arrival.monotonic < this.#retryAt;
+    const urgent = isUrgent ? read : undefined;
+    if (reaches(this.#snapshot, urgent) && ready !== undefined && (!withBody || hasBody(ready))) return ready;
+    const isPausing = !isUrgent && this.#retryAt !== undefined && arrival.monotonic < this.#retryAt;
     if (read.failed || isPausing) return this.#serveStale(served, arrival, withBody, undefined);
     try {
-      return await this.#serveFresh(served, arrival, withBody);
+      return await this.#serveFresh(served, arrival, withBody, urgent);
     } catch (error) {
       this.#retryAt = this.#context.monotonic() + this.#context.pause;
       return this.#serveStale(served, arrival, withBody, error);
@@ -123,16 +129,17 @@ export class ServedDocument {
     builder.forget(this.#workspaceId, this.document, this.feedId).catch(report);
   }
 
-  /** Refreshes the variant, repeatedly if rules expire meanwhile. */
-  async #serveFresh(served: ServedVariant, arrival: ReadStamp, withBody: boolean): Promise<Outcome> {
-    const deadline = arrival.monotonic + STORE_TIMEOUT;
-    for (let round = 1, asked = arrival; ; round++, asked = this.#context.moment()) {
+  /** Refreshes the variant, repeatedly if rules expire meanwhile. An urgent read shares no earlier refresh. */
+  async #serveFresh(served: ServedVariant, arrival: ReadStamp, withBody: boolean, urgent: DocumentRead | undefined): Promise<Outcome> {
+    const [deadline, isUrgent] = [arrival.monotonic + STORE_TIMEOUT, urgent !== undefined];
+    for (let round = 1, now = arrival; ; round++, now = this.#context.moment()) {
+      const asked = isUrgent ? { ...now, monotonic: Number.POSITIVE_INFINITY } : now;
       const left = Math.max(FAILING_STORE_TIMEOUT, deadline - this.#context.monotonic());
       const timeout = this.#retryAt === undefined ? left : FAILING_STORE_TIMEOUT;
-      const isThere = await served.refreshing.join(asked, () => this.#context.limited(this.#refresh(served, withBody), timeout));
+      const isThere = await served.refreshing.join(asked, () => this.#context.limited(this.#refresh(served, withBody, isUrgent), timeout));
       if (!isThere) return undefined;
       const { current } = served.state;
-      if (current !== undefined && isComplete(current, this.#context.now().wall)) return current.outcome;
+      if (current !== undefined && isComplete(current, this.#context.now().wall) && reaches(this.#snapshot, urgent)) return current.outcome;
       if (round === MAX_ROUNDS) throw new WeirError('FEED_UNAVAILABLE', 'each build expired before it was finished');
     }
   }
@@ -171,11 +178,12 @@ export class ServedDocument {
   }
 
   /** Confirms or rebuilds a variant. Resolves to whether it exists. */
-  async #refresh(served: ServedVariant, withBody: boolean): Promise<boolean> {
+  async #refresh(served: ServedVariant, withBody: boolean, isUrgent: boolean): Promise<boolean> {
     const read = this.#read!;
     this.#snapshot &&= confirmedBy(this.#snapshot, read);
     const snapshot = this.#snapshot;
-    const mustRead = snapshot === undefined || isOutdated(snapshot, read, this.#context.monotonic(), this.#context.interval);
+    const interval = isUrgent ? 0 : this.#context.interval;
+    const mustRead = snapshot === undefined || isOutdated(snapshot, read, this.#context.monotonic(), interval);
     const { current } = served.state;
     const lacksBody = withBody && current !== undefined && !hasBody(current.outcome);
     const stands = !mustRead && !lacksBody && (await this.#revalidate(served, snapshot));

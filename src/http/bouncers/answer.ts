@@ -1,12 +1,15 @@
 import type { Caller } from '../../account/caller.ts';
-import type { DecisionRequest } from '../../decisions/decisions.ts';
+import { type DecisionRequest, versionText } from '../../decisions/decisions.ts';
 import type { BouncerName, Bouncers } from '../../decisions/serve/bouncers.ts';
 import type { FindDecisions, NoDecisions } from '../../decisions/serve/find-decisions.ts';
 import type { RecordHits } from '../../decisions/serve/hit-recorder.ts';
 import { hitWindows } from '../../decisions/serve/hits.ts';
-import { storedMetrics, usageReport } from '../../decisions/serve/metrics.ts';
+import { enforcedIn, storedMetrics, usageReport } from '../../decisions/serve/metrics.ts';
 import { BUSY, type SharedAnswer } from '../../decisions/serve/shared-answers.ts';
+import { isSameMark, type Waiting } from '../../decisions/serve/waiting.ts';
+import { MOST_OF_KEY } from '../../decisions/serve/waiting-feeds.ts';
 import { hasCode } from '../../errors.ts';
+import { MOST_BOUNCERS } from '../../ports/stored/bouncer-store.ts';
 import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
 import { negotiateCoding } from '../feeds/encoding.ts';
@@ -20,6 +23,8 @@ export interface BouncerRequest {
   /** Without the question mark. */
   readonly query: string;
   readonly acceptEncoding: string | undefined;
+  /** Leaves the connection open while nothing is sent for `ms`; aborted if the client disconnects. Call `end` before sending. */
+  readonly keepOpen: (ms: number) => { readonly closed: AbortSignal; end(): void };
 }
 
 export interface BouncerAnswer {
@@ -42,6 +47,7 @@ type Bound = Pick<Caller, 'workspaceId' | 'keyId' | 'listId' | 'feedId'>;
 interface BouncerOptions {
   readonly decisions: FindDecisions;
   readonly bouncers: Bouncers;
+  readonly waiting: Pick<Waiting, 'wait'>;
   readonly hits: RecordHits;
   readonly now: () => number;
   readonly monotonic: () => number;
@@ -54,6 +60,11 @@ export const NO_OBJECT: HttpFault = { status: 400, message: 'The body is not a J
 export const MANY_ANSWERS: HttpFault = {
   status: 429,
   message: 'Too many different responses to bouncers of the workspace are in progress',
+  headers: { 'Retry-After': '5' },
+};
+export const MANY_WAIT: HttpFault = {
+  status: 429,
+  message: `Too many clients of the key (${MOST_OF_KEY}) or the workspace (${MOST_BOUNCERS.ofWorkspace}) are waiting; fetch without wait`,
   headers: { 'Retry-After': '5' },
 };
 export const MANY_REPORTS: HttpFault = {
@@ -74,7 +85,7 @@ const HEADERS = [
 /** Of a bouncer's name, characters. */
 const LONGEST_NAME = 256;
 
-export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, report }: BouncerOptions): BouncerEndpoints {
+export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, monotonic, report }: BouncerOptions): BouncerEndpoints {
   const find = async (request: DecisionRequest, caller: Caller): Promise<SharedAnswer | HttpFault> => {
     try {
       const found = await decisions(request);
@@ -92,7 +103,15 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
     try {
       const body = isZipped ? await found.gzip() : found.bytes;
       const coding = isZipped ? ['Content-Encoding', 'gzip'] : [];
-      return { answer: { status: 200, headers: [...HEADERS, ...coding, 'Content-Length', String(body.length)], body, onClosed }, onSent };
+      return {
+        answer: {
+          status: 200,
+          headers: [...HEADERS, ...coding, ...checkHeaders(found), 'Content-Length', String(body.length)],
+          body,
+          onClosed,
+        },
+        onSent,
+      };
     } catch (error) {
       onClosed();
       throw error;
@@ -101,13 +120,32 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
   const moment = () => ({ wall: now(), monotonic: monotonic() });
 
   return {
-    async stream({ caller, query, acceptEncoding, ...client }) {
+    async stream({ caller, query, acceptEncoding, keepOpen, ...client }) {
       const name = nameOf(caller, client);
       const asked = readStreamQuery(query);
       if ('status' in asked) return asked;
-      const { startup, filter, filtered } = asked;
-      const since = startup ? null : bouncers.since(name, filtered);
-      const found = await find({ workspaceId: name.workspaceId, feedId: name.feedId, filter, ask: { since } }, caller);
+      const { startup, wait, filter, filtered } = asked;
+      const { workspaceId, feedId, keyId } = name;
+      const checks = wait !== undefined || asked.since !== undefined;
+      const ask = () => {
+        const since = startup ? null : asked.since === undefined ? bouncers.since(name, filtered) : asked.since;
+        return find({ workspaceId, feedId, filter, ask: { since }, ...(checks && { checks }) }, caller);
+      };
+      let found = await ask();
+      if (!startup && wait !== undefined && !('status' in found)) {
+        const end = monotonic() + wait * 1000;
+        const has = asked.since === undefined ? bouncers.last(name, filtered) : asked.since;
+        const { closed, end: sending } = keepOpen(wait * 1000);
+        for (let mayWait = true; mayWait && !('status' in found) && (isSameMark(has, found.mark) || isEmpty(found)); ) {
+          const waited = waiting.wait({ workspaceId, feedId, keyId, mark: found.mark, until: end, closed });
+          if (waited === undefined) found = MANY_WAIT;
+          else {
+            mayWait = await waited;
+            if (!closed.aborted) found = await ask();
+          }
+        }
+        sending();
+      }
       if ('status' in found) return found;
       const pull = { mark: found.mark, filter: filtered };
       return sent(found, acceptEncoding, () => bouncers.answered(name, found, pull, moment()));
@@ -129,7 +167,11 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
       const usage = usageReport(body);
       if (usage === undefined) return NO_OBJECT;
       const { workspaceId, keyId, listId } = caller;
-      bouncers.reported(nameOf(caller, client), storedMetrics(usage), now());
+      const enforced = enforcedIn(usage);
+      if (typeof enforced === 'string') return { status: 400, message: enforced };
+      const name = nameOf(caller, client);
+      bouncers.reported(name, storedMetrics(usage), now());
+      if (enforced !== null) bouncers.enforces(name, enforced, now());
       const windows = hitWindows(usage, keyId);
       if (windows.length === 0) return STORED;
       try {
@@ -141,6 +183,19 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
     },
   };
 }
+
+/** SPEC D50.5. */
+const checkHeaders = ({ since, check }: SharedAnswer): string[] =>
+  check === undefined
+    ? []
+    : [
+        ...['X-Feed-Version', check.version, 'X-Feed-Count', String(check.count), 'X-Feed-Digest', check.digest],
+        ...(since === null ? [] : ['X-Feed-Since', versionText(since)]),
+      ];
+
+/** Whether a change of the feed concerns no decision that the filter selects. */
+const isEmpty = ({ since, bytes }: SharedAnswer): boolean => since !== null && bytes.length === EMPTY.length;
+const EMPTY = '{"new":[],"deleted":[]}';
 
 const nameOf = ({ workspaceId, keyId, listId, feedId }: Bound, { userAgent, address }: Client): BouncerName => ({
   ...{ workspaceId, keyId, feedId: listId ?? feedId, userAgent: userAgent.slice(0, LONGEST_NAME), address },

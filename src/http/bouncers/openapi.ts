@@ -2,7 +2,7 @@ import { LISTS_ORIGIN, ORIGIN, SCOPES } from '../../decisions/decisions.ts';
 import { exampleOf, type Fields, objectOf, Type } from '../../json/schema.ts';
 import { type About, type Api, type Faults, json, jsonOf, queryParameter, reference } from '../docs/openapi.ts';
 import type { HttpFault } from '../errors.ts';
-import { MANY_ANSWERS, MANY_REPORTS, NO_LIST, NO_OBJECT, refusalOf } from './answer.ts';
+import { MANY_ANSWERS, MANY_REPORTS, MANY_WAIT, NO_LIST, NO_OBJECT, refusalOf } from './answer.ts';
 import { readCurrentQuery, readStreamQuery } from './query.ts';
 
 const DECISION = {
@@ -21,7 +21,7 @@ const UsageMetrics = Type.Unsafe<object>({
   title: 'UsageMetrics',
   type: 'object',
   description:
-    "Usage metrics in the client's format. Dropped packets of origins lists:NAME count for these lists; a repeated window counts once.",
+    "Usage metrics in the client's format. Dropped packets of origins lists:NAME count for these lists; a repeated window counts once. enforced has the networks read back from the client's firewall: version (X-Feed-Version), count and digest (as X-Feed-Digest).",
 });
 const Message = objectOf({ message: '' }, { title: 'Message' });
 
@@ -36,8 +36,8 @@ const NO_DECISIONS: Faults = {
   ...SHARED,
   404: { says: 'The list or feed of the key no longer exists.', examples: { expired: NO_LIST } },
   429: {
-    says: 'Too many requests, or too many different responses of the workspace in progress.',
-    examples: { 'too many answers': MANY_ANSWERS },
+    says: 'Too many requests, waiting clients, or different responses of the workspace in progress.',
+    examples: { 'too many answers': MANY_ANSWERS, 'too many waiting clients': MANY_WAIT },
   },
   413: {
     says: 'The feed exceeds its cap.',
@@ -60,7 +60,10 @@ const FILTERS = [
 ];
 
 const WORDS: Faults = {
-  400: { says: 'The filter is too long.', examples: { malformed: readStreamQuery(`scopes=${'a,'.repeat(100)}`) as HttpFault } },
+  400: {
+    says: 'The filter is too long, or a parameter is invalid.',
+    examples: { malformed: readStreamQuery(`scopes=${'a,'.repeat(100)}`) as HttpFault, wait: readStreamQuery('wait=90') as HttpFault },
+  },
 };
 
 const STREAM: About = {
@@ -68,11 +71,14 @@ const STREAM: About = {
   summary: "Changes since this bouncer's last fetch",
   parameters: [
     { ...queryParameter('startup', 'true: everything.', 'true'), schema: { type: 'string', enum: ['true', 'false'], default: 'false' } },
+    queryParameter('wait', 'Seconds to wait for a change, from 1 to 60.', '30'),
+    queryParameter('since', 'The X-Feed-Version that the client has: the answer has the changes since.', ''),
     ...FILTERS,
   ],
   answers: {
     200: {
-      description: 'New, renewed and deleted decisions.',
+      description:
+        'New, renewed and deleted decisions. With wait or since, X-Feed-Version, X-Feed-Since (absent: everything), X-Feed-Count and X-Feed-Digest describe the feed.',
       content: jsonOf(reference(DecisionStream), 'one new, one deleted', { new: [current], deleted: [expired] }),
     },
   },
@@ -116,7 +122,7 @@ const USAGE: About = {
   answers: { 201: { description: 'Stored.', content: jsonOf(reference(Message), 'stored', { message: 'usage metrics are stored' }) } },
   faults: {
     ...SHARED,
-    400: { says: 'The body is not a JSON object.', examples: { malformed: NO_OBJECT } },
+    400: { says: 'The body is not a JSON object, or enforced is invalid.', examples: { malformed: NO_OBJECT } },
     429: { says: 'Too many requests, or too many pending reports of the workspace.', examples: { 'too many reports': MANY_REPORTS } },
   },
 };

@@ -3,12 +3,16 @@
 import { createHash } from 'node:crypto';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
-import { type DecisionFilter, SCOPES, type Scope } from '../../decisions/decisions.ts';
+import { type DecisionFilter, type DecisionMark, readVersion, SCOPES, type Scope } from '../../decisions/decisions.ts';
 import type { HttpFault } from '../errors.ts';
 import { misnamed } from '../feeds/parameters.ts';
 
 export interface StreamQuery {
   readonly startup: boolean;
+  /** Seconds to wait for a change; undefined: answer at once. */
+  readonly wait: number | undefined;
+  /** The version that the client has; null: none; undefined: the client does not name versions. */
+  readonly since: DecisionMark | null | undefined;
   readonly filter: DecisionFilter;
   /** The filter as a short text for comparison; stored per bouncer. */
   readonly filtered: string;
@@ -28,7 +32,9 @@ const LONGEST_WORD = 100;
 const words = (text: string | null): string[] => (text ?? '').split(',').filter((word) => word !== '');
 
 const FILTERS = ['scopes', 'origins', 'scenarios_containing', 'scenarios_not_containing'];
-const OF_STREAM = [...FILTERS, 'startup'];
+const OF_STREAM = [...FILTERS, 'startup', 'wait', 'since'];
+/** s */
+export const LONGEST_WAIT = 60;
 const LOOKUP_FILTERS = [...FILTERS, 'ip', 'range', 'value', 'scope', 'type'];
 
 function filterOf(query: URLSearchParams, names: readonly string[]): DecisionFilter | HttpFault {
@@ -58,9 +64,16 @@ export function readStreamQuery(query: string): StreamQuery | HttpFault {
   const given = new URLSearchParams(query);
   const filter = filterOf(given, OF_STREAM);
   if ('status' in filter) return filter;
+  const seconds = given.get('wait');
+  const wait = seconds === null ? undefined : /^\d{1,2}$/.test(seconds) ? Number(seconds) : 0;
+  if (wait === 0 || wait! > LONGEST_WAIT) {
+    return { status: 400, message: `wait must be a number of seconds from 1 to ${LONGEST_WAIT}, not "${seconds!.slice(0, 100)}"` };
+  }
+  const version = given.get('since');
+  const since = version === null ? undefined : readVersion(version);
   const text = JSON.stringify(filter);
   const filtered = text.length <= 100 ? text : createHash('sha256').update(text).digest('base64');
-  return { startup: /^(true|t|1)$/i.test(given.get('startup') ?? ''), filter, filtered };
+  return { startup: /^(true|t|1)$/i.test(given.get('startup') ?? ''), wait, since, filter, filtered };
 }
 
 /** Without the question mark. */

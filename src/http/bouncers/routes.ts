@@ -12,9 +12,26 @@ export const USAGE_BODY: BodyLimit = {
 };
 export const GOOD_KEY = jsonAnswer(200, '', { 'Cache-Control': 'no-store' });
 
-export function readBouncer<C>({ request, ip, query }: Call, caller: C): Omit<BouncerRequest, 'caller'> & { readonly caller: C } {
+/** How long a connection may stay without progress beyond the time that it waits, ms. */
+const SLACK = 30_000;
+
+export function readBouncer<C>({ request, response, ip, query }: Call, caller: C): Omit<BouncerRequest, 'caller'> & { readonly caller: C } {
   const { 'user-agent': userAgent = '', 'accept-encoding': acceptEncoding } = request.headers;
-  return { caller, userAgent, address: ip, query, acceptEncoding: acceptEncoding?.toString() };
+  const keepOpen = (ms: number) => {
+    const closed = new AbortController();
+    const { socket } = request;
+    const { timeout = 0 } = socket;
+    const onClose = () => closed.abort();
+    if (response.closed) onClose();
+    response.once('close', onClose);
+    socket.setTimeout(ms + SLACK);
+    const end = () => {
+      response.off('close', onClose);
+      socket.setTimeout(timeout);
+    };
+    return { closed: closed.signal, end };
+  };
+  return { caller, userAgent, address: ip, query, acceptEncoding: acceptEncoding?.toString(), keepOpen };
 }
 
 export const readUsage = (call: Call, caller: Caller, body: Buffer) => ({ request: readBouncer(call, caller), body });

@@ -28,6 +28,8 @@ export interface Puller {
   readonly stoppedAt: number | null;
   /** Current refusal; null: none. */
   readonly refused: number | null;
+  /** When it read its networks back from its firewall, and they were those of its feed, ms; null: not known (SPEC D50.6). */
+  readonly verifiedAt: number | null;
 }
 
 const SECOND = 1000;
@@ -112,7 +114,7 @@ export function devicesOf(devices: readonly RefusedDevice[], { target, action, f
     const documents = device.documents.filter(isOf);
     const refused = device.refusals.find((each) => isOf(each) && (each.feedId ?? each.feedName) === feedId)?.status ?? null;
     const { keyId, userAgent, address, lastPull, stoppedAt } = device;
-    const puller = { kind: 'device', device, keyId, userAgent, address, lastPull, stoppedAt, refused } as const;
+    const puller = { kind: 'device', device, keyId, userAgent, address, lastPull, stoppedAt, refused, verifiedAt: null } as const;
     // It has no content of the feed.
     if (documents.length === 0) return refused === null ? [] : [{ ...puller, state: isIn ? 'behind' : 'has', contentAt: null }];
     // Older content is current if it is the newest and was confirmed after the landing.
@@ -142,7 +144,8 @@ export function bouncersOf(bouncers: readonly Bouncer[], { target, feedId, settl
       const since = settled ?? Number.POSITIVE_INFINITY;
       const pulled: Enforcing = at >= since + BOUNCER_LAG ? 'has' : at >= since || settled === null ? 'unknown' : 'behind';
       const state = lacks ? 'unknown' : lastStream !== null ? pulled : refused === null ? 'has' : nothing;
-      const of = { keyId, userAgent, address, lastPull, stoppedAt: null, refused };
+      const verifiedAt = bouncer.enforced?.verdict === 'same' ? bouncer.enforced.at : null;
+      const of = { keyId, userAgent, address, lastPull, stoppedAt: null, refused, verifiedAt };
       return { kind: 'bouncer', device: undefined, ...of, state, contentAt: lastStream };
     });
 }

@@ -119,7 +119,7 @@ function feedJson({ never }: Explained, pullers: readonly Puller[], settled: num
 const ORDER = { behind: 0, unknown: 1, has: 2 } as const;
 
 const pullerJson = (
-  { kind, device, keyId, userAgent, address, state, contentAt, lastPull, stoppedAt, refused }: Puller,
+  { kind, device, keyId, userAgent, address, state, contentAt, lastPull, stoppedAt, refused, verifiedAt }: Puller,
   { keys }: Names,
 ) => ({
   kind,
@@ -133,6 +133,7 @@ const pullerJson = (
   last_pull: isoTime(lastPull),
   stopped_at: isoTime(stoppedAt),
   refused,
+  verified_at: isoTime(verifiedAt),
 });
 
 /** Their number is limited (SPEC D16.9, D14.14). */

@@ -24,6 +24,7 @@ export function bouncerJson(bouncer: Bouncer, keys: Names['keys']) {
     refusal: bouncer.refusal && { ...bouncer.refusal, since: isoTime(bouncer.refusal.since) },
     cannot_enforce: gap?.isCertain ? gap.text : null,
     depends_on_mode: gap === undefined || gap.isCertain ? null : gap.text,
+    enforced: bouncer.enforced && { ...bouncer.enforced, at: isoTime(bouncer.enforced.at) },
     usage_metrics: bouncer.metrics === null ? null : (JSON.parse(bouncer.metrics) as object),
     usage_metrics_at: isoTime(bouncer.metricsAt),
   };
@@ -54,6 +55,13 @@ const BOUNCER = {
   ],
   cannot_enforce: [null, optional],
   depends_on_mode: [null, nullable(Type.String(), { description: 'What it can enforce in one of its modes only.' })],
+  enforced: [
+    null,
+    nullable(Type.Object({ at: optional, count: Type.Integer(), verdict: Type.Enum(['same', 'different', 'unknown']) }), {
+      description:
+        'The networks that it has read back from its firewall: when, how many, and whether they are those of the version that it names; null: not reported.',
+    }),
+  ],
   usage_metrics: [null, Type.Unknown({ description: 'Its last usage report, in the form of the protocol; null: none.' })],
   usage_metrics_at: [null, optional],
 } as const satisfies Fields;

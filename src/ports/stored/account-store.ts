@@ -117,6 +117,8 @@ export interface NamedThing {
 export interface AccountReads {
   /** A counter that every change of a key, permission or subscription increments. */
   keyRevision(): Promise<number>;
+  /** `WorkspaceDirectory.revision` of the workspaces that exist, by id. */
+  revisions(workspaceIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** The caller of a key with this SHA-256; undefined: unknown or revoked. Does not check the expiry. */
   findCaller(hash: Uint8Array): Promise<Caller | undefined>;
   organizations(): Promise<Organization[]>;

@@ -40,10 +40,22 @@ export interface Bouncer {
   /** Last usage metrics that it sent (JSON), and when (ms). */
   readonly metrics: string | null;
   readonly metricsAt: number | null;
+  /** Its last report of what its firewall has; null: none. */
+  readonly enforced: Enforced | null;
   /** Last poll of the stream, ms; null: it only does lookups. */
   readonly lastStream: number | null;
   /** Status of its latest consecutive refused polls, since when (ms), and how many; null: the last poll succeeded (SPEC D45.3). */
   readonly refusal: { readonly status: number; readonly since: number; readonly count: number } | null;
+}
+
+/** What a bouncer has read back from its firewall (SPEC D50.6). */
+export interface Enforced {
+  /** ms */
+  readonly at: number;
+  /** Networks. */
+  readonly count: number;
+  /** Whether they are those of the version that it names; `unknown`: this process has not sent that version lately. */
+  readonly verdict: 'same' | 'different' | 'unknown';
 }
 
 export interface BouncerReads {
@@ -63,7 +75,7 @@ export interface BouncerWrites {
   /** Appends a row. Above `most` bytes per workspace (default MOST_TOLD) it drops the logs of other feeds, least recently polled first. */
   recordLog(workspaceId: string, feedId: string | null, row: NewLogRow, most?: number): Promise<RecordedLog>;
   /**
-   * Stores these bouncers; null `metrics` or `lastStream` leave stored values unchanged. Deletes bouncers not seen since `before` (ms).
+   * Stores these bouncers; null `metrics`, `enforced` or `lastStream` leave stored values unchanged. Deletes bouncers not seen since `before` (ms).
    * Above `most` (default MOST_BOUNCERS) it deletes the least recently seen ones of the workspaces and keys with the most.
    */
   recordBouncers(bouncers: readonly Bouncer[], before: number, most?: typeof MOST_BOUNCERS): Promise<void>;

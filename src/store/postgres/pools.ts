@@ -34,6 +34,7 @@ export function openPools(url: string, connections: number) {
   });
   // Connections known to accept writes; the server reports a change itself (25006).
   const writable = new WeakSet<PoolClient>();
+  const cutAll = () => open.forEach((client) => void client.connection.stream.destroy());
   const hosts = new WeakMap<PoolClient, number>();
   let last = 0;
 
@@ -81,8 +82,12 @@ export function openPools(url: string, connections: number) {
     async close(): Promise<void> {
       await Promise.all(pools.map((pool) => pool.end()));
       // A hanging server never closes its side.
-      const cutAll = () => open.forEach((client) => void client.connection.stream.destroy());
       setTimeout(cutAll, 1000).unref();
+    },
+    /** Closes it with the connections in use. */
+    async cut(): Promise<void> {
+      cutAll();
+      await Promise.all(pools.map((pool) => pool.end()));
     },
   };
 }

@@ -35,7 +35,11 @@ const NAMED_RULES = [`${OF_LIST} AND rule_ref = ANY($3)`, `${BY_TARGET} IS NULL`
   .join(' UNION ');
 
 /** No read waits for a writer's lock. The key revision, read through `watch`, waits for no other call either. */
-export function postgresReads(db: Database, watch: Pick<Database, 'one'>): StoreReads {
+export function postgresReads(
+  db: Database,
+  watch: Pick<Database, 'one'>,
+  watchCommits: StoreReads['watchCommits'] = () => () => {},
+): StoreReads {
   const { rows, one } = db;
   return {
     ...sharedReads(
@@ -48,6 +52,7 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
     // Blocks no thread here; without statistics each step sorts the rest of its list.
     senderStep: (workspaceId, feed, step) => drive(db, senderStep(workspaceId, feed, { ...step, limit: step.limit * SENDER_STEPS })),
     ping: async () => Number((await one(`SELECT ${NOW} AS now`))!.now),
+    watchCommits,
     keyRevision: async () => Number((await watch.one("SELECT value FROM counters WHERE name = 'key_revision'"))?.value),
     findCaller: gathered((hashes) => findCallers(db, hashes), CALLER_QUERIES, CALLERS),
     findNamed: (workspaceId, ref) => drive(db, findNamed(NOW, workspaceId, ref)),

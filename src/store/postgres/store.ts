@@ -7,6 +7,7 @@ import { sharedWrites } from '../shared-writes.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import { noteFeedSize } from '../usage/feed-days.ts';
 import type { Transact } from '../work.ts';
+import { announcing, commitListener } from './commits.ts';
 import { type Database, drive, NOW, openDatabase, type Session } from './database.ts';
 import { land, type MostAreNew } from './landing.ts';
 import { exclusively, migrateDatabase, seenMigrations } from './migrate.ts';
@@ -40,9 +41,10 @@ export async function openPostgresStore(url: string, { onMigrate, connections = 
   const changes = openDatabase(url, { connections: connections.changes, waitsForStandby });
   // Separate: key changes are always noticed.
   const watch = openDatabase(url, { connections: 1 });
-  const writes = postgresWrites(changes, onMigrate);
+  const writes = postgresWrites(announcing(changes), onMigrate);
+  const commits = commitListener(url);
   const close = async () => {
-    await Promise.all([db.close(), changes.close(), watch.close()]);
+    await Promise.all([db.close(), changes.close(), watch.close(), commits.close()]);
   };
   try {
     await writes.migrate();
@@ -50,7 +52,7 @@ export async function openPostgresStore(url: string, { onMigrate, connections = 
     await close();
     throw error;
   }
-  return { ...sharedOut(writes, connections.changes), ...sharedOut(postgresReads(db, watch), connections.reads), close };
+  return { ...sharedOut(writes, connections.changes), ...sharedOut(postgresReads(db, watch, commits.watch), connections.reads), close };
 }
 
 /** Share of the connections for concurrent calls of one workspace. */

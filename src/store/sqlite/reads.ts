@@ -31,6 +31,9 @@ const NAMED_RULES = [
   )
   .join(' UNION ');
 
+/** Interval of looking for commits, ms; a look takes some microseconds. */
+const LOOK = 25;
+
 /** Uses its own connection; WAL lets it run concurrently with the writer. */
 export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
   const prepare = (text: string) => prepared(db, text);
@@ -49,6 +52,24 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     async ping() {
       one('SELECT 1 FROM counters LIMIT 1');
       return clock();
+    },
+    watchCommits(onCommit) {
+      const version = () => {
+        try {
+          return one('PRAGMA data_version')?.data_version;
+        } catch {
+          // The reads that follow report it.
+          return undefined;
+        }
+      };
+      let seen = version();
+      const timer = setInterval(() => {
+        const found = version();
+        if (found !== undefined && found === seen) return;
+        seen = found;
+        onCommit();
+      }, LOOK).unref();
+      return () => clearInterval(timer);
     },
     keyRevision: async () => Number(one("SELECT value FROM counters WHERE name = 'key_revision'")?.value),
     async findCaller(hash) {

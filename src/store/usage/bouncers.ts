@@ -86,6 +86,7 @@ const COLUMNS = [
   'metrics_at',
   'last_stream',
   'refusal',
+  'enforced',
 ] as const;
 const BOUNCERS = `SELECT ${COLUMNS} FROM bouncers WHERE workspace_pk = ${WORKSPACE_PK} AND (key_id, user_agent, address) > ($2, $3, $4)
   ORDER BY key_id, user_agent, address LIMIT $5`;
@@ -111,6 +112,7 @@ export function* bouncerPage(workspaceId: string, { after, limit }: PageRequest)
     metricsAt: numberOrNull(row.metrics_at),
     lastStream: numberOrNull(row.last_stream),
     refusal: row.refusal === null ? null : (JSON.parse(String(row.refusal)) as Bouncer['refusal']),
+    enforced: row.enforced === null ? null : (JSON.parse(String(row.enforced)) as Bouncer['enforced']),
   }));
   return pageOf(bouncers, limit, placeOf);
 }
@@ -130,10 +132,11 @@ const valuesOf = (bouncer: Bouncer): Value[] => [
   bouncer.metricsAt,
   bouncer.lastStream,
   bouncer.refusal && JSON.stringify(bouncer.refusal),
+  bouncer.enforced && JSON.stringify(bouncer.enforced),
 ];
 
 const CHANGED = COLUMNS.filter(
-  (column) => !['key_id', 'user_agent', 'address', 'first_seen', 'metrics', 'metrics_at', 'last_stream'].includes(column),
+  (column) => !['key_id', 'user_agent', 'address', 'first_seen', 'metrics', 'metrics_at', 'last_stream', 'enforced'].includes(column),
 );
 const CURRENT: readonly string[] = ['decisions', 'networks', 'left_out_networks', 'left_out_addresses'];
 /** A refused poll leaves the previous values. */
@@ -145,7 +148,7 @@ const changedTo = (column: string) =>
 const note = (values: string) => `INSERT INTO bouncers AS known (workspace_pk, ${COLUMNS}) VALUES ${values}
   ON CONFLICT (workspace_pk, key_id, user_agent, address) DO UPDATE SET ${CHANGED.map(changedTo)},
     metrics = coalesce(excluded.metrics, known.metrics), metrics_at = coalesce(excluded.metrics_at, known.metrics_at),
-    last_stream = coalesce(excluded.last_stream, known.last_stream)
+    last_stream = coalesce(excluded.last_stream, known.last_stream), enforced = coalesce(excluded.enforced, known.enforced)
   WHERE excluded.last_pull >= known.last_pull`;
 
 /** A fixed order, to prevent deadlocks. */

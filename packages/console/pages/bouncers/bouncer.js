@@ -26,6 +26,7 @@ export function stateOf({
   last_pull: pulled,
   last_stream: stream,
   refusal,
+  enforced,
   cannot_enforce: gap,
   depends_on_mode: mode,
 }) {
@@ -37,9 +38,11 @@ export function stateOf({
     const followed = Date.parse(stream) - Date.parse(first) >= PATIENCE;
     return followed ? { kind: 'bad', text: 'stopped', urgency: 3 } : { kind: '', text: 'silent', urgency: 0 };
   }
+  if (enforced?.verdict === 'different') return { kind: 'bad', text: 'different', urgency: 3 };
   if (gap !== null) return { kind: 'bad', text: 'incomplete', urgency: 2 };
   if (mode !== null) return { kind: 'warn', text: 'check mode', urgency: 1 };
-  return stream === null ? { kind: '', text: 'looks up', urgency: 0 } : { kind: 'good', text: 'active', urgency: 0 };
+  if (stream === null) return { kind: '', text: 'looks up', urgency: 0 };
+  return { kind: 'good', text: enforced?.verdict === 'same' ? 'verified' : 'active', urgency: 0 };
 }
 
 /** @param {Bouncer} bouncer */
@@ -53,7 +56,7 @@ export function State({ bouncer }) {
 
 /** @param {{ bouncer: Bouncer, names: Names, onClose: () => void }} props */
 export function BouncerDialog({ bouncer, names, onClose }) {
-  const { user_agent: agent, address, feed_id: feedId, refusal, usage_metrics_at: countedAt } = bouncer;
+  const { user_agent: agent, address, feed_id: feedId, refusal, enforced, usage_metrics_at: countedAt } = bouncer;
   const { cannot_enforce: gap, depends_on_mode: mode, left_out_networks: leftOut, left_out_addresses: addresses } = bouncer;
   const feed = names.feedOf(feedId);
   const usage = countsOf(bouncer.usage_metrics);
@@ -68,6 +71,11 @@ export function BouncerDialog({ bouncer, names, onClose }) {
         ['Address', html`<span class="mono">${address}</span>`],
         ['Feed', html`<a class="text" href=${linkToFeed(feed)}>${feed.name}</a>`],
         ['Entries', holds(bouncer)],
+        [
+          'Firewall',
+          enforced !== null &&
+            html`<span>${VERDICTS[enforced.verdict]} <${Ago} at=${enforced.at} />: ${counted(enforced.count, 'network')}</span>`,
+        ],
         ['Not sent', leftOut > 0 && `${counted(leftOut, 'network')} with ${counted(addresses, 'address', 'addresses')}`],
         ['First seen', dateTime(bouncer.first_seen)],
         ['Last fetch', bouncer.last_pull && dateTime(bouncer.last_pull)],
@@ -77,6 +85,9 @@ export function BouncerDialog({ bouncer, names, onClose }) {
     <//>
   `;
 }
+
+/** Of what the firewall has, as the client has read it back (SPEC D50.6). */
+const VERDICTS = { same: 'verified', different: 'different from its feed', unknown: 'reported' };
 
 /** @param {Bouncer} bouncer */
 function holds({ last_stream: at, decisions, networks, refusal }) {

@@ -198,7 +198,13 @@ function boxesOf(feed, action) {
       return clients.map((each) => ({
         id: `box ${idOf(feed)} ${each.kind} ${each.id ?? each.address} ${each.user_agent}`,
         title: each.key_name ?? each.address,
-        note: [does, each.refused !== null && refusedText(each.refused), each.stopped_at !== null && 'stopped', programOf(each)]
+        note: [
+          does,
+          each.refused !== null && refusedText(each.refused),
+          each.stopped_at !== null && 'stopped',
+          each.verified_at !== null && 'verified in its firewall',
+          programOf(each),
+        ]
           .filter(Boolean)
           .join(' · '),
         href:

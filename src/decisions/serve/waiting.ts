@@ -1,0 +1,214 @@
+/**
+ * Clients that wait for a change of their feed (SPEC D50.1 to D50.4). After a commit of any process the workspaces' revisions are read;
+ * where one has changed, the store is read and the content rebuilt once for all clients of a feed.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Clock } from '../../clock.ts';
+import { DECISIONS } from '../../feed/document.ts';
+import type { DocumentCache } from '../../feed/serve/cache.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import { inChunks } from '../../schedule/chunks.ts';
+import { type DecisionMark, markOf } from '../decisions.ts';
+import { type WaitingClient, type WaitingFeed, WaitingFeeds, type WaitingWorkspace } from './waiting-feeds.ts';
+
+/** Interval of the clock's work, ms. */
+const TICK = 50;
+/** Shortest interval between looks at the revisions, and between rebuilds of a workspace, ms. */
+const SHORTEST = 100;
+/** Longest interval between looks while anybody waits, ms: a commit may have been missed. */
+const LONGEST = 1_000;
+/** Additional pause of a workspace for each client answered, ms: the answers take the process's time. */
+const PER_CLIENT = 0.2;
+/** Clients answered in one turn of the event loop. */
+const AT_ONCE = 50;
+/** After which a feed is looked at as if it had been fetched, ms, if FEED_REBUILD_SECONDS is shorter. */
+const SHORTEST_FETCH = 5_000;
+
+export interface WaitingParts {
+  readonly documents: Pick<DocumentCache, 'find'>;
+  readonly store: Pick<StoreReads, 'revisions' | 'watchCommits'>;
+  readonly clock: Clock;
+  /** ms */
+  readonly interval: number;
+}
+
+export interface WaitRequest {
+  readonly workspaceId: string;
+  readonly feedId: string | null;
+  readonly keyId: string;
+  /** The version that the client has. */
+  readonly mark: DecisionMark;
+  /** ms, monotonic. */
+  readonly until: number;
+  /** Aborted if the client disconnects. */
+  readonly closed: AbortSignal;
+}
+
+export class Waiting {
+  readonly #parts: WaitingParts;
+  readonly #feeds = new WaitingFeeds();
+  #isDraining = false;
+  #stop: (() => void) | undefined;
+  /** ms, monotonic */
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #isLooking = false;
+  #isHinted = false;
+
+  constructor(parts: WaitingParts) {
+    this.#parts = parts;
+  }
+
+  /** Number of waiting clients. */
+  get size(): number {
+    return this.#feeds.size;
+  }
+
+  /**
+   * Resolves with true when the feed has changed, with false when the client must be answered: at the end of its time, while draining, or
+   * if it has disconnected. undefined: too many wait.
+   */
+  wait({ workspaceId, feedId, keyId, mark, until, closed }: WaitRequest): Promise<boolean> | undefined {
+    const now = this.#parts.clock.monotonic();
+    if (this.#isDraining || closed.aborted || now >= until) return Promise.resolve(false);
+    const feed = this.#feeds.feed(workspaceId, feedId, now);
+    if (feed.mark !== undefined && isNewer(feed.mark, mark)) return Promise.resolve(false);
+    // The version of an answer made just now: the others lack it.
+    if (!isSameMark(feed.mark, mark)) void this.#release([...feed.clients], true);
+    feed.mark = mark;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const client: WaitingClient = { keyId, feed, until, resolve };
+    if (!this.#feeds.add(client)) return undefined;
+    const leave = () => this.#feeds.release(client, false);
+    closed.addEventListener('abort', leave);
+    this.#start();
+    // Something may have changed since this client's version was made.
+    if (feed.clients.size === 1) this.#hint();
+    return promise.finally(() => closed.removeEventListener('abort', leave));
+  }
+
+  /** Answers all waiting clients, and every later one at once. */
+  drain(): void {
+    this.#isDraining = true;
+    this.#stop?.();
+    void this.#release(this.#feeds.all(), false);
+  }
+
+  /** In turns, because each answer takes its time. Returns the number of clients. */
+  async #release(clients: readonly WaitingClient[], mayWait: boolean): Promise<number> {
+    for (const some of inChunks(clients, AT_ONCE)) {
+      for (const client of some) this.#feeds.release(client, mayWait);
+      await turn();
+    }
+    return clients.length;
+  }
+
+  #start(): void {
+    if (this.#stop !== undefined) return;
+    const { store, clock } = this.#parts;
+    const unwatch = store.watchCommits(() => this.#hint());
+    let cancel = () => {};
+    this.#stop = () => {
+      this.#stop = undefined;
+      cancel();
+      unwatch();
+    };
+    const tick = () => {
+      cancel = clock.after(TICK, tick);
+      this.#tick();
+    };
+    tick();
+  }
+
+  #hint(): void {
+    this.#isHinted = true;
+    void this.#look(SHORTEST);
+  }
+
+  #tick(): void {
+    const now = this.#parts.clock.monotonic();
+    void this.#release(this.#feeds.expire(now), false);
+    if (this.#feeds.isEmpty) {
+      this.#stop?.();
+      return;
+    }
+    void this.#look(this.#isHinted ? SHORTEST : LONGEST);
+    this.#refreshDue();
+  }
+
+  /** Reads the revisions, unless that was less than `interval` ms ago. */
+  async #look(interval: number): Promise<void> {
+    const { store, clock } = this.#parts;
+    if (this.#isLooking || clock.monotonic() < this.#lookedAt + interval) return;
+    this.#isLooking = true;
+    this.#isHinted = false;
+    this.#lookedAt = clock.monotonic();
+    try {
+      const revisions = await store.revisions(this.#feeds.workspaceIds());
+      for (const [id, revision] of revisions) this.#feeds.seen(id, revision);
+      this.#refreshDue();
+    } catch {
+      // The next look tries again; polls report a store that is down.
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  #refreshDue(): void {
+    const now = this.#parts.clock.monotonic();
+    for (const workspace of this.#feeds.workspaces()) {
+      if (workspace.isRefreshing || now < workspace.notBefore) continue;
+      const due = [...workspace.feeds.values()].filter((feed) => this.#isDue(workspace, feed, now));
+      if (due.length > 0) void this.#refresh(workspace, due);
+    }
+  }
+
+  #isDue({ revision }: WaitingWorkspace, feed: WaitingFeed, now: number): boolean {
+    if (feed.clients.size === 0) return false;
+    const isChanged = revision !== undefined && feed.revision !== revision;
+    return isChanged || this.#parts.clock.now() >= feed.nextExpiry * 1000 || now >= feed.fetchedAt + this.#fetchEvery;
+  }
+
+  get #fetchEvery(): number {
+    return Math.max(SHORTEST_FETCH, this.#parts.interval);
+  }
+
+  /** Feed by feed: a workspace takes one turn of the feed thread at a time, and half of the time at most. */
+  async #refresh(workspace: WaitingWorkspace, due: readonly WaitingFeed[]): Promise<void> {
+    const { clock } = this.#parts;
+    const begun = clock.monotonic();
+    let pause = 0;
+    workspace.isRefreshing = true;
+    for (const feed of due) pause += await this.#refreshFeed(workspace, feed);
+    workspace.isRefreshing = false;
+    const now = clock.monotonic();
+    workspace.notBefore = Math.max(begun + SHORTEST, now + (now - begun), now + pause);
+  }
+
+  /** Returns the pause that it causes, ms. */
+  async #refreshFeed(workspace: WaitingWorkspace, feed: WaitingFeed): Promise<number> {
+    const { documents, clock } = this.#parts;
+    const { revision } = workspace;
+    const isUrgent = feed.revision !== revision;
+    feed.fetchedAt = clock.monotonic();
+    const query = { workspaceId: workspace.id, list: feed.feedId, variant: DECISIONS, boundTo: feed.feedId };
+    try {
+      const found = await documents.find(query, false, isUrgent);
+      feed.revision = revision;
+      if (found.kind !== 'document') return PER_CLIENT * (await this.#release([...feed.clients], true));
+      feed.nextExpiry = found.facts.nextExpiry;
+      const mark = markOf(found.hash);
+      if (feed.mark?.builder === mark.builder && !isNewer(mark, feed.mark)) return 0;
+      feed.mark = mark;
+      return PER_CLIENT * (await this.#release([...feed.clients], true));
+    } catch {
+      // The document cache has reported it.
+      return LONGEST;
+    }
+  }
+}
+
+/** Of one log: the versions of another one, as after a restart, are not comparable. */
+const isNewer = (mark: DecisionMark, than: DecisionMark): boolean => mark.builder === than.builder && mark.version > than.version;
+
+export const isSameMark = (one: DecisionMark | null | undefined, other: DecisionMark): boolean =>
+  one?.builder === other.builder && one.version === other.version;
