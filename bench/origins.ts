@@ -22,19 +22,19 @@ await fillStore(dir, [
 const weir = await startWeir(settings);
 const inWorkspace = ['--workspace', 'default'];
 
-interface Told {
+interface Reply {
   readonly new: readonly unknown[];
   readonly deleted: readonly unknown[];
 }
 
 /** Pulls until something is told, at most so many times; what was told, and the seconds of CPU, time and megabytes of all of it. */
-async function pull(key: string, query: string, isEnough: (told: Told) => boolean) {
+async function pull(key: string, query: string, isEnough: (told: Reply) => boolean) {
   const [cpu, begun] = [cpuSeconds(weir.pid), performance.now()];
   for (let tries = 0; ; tries += 1) {
     const response = await fetch(`${weir.url}/v1/decisions/stream${query}`, { headers: { 'x-api-key': key, 'user-agent': 'bench/1' } });
     if (response.status !== 200) throw new Error(`a pull was answered with ${response.status}`);
     const text = await response.text();
-    const told = JSON.parse(text) as Told;
+    const told = JSON.parse(text) as Reply;
     if (isEnough(told) || tries === 20) {
       const seconds = (performance.now() - begun) / 1000;
       return { told: told.new.length + told.deleted.length, cpu: cpuSeconds(weir.pid) - cpu, seconds, megabytes: text.length / 1e6 };

@@ -37,17 +37,17 @@ const weir = await startWeir({
 });
 const headers = { authorization: `Bearer ${KEY}` };
 
-interface Told {
+interface Reply {
   readonly id: string;
   readonly state: string;
   readonly reason: string | null;
   readonly plan: { readonly added: number; readonly removed: number; readonly unchanged: number } | null;
 }
-async function ask(path: string, body?: string): Promise<Told> {
+async function ask(path: string, body?: string): Promise<Reply> {
   const asked = body === undefined ? {} : { method: 'POST', body };
   const response = await fetch(`${weir.url}/v1/manage/replacements${path}`, { headers, ...asked });
   if (!response.ok) throw new Error(`${path} was answered with ${response.status}: ${await response.text()}`);
-  return (await response.json()) as Told;
+  return (await response.json()) as Reply;
 }
 async function feed(): Promise<string> {
   const response = await fetch(`${weir.url}/v1/threat/feeds`, { headers });
@@ -60,7 +60,7 @@ const lineOf = (n: number, i: number) =>
   `${JSON.stringify({ place: `line ${i + 1}`, value: address(n), action: 'block', expires_in: 604_800 })}\n`;
 
 /** Makes the list equal to the lines from the n-th on; ms and seconds of the processor until each step was done. */
-async function replace(from: number): Promise<{ readonly ms: number[]; readonly cpu: number[]; readonly told: Told }> {
+async function replace(from: number): Promise<{ readonly ms: number[]; readonly cpu: number[]; readonly told: Reply }> {
   const parts = Array.from({ length: Math.ceil(LINES / SLICE) }, (_, part) =>
     Array.from({ length: Math.min(SLICE, LINES - part * SLICE) }, (_, i) => lineOf(from + part * SLICE + i, part * SLICE + i)).join(''),
   );

@@ -40,17 +40,17 @@ let weir = await startWeir({ ...settings, FEED_REBUILD_SECONDS: '0' });
 const server = await listServer();
 const headers = { authorization: `Bearer ${KEY}` };
 
-interface Told {
+interface Reply {
   readonly id: string;
   readonly entries: number;
   readonly asked: string | null;
   readonly confirmed_at: string | null;
 }
-async function ask(path: string, body?: object): Promise<Told> {
+async function ask(path: string, body?: object): Promise<Reply> {
   const asked = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
   const response = await fetch(`${weir.url}/v1/manage${path}`, { headers, ...asked });
   if (!response.ok) throw new Error(`${path} was answered with ${response.status}: ${await response.text()}`);
-  return (await response.json()) as Told;
+  return (await response.json()) as Reply;
 }
 let tag = '';
 /** A feed as a firewall reads it; undefined where it has not changed since it was read last. */

@@ -20,7 +20,7 @@ const IN_PROCESS = [
   'test/simulation/*.test.ts',
   'packages/*/test/*.test.ts',
   'test/geo/*.test.ts',
-  'test/docs/{docs,expressions,growth,kubernetes,module-state,monitoring,release,sizes,sources,spec,words}.test.ts',
+  'test/docs/{compatibility,docs,expressions,growth,kubernetes,module-state,monitoring,release,sizes,sources,spec,words}.test.ts',
   'test/console/words.test.ts',
 ];
 const ALL = ['{src,packages}/**/*.test.ts', 'test/**/*.test.ts'];

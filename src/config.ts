@@ -55,8 +55,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       config[name] = parse(value);
     } catch (error) {
       // JSON makes the CR of a Windows file visible.
-      const shown = SECRETS.includes(name as keyof Config) ? '' : `, not ${JSON.stringify(value)}`;
-      faults.push(`${variable} ${(error as Error).message}${shown}`);
+      const quoted = SECRETS.includes(name as keyof Config) ? '' : `, not ${JSON.stringify(value)}`;
+      faults.push(`${variable} ${(error as Error).message}${quoted}`);
     }
   }
   const isSet = (name: keyof Config) => !['', 'off', undefined].includes(environment[SETTINGS[name].variable]);

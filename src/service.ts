@@ -30,6 +30,8 @@ import { watchAppends } from './stream/append-watch.ts';
 export interface ServiceOptions {
   readonly stdout: NodeJS.WritableStream;
   readonly writer?: WaitingThread<WriterData> | undefined;
+  /** Descriptor of a listening socket, instead of HOST and PORT. */
+  readonly socket?: number | undefined;
 }
 
 export interface Service {
@@ -59,7 +61,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   }
 }
 
-async function start(common: Common, { stdout, writer }: ServiceOptions, close: () => Promise<void>): Promise<Service> {
+async function start(common: Common, { stdout, writer, socket }: ServiceOptions, close: () => Promise<void>): Promise<Service> {
   const { config, logger, log } = common;
   const stopping = new AbortController();
   const draining = () => stopping.signal.aborted;
@@ -108,7 +110,7 @@ async function start(common: Common, { stdout, writer }: ServiceOptions, close: 
     tracer: base.tracing,
     logger,
   });
-  const serving = { app, metrics, draining, stdout };
+  const serving = { app, metrics, draining, stdout, socket };
   const url = await listen(base, serving);
   address.resolve(url);
   announce(base, seen, ownStatus, serving);

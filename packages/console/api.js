@@ -1,7 +1,7 @@
 /** Storage key: a tab's workspace in the session storage, the last choice in the local storage. */
 const CHOSEN = 'weir-workspace';
 
-/** Sent with every request, so that no change reaches another workspace. @type {string | null} */
+/** Sent with every request: no change reaches another workspace. @type {string | null} */
 let workspace = sessionStorage.getItem(CHOSEN) ?? localStorage.getItem(CHOSEN);
 
 /**
@@ -33,11 +33,11 @@ export class ApiError extends Error {
 
 /** Cached answers by address with their ETag. */
 /** @type {Map<string, { tag: string, answer: ApiAnswer }>} */
-const held = new Map();
-const HELD = 100;
+const cached = new Map();
+const MOST_CACHED = 100;
 
 export function forgetAnswers() {
-  held.clear();
+  cached.clear();
   early.clear();
 }
 
@@ -50,7 +50,7 @@ export const signedIn = (is) => {
 };
 
 /** Delay between two polls of an asynchronous operation, ms. */
-const LATE = 1000;
+const POLL_DELAY = 1000;
 
 /**
  * Rejects with an ApiError for status 400 and above; a 401 opens the sign-in form.
@@ -64,7 +64,7 @@ export async function ask(path, { method = 'GET', body, ifMatch, once, signal } 
   if (ifMatch !== undefined) headers.set('If-Match', ifMatch);
   if (once !== undefined) headers.set('Idempotency-Key', once);
   const place = `${workspace} ${path}`;
-  const before = method === 'GET' ? held.get(place) : undefined;
+  const before = method === 'GET' ? cached.get(place) : undefined;
   if (before !== undefined) headers.set('If-None-Match', before.tag);
   const payload = body === undefined || typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body);
   const request = () =>
@@ -79,16 +79,16 @@ export async function ask(path, { method = 'GET', body, ifMatch, once, signal } 
   const json = await response.json().catch(() => undefined);
   // An asynchronous operation: poll until its answer is ready.
   if (response.status === 202 && json?.answer !== undefined) {
-    await new Promise((resolve) => setTimeout(resolve, LATE));
+    await new Promise((resolve) => setTimeout(resolve, POLL_DELAY));
     return ask(manage(`/answers/${json.answer}`), signal && { signal });
   }
   if (response.ok) {
     const tag = response.headers.get('ETag');
     const answer = { status: response.status, body: json, tag, location: response.headers.get('Location') };
-    held.delete(place);
+    cached.delete(place);
     // A strong tag names the edited state only, so it cannot validate the whole answer.
-    if (method === 'GET' && tag?.startsWith('W/')) held.set(place, { tag, answer });
-    if (held.size > HELD) held.delete(/** @type {string} */ (held.keys().next().value));
+    if (method === 'GET' && tag?.startsWith('W/')) cached.set(place, { tag, answer });
+    if (cached.size > MOST_CACHED) cached.delete(/** @type {string} */ (cached.keys().next().value));
     return answer;
   }
   if (response.status === 401 && path !== '/console/session') {

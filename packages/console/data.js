@@ -25,7 +25,7 @@ export function noteRead(name, error) {
 }
 
 let askedAgain = 0;
-/** Repeats failed reads as soon as another read succeeds, so that the banner disappears early. */
+/** Repeats failed reads as soon as another read succeeds, to remove the banner early. */
 function askAgain() {
   if (Date.now() - askedAgain < POLL) return;
   askedAgain = Date.now();
@@ -38,7 +38,7 @@ export const forgetRead = (name) => failing.delete(name);
 /** Whether the service is unavailable, rather than refusing the request. @param {Error} error */
 export const isUnavailable = (error) => error instanceof ApiError && (error.status === 0 || error.status >= 500);
 
-const KEPT = 200;
+const MOST_KNOWN = 200;
 
 /**
  * The JSON answer of an address, polled while the component is mounted. Renders only on change.
@@ -50,7 +50,7 @@ export const useLive = (address, options) => useLiveWork(address, async () => (a
 
 /**
  * `useLive` for work of several requests.
- * @param {string | null} name Says what is read: another name, another read.
+ * @param {string | null} name Identifies the read.
  * @param {() => Promise<any>} work
  * @param {{ every?: number }} [options]
  * @returns {Live<any>}
@@ -129,7 +129,7 @@ function initial(name) {
 function remember(name, text) {
   known.delete(name);
   known.set(name, text);
-  if (known.size > KEPT) known.delete(/** @type {string} */ (known.keys().next().value));
+  if (known.size > MOST_KNOWN) known.delete(/** @type {string} */ (known.keys().next().value));
 }
 
 export function forgetData() {

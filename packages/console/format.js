@@ -53,12 +53,12 @@ export function duration(ms) {
   const largest = UNITS.findIndex(([, length]) => ms >= length);
   if (largest < 0) return '0 s';
   const [unit, length] = UNITS[largest];
-  const whole = Math.floor(ms / length);
+  const amount = Math.floor(ms / length);
   const smaller = UNITS[largest + 1];
-  const rest = smaller === undefined ? 0 : Math.floor((ms - whole * length) / smaller[1]);
-  return rest === 0 || (unit === 'd' && whole > 9) || (unit === 'y' && whole > 9)
-    ? `${whole} ${unit}`
-    : `${whole} ${unit} ${rest} ${smaller?.[0]}`;
+  const rest = smaller === undefined ? 0 : Math.floor((ms - amount * length) / smaller[1]);
+  return rest === 0 || (unit === 'd' && amount > 9) || (unit === 'y' && amount > 9)
+    ? `${amount} ${unit}`
+    : `${amount} ${unit} ${rest} ${smaller?.[0]}`;
 }
 
 /** `5 min ago` @param {number} at ms @param {number} now ms */
@@ -75,3 +75,12 @@ export function size(bytes) {
   const step = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10));
   return `${step === 0 ? bytes : (bytes / 1024 ** step).toFixed(1)} ${units[step]}`;
 }
+
+const SECONDS = { h: 3600, d: 86_400 };
+/** Choices of durations such as `7d`, as numbers of seconds. @param {string[]} texts @returns {Option[]} */
+export const durations = (...texts) =>
+  texts.map((text) => {
+    const number = Number.parseInt(text, 10);
+    const unit = /** @type {keyof typeof SECONDS} */ (text.at(-1));
+    return { value: String(number * SECONDS[unit]), label: number === 365 ? '1 year' : counted(number, unit === 'h' ? 'hour' : 'day') };
+  });

@@ -4,7 +4,7 @@ import { forgetRead, noteRead, POLL } from './data.js';
 
 /** Items read beyond the visible ones: a fast scroll passes about this many while a page loads. */
 const AHEAD = 2000;
-/** Size of the first page, small so that it arrives early. */
+/** Size of the first page, small, to arrive early. */
 const FIRST = 100;
 /** Requests per page refresh. */
 const MOST_READS = 5;

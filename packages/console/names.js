@@ -21,7 +21,7 @@ export function useNames(session) {
     const lists = value?.lists ?? [];
     const named = new Map(lists.map(({ id, name }) => [id, name]));
     const feeds = new Map((value?.feeds ?? []).map(({ id, name }) => [id, name]));
-    const gone = (id, what) => (id && value !== undefined ? what : '');
+    const deleted = (id, what) => (id && value !== undefined ? what : '');
     return {
       lists,
       keys: [...new Set((value?.keys ?? []).flatMap(({ name }) => name ?? []))],
@@ -29,9 +29,9 @@ export function useNames(session) {
         if (id === null) return { kind: 'workspace', id: '', name: 'the whole workspace' };
         return feeds.has(id)
           ? { kind: 'composed', id, name: feeds.get(id) }
-          : { kind: 'list', id, name: named.get(id) ?? gone(id, 'a deleted feed') };
+          : { kind: 'list', id, name: named.get(id) ?? deleted(id, 'a deleted feed') };
       },
-      listName: (id) => named.get(id ?? '') ?? gone(id, 'a deleted list'),
+      listName: (id) => named.get(id ?? '') ?? deleted(id, 'a deleted list'),
     };
   }, [value]);
 }

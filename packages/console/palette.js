@@ -112,13 +112,13 @@ export async function find(text, session) {
   const wanted = text.trim().toLowerCase();
   if (wanted === '') return recent();
   const asked = targetsOf(text).flatMap((each) => ('target' in each ? [each.target] : []));
-  const whole = asked.length === 0 ? [] : [{ kind: 'Look up', label: asked.join(', '), href: lookup(asked.join(' ')) }];
+  const exact = asked.length === 0 ? [] : [{ kind: 'Look up', label: asked.join(', '), href: lookup(asked.join(' ')) }];
   const words = wanted.split(/\s+/);
   const [known, found] = await Promise.all([named(session), inRules(text.trim())]);
   const matching = [
     ...[...fixed(session), ...known].filter(({ kind, label, note = '' }) => {
-      const shown = `${kind} ${label} ${note}`.toLowerCase();
-      return words.every((word) => shown.includes(word));
+      const entry = `${kind} ${label} ${note}`.toLowerCase();
+      return words.every((word) => entry.includes(word));
     }),
     ...found,
   ];
@@ -134,7 +134,7 @@ export async function find(text, session) {
   const beyond =
     asked.length === 0 ? [{ kind: 'Rules', label: `with the reason “${text.trim()}”`, href: rulesWith({ reason: text.trim() }) }] : [];
   // Two letters may be a country code or the beginning of a name.
-  return (isPage ? [...few, ...whole, ...beyond] : [...whole, ...few, ...beyond]).slice(0, MOST);
+  return (isPage ? [...few, ...exact, ...beyond] : [...exact, ...few, ...beyond]).slice(0, MOST);
 }
 
 /** @param {PaletteEntry} entry @param {string} wanted */

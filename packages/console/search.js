@@ -34,20 +34,20 @@ export function Search({ place, session }) {
   }, []);
   useEffect(() => {
     if (!isOpen) return;
-    let gone = false;
+    let isStale = false;
     const timer = setTimeout(() => {
       const found = palette().then(({ find }) => find(text === lookedUp ? '' : text, session));
       // A failed load finds nothing; the shell shows an unavailable service.
       void found
         .catch(() => [])
         .then((found) => {
-          if (gone) return;
+          if (isStale) return;
           setEntries(found);
           setChosen(0);
         });
     }, REST);
     return () => {
-      gone = true;
+      isStale = true;
       clearTimeout(timer);
     };
   }, [text, isOpen]);

@@ -1,5 +1,6 @@
 import { ask, showWorkspace, signedIn } from './api.js';
 import { forgetData } from './data.js';
+import { IMPLIED } from './tables.js';
 
 const ADDRESS = '/console/session';
 
@@ -44,8 +45,5 @@ export function switchWorkspace(id) {
   location.assign('/console/');
 }
 
-/** @type {Record<string, string[]>} */
-const INCLUDED = { manage: ['rules:read', 'rules:write'], 'rules:write': ['rules:read'] };
-
 /** Only decides what to offer; the service checks again. @param {Session} session @param {string} permission */
-export const may = ({ permissions }, permission) => permissions.some((held) => held === permission || INCLUDED[held]?.includes(permission));
+export const may = ({ permissions }, permission) => permissions.some((own) => own === permission || IMPLIED[own]?.includes(permission));

@@ -19,17 +19,17 @@ const BRAND = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel=i
 export function Shell({ session }) {
   const place = usePlace();
   const [isMenuOpen, setMenuOpen] = useState(false);
-  const { value: who } = useLive(manage('/whoami'), { every: 300_000 });
+  const { value: caller } = useLive(manage('/whoami'), { every: 300_000 });
   const found = pageOf(place);
   const main = useRef(/** @type {HTMLElement | null} */ (null));
-  const shown = useRef(place.path);
+  const lastPath = useRef(place.path);
 
   useEffect(() => {
     setMenuOpen(false);
     document.title = found === undefined ? 'weir' : `${found.page.title} · weir`;
     // Screen readers announce the new page and Tab continues in it; on the first page the skip link comes first.
-    if (shown.current !== place.path) main.current?.focus();
-    shown.current = place.path;
+    if (lastPath.current !== place.path) main.current?.focus();
+    lastPath.current = place.path;
   }, [place.path]);
 
   useEffect(() => {
@@ -55,13 +55,13 @@ export function Shell({ session }) {
       main.current?.focus();
     }}>Skip to content</a>
     <div class="shell" data-menu=${isMenuOpen ? 'open' : 'closed'} onClick=${closeMenu}>
-      <${Side} session=${session} path=${found?.page.path} workspace=${who?.workspace.name} />
+      <${Side} session=${session} path=${found?.page.path} workspace=${caller?.workspace.name} />
       <header class="bar">
         <button class="button quiet icon menu-button" aria-label="Menu" aria-expanded=${isMenuOpen} onClick=${() => setMenuOpen(!isMenuOpen)}>
           <${Icon} name="menu" />
         </button>
         <${Search} place=${place} session=${session} />
-        <div class="bar-end">${found !== undefined && html`<${Help} page=${found.page} />`}<${Who} session=${session} workspace=${who?.workspace.name} /></div>
+        <div class="bar-end">${found !== undefined && html`<${Help} page=${found.page} />`}<${Account} session=${session} workspace=${caller?.workspace.name} /></div>
       </header>
       <main class="page" id="main" ref=${main} tabindex="-1">
         <${Trouble} />
@@ -123,7 +123,7 @@ function Side({ session, path, workspace }) {
 }
 
 /** @param {{ session: Session, workspace: string | undefined }} props */
-function Who({ session, workspace }) {
+function Account({ session, workspace }) {
   const [theme, setTheme] = useState(currentTheme);
   const { busy, run } = useWork();
   useEffect(() => {
@@ -142,13 +142,13 @@ function Who({ session, workspace }) {
 }
 
 /** @param {{ session: Session, workspace: string | undefined }} props */
-const Where = ({ session: { workspaces, workspace_id: shown }, workspace }) =>
+const Where = ({ session: { workspaces, workspace_id: current }, workspace }) =>
   workspaces.length < 2
     ? html`<p class="side-foot">Workspace <bdi>${workspace ?? '…'}</bdi></p>`
     : html`
       <div class="side-foot">
         <select class="input" aria-label="Workspace" onChange=${(event) => switchWorkspace(event.target.value)}>
-          ${workspaces.map(({ id, name, role }) => html`<option key=${id} value=${id} selected=${id === shown}>${name} (${role})</option>`)}
+          ${workspaces.map(({ id, name, role }) => html`<option key=${id} value=${id} selected=${id === current}>${name} (${role})</option>`)}
         </select>
       </div>
     `;

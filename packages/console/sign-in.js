@@ -19,7 +19,7 @@ export function SignIn({ waysIn: known, onSignIn }) {
     // After a session ended the ways to sign in are not known yet.
     if (waysIn === undefined)
       readSession().then(
-        ({ sign_in: told }) => setWaysIn(told ?? ONLY_KEYS),
+        ({ sign_in: ways }) => setWaysIn(ways ?? ONLY_KEYS),
         () => setWaysIn(ONLY_KEYS),
       );
   }, []);
@@ -44,14 +44,14 @@ export function SignIn({ waysIn: known, onSignIn }) {
 }
 
 /**
- * Over a page whose session ended, so that typed text survives.
+ * Over a page whose session ended: typed text survives.
  * @param {{ onSignIn: (session: Session) => void }} props
  */
 export function SignInAgain({ onSignIn }) {
   const [waysIn, setWaysIn] = useState(/** @type {WaysIn | undefined} */ (undefined));
   useEffect(() => {
     readSession().then(
-      ({ sign_in: told }) => setWaysIn(told ?? ONLY_KEYS),
+      ({ sign_in: ways }) => setWaysIn(ways ?? ONLY_KEYS),
       () => setWaysIn(ONLY_KEYS),
     );
     // Signing in from another tab continues here.

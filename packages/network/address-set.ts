@@ -11,11 +11,13 @@ export interface AddressSet {
 
 export function addressSet(networks: Iterable<Network>): AddressSet {
   const set = { v4: new V4Ranges(), v6: new V6Ranges() };
-  for (const network of networks) {
-    if (network.family === 4) set.v4.pushNetwork(network.address, network.prefix);
-    else set.v6.pushNetwork(network.address, 0, network.prefix);
-  }
+  for (const network of networks) pushNetwork(set, network);
   return set;
+}
+
+export function pushNetwork(set: AddressSet, network: Network): void {
+  if (network.family === 4) set.v4.pushNetwork(network.address, network.prefix);
+  else set.v6.pushNetwork(network.address, 0, network.prefix);
 }
 
 export function pushNetworks(set: AddressSet, { v4, v6 }: { readonly v4: CidrsV4; readonly v6: CidrsV6 }): void {

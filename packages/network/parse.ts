@@ -11,7 +11,7 @@ const reading = newReading();
 
 /**
  * Parses an address or a network strictly: no blanks, zone ids or netmasks, and no leading zeros in octets and prefix lengths
- * (D3). Clears host bits; IPv4-mapped IPv6 becomes IPv4, and is a fault with a prefix length below 104 (D41.1). Returns the fault in words when the text is not a network.
+ * (D3). Clears host bits; IPv4-mapped IPv6 becomes IPv4, and is a fault with a prefix length from 96 to 103 (D41.1). Returns the fault in words when the text is not a network.
  */
 export function parseNetwork(text: string): Network | string {
   if (text.length > MAX_TEXT) return 'is too long for an IP address or network';

@@ -30,7 +30,6 @@ export function readNetwork(text: DataView, at: number, end: number, into: Readi
   const next = readAddress(text, at, end, into);
   if (typeof next === 'string') return next;
   const { family, words } = into;
-  const mapped = family === 6 && isMapped(words);
   let last: number | string = next;
   if (next < end && text.getUint8(next) === SLASH) {
     last = readPrefix(text, next + 1, end, family === 4 ? 32 : 128, into);
@@ -38,8 +37,8 @@ export function readNetwork(text: DataView, at: number, end: number, into: Readi
     if (family === 4) words[3] = firstAddressV4(words[3], into.prefix);
     else maskHostBits(words, 0, into.prefix);
   }
-  if (mapped) {
-    // A shorter one is hardly meant for IPv6: `::ffff:198.51.100.0/24`.
+  // The last bit of its first 96 is set: the prefix is no shorter.
+  if (family === 6 && isMapped(words)) {
     if (into.prefix < WIDEST_MAPPED) return WIDE_MAPPED;
     into.family = 4;
     into.prefix -= 96;

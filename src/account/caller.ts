@@ -1,7 +1,7 @@
 import type { GuardRails } from './guard-rails.ts';
-import type { Subscription } from './organization.ts';
 import type { Permission } from './permission.ts';
 import type { SampleInfo } from './sample.ts';
+import type { Subscription } from './workspace.ts';
 
 /** An authenticated caller: usually an API key with its workspace and organization (spec 5). */
 export interface Caller {

@@ -72,7 +72,7 @@ export interface DeviceState extends DeviceName, Pulls {
 
 export const MOST_DOCUMENTS = 16;
 /** A refusal expires if the device polls for this long without another, ms. */
-const REFUSED_LATELY = 3_600_000;
+const RECENT_REFUSAL = 3_600_000;
 /** Intervals needed for a usual one, and their maximum weight: older intervals fade. */
 const USUAL = 4;
 const MOST_COUNTED = 64;
@@ -158,7 +158,7 @@ function standingRefusals(
 ): readonly DeviceRefusal[] {
   if (refusals.length === 0) return refusals;
   const standing = refusals.filter(
-    (refusal) => refusal.at > lastPull - REFUSED_LATELY && !documents.some((document) => endsRefusal(document, refusal)),
+    (refusal) => refusal.at > lastPull - RECENT_REFUSAL && !documents.some((document) => endsRefusal(document, refusal)),
   );
   return [...Map.groupBy(standing, (each) => `${documentKey(each)} ${each.status}`).values()]
     .map(([first, ...others]) => others.reduce(joinedRefusal, first!))

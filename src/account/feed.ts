@@ -43,13 +43,13 @@ const MAKING_SETTINGS: Readonly<Record<MakingSetting, ListSetting>> = {
     value: 'count',
     least: 1,
     most: 1000,
-    help: 'number of independent lists that must contain a blocked network',
+    help: 'number of independent lists that must contain an address to block it',
   },
   fit: {
     field: 'fit',
     value: 'what',
     words: FITS,
-    help: 'how to trim a feed over its cap: none (413), lists (last lists first), sources (networks on fewest lists first)',
+    help: 'what to leave out of a feed over its limit: none (HTTP 413), lists (the last ones first), sources (require more lists to agree)',
   },
 };
 

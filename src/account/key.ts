@@ -109,6 +109,6 @@ export const SAFE_KEY_LENGTH = 24;
 
 /** What is stored of a key text: SHA-256, and a recognizable prefix unless the text is short. */
 export function keyParts(text: string): { hash: Uint8Array; prefix: string } {
-  const shown = text.length < SAFE_KEY_LENGTH ? 0 : text.startsWith('weir_') ? 9 : 4;
-  return { hash: createHash('sha256').update(text).digest(), prefix: text.slice(0, shown) };
+  const visible = text.length < SAFE_KEY_LENGTH ? 0 : text.startsWith('weir_') ? 9 : 4;
+  return { hash: createHash('sha256').update(text).digest(), prefix: text.slice(0, visible) };
 }

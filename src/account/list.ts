@@ -1,5 +1,5 @@
 import { FORMAT_ALIASES, FORMAT_NAMES } from '../feed/formats/table.ts';
-import { FAMILIES } from '../feed/variant.ts';
+import { DEFAULT_ENTRY_LIMIT, FAMILIES } from '../feed/variant.ts';
 import { ACCESS_ACTIONS, type AccessAction, LEVELS, type Level } from '../rule.ts';
 import { HOST_STYLES, type HostStyle, TARGET_NAMES, type TargetName } from './target.ts';
 
@@ -48,7 +48,7 @@ const level = { value: 'level', words: LEVELS, help: LEVELS.join(', ') };
 
 /** A new setting needs a row here, a member above and a column in a migration. */
 export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = {
-  description: { field: 'description', value: 'text', longest: 2048, help: 'header text in formats with a header' },
+  description: { field: 'description', value: 'text', longest: 2048, help: 'shown in the header of the format commented' },
   format: {
     field: 'format',
     value: 'format',
@@ -58,7 +58,13 @@ export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = 
   },
   family: { field: 'family', value: 'family', words: FAMILIES, help: FAMILIES.join(', ') },
   action: { field: 'action', value: 'action', words: ACCESS_ACTIONS, help: ACCESS_ACTIONS.join(' or ') },
-  maxEntries: { field: 'max_entries', value: 'count', least: 1, most: 4_000_000, help: 'entry cap of the feed' },
+  maxEntries: {
+    field: 'max_entries',
+    value: 'count',
+    least: 1,
+    most: 4_000_000,
+    help: `limit of the feed; default: that of its device, else ${DEFAULT_ENTRY_LIMIT.toLocaleString('en')}`,
+  },
   confidence: { field: 'confidence', ...level },
   severity: { field: 'severity', ...level },
   subtractAllow: {
@@ -72,25 +78,25 @@ export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = 
     value: 'count',
     least: 1,
     most: 65_536,
-    help: 'for bouncers that accept single addresses only: largest network to expand, in addresses; larger ones are omitted',
+    help: 'for bouncers that accept only single addresses: size of the largest network to split into addresses; larger ones are left out',
   },
   target: {
     field: 'target',
     value: 'device',
     words: TARGET_NAMES,
-    help: 'device that enforces the feed; sets the defaults of other settings (weir target ls)',
+    help: 'device that enforces the feed; sets the defaults of format, family, address style and entry limit',
   },
   hostStyle: {
     field: 'host_style',
     value: 'style',
     words: HOST_STYLES,
-    help: 'bare: plain and commented list single addresses without prefix length, also those of larger networks',
+    help: 'bare: plain and commented write single addresses without a prefix length, and networks address by address',
   },
   origins: {
     field: 'origins',
     value: 'what',
     words: ORIGINS,
-    help: 'lists: bouncers receive the list of each network and count by list',
+    help: 'lists: bouncers get the list of each network and count by list',
   },
 };
 
@@ -106,7 +112,7 @@ export const settingsJson = (settings: ListSettings): Record<string, string | nu
 
 export const listState = ({ name, ...settings }: ListSettings & Pick<AccessList, 'name'>) => ({ name, ...settingsJson(settings) });
 
-export const textFault = (text: string, longest: number): string | null =>
+const textFault = (text: string, longest: number): string | null =>
   [...text].length > longest ? `can have at most ${longest} characters` : null;
 
 export const settingFaults = (settings: ListSettings): [field: string, fault: string][] =>
@@ -131,10 +137,10 @@ export interface AccessList extends ListSettings {
 
 export type SavedList = Omit<AccessList, 'workspaceId' | 'revision' | 'sourceId'>;
 
-const SHOWN_IDS = 20;
+const NAMED_IDS = 20;
 
 export function idsText(lists: readonly { readonly id: string }[]): string {
-  const ids = lists.slice(0, SHOWN_IDS).map(({ id }) => id);
+  const ids = lists.slice(0, NAMED_IDS).map(({ id }) => id);
   const rest = lists.length - ids.length;
   return ids.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }

@@ -10,7 +10,7 @@ export const NAME_RULE = `1 to ${MOST} characters, none of them a control charac
 export const nameFault = (name: string): string | null => faultOf(name, UNSEEN);
 
 /** For an existing name: older versions allowed invisible characters. */
-export const keptNameFault = (name: string): string | null => faultOf(name, /\p{Cc}/u);
+export const existingNameFault = (name: string): string | null => faultOf(name, /\p{Cc}/u);
 
 function faultOf(name: string, refused: RegExp): string | null {
   const length = [...name].length;

@@ -12,5 +12,11 @@ export const ROLES: Readonly<Record<RoleName, readonly Permission[]>> = {
   admin: PERMISSIONS,
 };
 
+export const ROLE_LABELS: Readonly<Record<RoleName, string>> = {
+  viewer: 'Viewer: sees everything, changes nothing',
+  operator: 'Operator: blocks, allows, undoes',
+  admin: 'Admin: everything',
+};
+
 export const roleOf = (permissions: readonly Permission[]): RoleName | null =>
   ROLE_NAMES.find((role) => PERMISSIONS.every((each) => allows(ROLES[role], each) === allows(permissions, each))) ?? null;

@@ -20,7 +20,7 @@ export const sourceSettingsJson = ({ url, purpose, every, reading, guards, crede
 export type SourcePatch = Partial<SourceSettings>;
 
 /** Whether the change invalidates what is known of the content. */
-export const isReadAnew = ({ url, purpose, reading, guards, credential }: SourcePatch): boolean =>
+export const invalidatesContent = ({ url, purpose, reading, guards, credential }: SourcePatch): boolean =>
   [url, purpose, reading, guards, credential].some((each) => each !== undefined);
 
 /** For `weir export` and `weir import`; without its secret. */

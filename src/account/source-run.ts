@@ -28,4 +28,4 @@ export interface SourceRun {
   readonly text: string;
 }
 
-export const RUNS_KEPT = 20;
+export const STORED_RUNS = 20;

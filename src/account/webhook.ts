@@ -31,7 +31,7 @@ export const FAILING_TRIES = 5;
  * Why a webhook cannot keep its secret with changed settings, or undefined (SPEC D47.1): another origin or style would use it differently;
  * PagerDuty's sends it in clear.
  */
-export function keptSecretFault(
+export function reusedSecretFault(
   before: WebhookSettings,
   after: WebhookSettings,
 ): { readonly field: string; readonly message: string } | undefined {
@@ -92,7 +92,7 @@ export interface ReportedItem {
 }
 
 /** Position of a webhook's announcements. */
-export interface Told {
+export interface Announced {
   readonly items: Readonly<Record<string, ReportedItem>>;
   /** All audit rows up to this one, and `seen` beyond it, were processed. */
   readonly audit: number;
@@ -111,4 +111,4 @@ export interface WebhookDelivery {
   readonly text: string;
 }
 
-export const DELIVERIES_KEPT = 20;
+export const STORED_DELIVERIES = 20;

@@ -1,6 +1,17 @@
 import { type GuardRails, NO_GUARD_RAILS } from './guard-rails.ts';
 import { type GroupRole, writeGroupRole } from './person.ts';
 
+/** inactive: signals and feeds get 402 (spec 5). */
+export const SUBSCRIPTIONS = ['active', 'inactive'] as const;
+export type Subscription = (typeof SUBSCRIPTIONS)[number];
+
+export interface Organization {
+  readonly id: string;
+  readonly name: string;
+  readonly subscription: Subscription;
+  readonly createdAt: number;
+}
+
 /** SPEC D7. */
 export interface WorkspaceSettings extends GuardRails {
   /** Whether never-block rules are subtracted from the workspace's block feed (SPEC D7.6). */

@@ -1,4 +1,4 @@
-/** What feeds are made and judged by, for commands that do it themselves (SPEC D10.22). */
+/** The geo data and guard rails for commands that build feeds (SPEC D10.22). */
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import { geoDatabase } from '../geo/database.ts';

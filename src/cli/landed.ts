@@ -1,5 +1,3 @@
-/** Waiting until what is on the stream has landed in the store. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WeirError } from '../errors.ts';
 import type { StoreReads } from '../ports/store.ts';
@@ -8,17 +6,14 @@ import type { Context } from './context.ts';
 import { startProgress } from './progress.ts';
 
 const LOOK = 50;
-/** Landing that stands still for so long counts as not running, ms; in Kafka partitions change hands meanwhile. */
+/** Landing without progress for this long counts as stopped, ms. Kafka may reassign partitions meanwhile. */
 const PATIENCE = { embedded: 5000, kafka: 30_000 };
 
 const OUTSIDE = "the store's position is outside the stream, so landing has stopped; /readyz of a consumer says what to do";
 
 type Landing = Pick<StoreReads, 'position' | 'positionStreams'>;
 
-/**
- * Waits until landing has reached the stream's end as it is now. Returns how many messages are left when landing stands still:
- * 0 when it got there.
- */
+/** Waits until landing reaches the current end of the stream. Returns the number of messages left when landing stops; 0: done. */
 export async function untilLanded(context: Context, stream: Stream, store: Landing): Promise<number> {
   const streamId = await knownStream(stream, store);
   const partitions = Array.from({ length: await stream.partitions() }, (_, partition) => partition);
@@ -26,7 +21,7 @@ export async function untilLanded(context: Context, stream: Stream, store: Landi
     partitions.map(async (partition) => {
       const { start, end } = await stream.bounds(partition);
       const position = (await store.position(streamId, partition)) ?? start;
-      // What was appended and landed since the bounds were read lies behind their end, and not outside the stream.
+      // Messages may have been appended and landed since the bounds were read.
       if (position < start || position > (await stream.bounds(partition)).end) throw new WeirError('USAGE', OUTSIDE);
       return { partition, start, end };
     }),
@@ -55,7 +50,7 @@ export async function untilLanded(context: Context, stream: Stream, store: Landi
   }
 }
 
-/** The stream's id; refuses a stream that is not the one which the store lands. */
+/** Rejects a stream that the store does not land. */
 async function knownStream(stream: Stream, store: Landing): Promise<string> {
   const [streamId, known] = [await stream.id(), await store.positionStreams()];
   if (known.length > 0 && !known.includes(streamId)) {

@@ -17,7 +17,7 @@ interface Streams {
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
 }
 
-/** Commands that stand together under one word, and what help says of it. */
+/** Groups of commands and their help. */
 const GROUPS = {
   org: 'organizations and their subscription',
   workspace: 'workspaces',
@@ -28,7 +28,7 @@ const GROUPS = {
   list: 'lists and the stored defaults of their feeds',
   feed: 'feeds made of several lists',
   source: 'lists with an origin, which keeps them',
-  webhook: 'where a workspace is told what needs attention',
+  webhook: 'report the alerts of a workspace',
   rule: 'rules that are active',
   batch: 'batches of signals as they landed',
   'dead-letter': 'messages that could not land',
@@ -41,19 +41,15 @@ const GROUPS = {
   sample: 'good traffic that rules are tried on',
 };
 
-/** How long a command that writes waits for the lock of the embedded store, ms. */
+/** How long a writing command waits for the lock of the embedded store, ms. */
 const LOCK_LIMIT = 30_000;
 
-/** What adds each command, by the first words of what it adds. Only that is loaded, unless the first word is none of these. */
+/** Commands that are no operations. Only the named group is loaded. */
 const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promise<(add: AddCommand) => void>])[] = [
   [['serve'], async () => (await import('./service/serve.ts')).serveCommand],
   [['org'], async () => (await import('./account/organizations.ts')).organizationCommands],
   [['workspace'], async () => (await import('./account/workspaces.ts')).workspaceCommands],
-  [['rule'], async () => (await import('./rules/rules.ts')).ruleCommands],
-  [['rule'], async () => (await import('./rules/rule-delete.ts')).ruleDeleteCommand],
-  [['rule'], async () => (await import('./rules/rule-change.ts')).ruleChangeCommand],
   [['lookup', 'explain'], async () => (await import('./rules/lookup.ts')).lookupCommand],
-  [['rule'], async () => (await import('./rules/rule-export.ts')).ruleExportCommand],
   [['dead-letter'], async () => (await import('./state/dead-letters.ts')).deadLetterCommands],
   [['stream'], async () => (await import('./service/stream.ts')).streamCommands],
   [['send'], async () => (await import('./signals/send.ts')).sendCommand],
@@ -68,12 +64,14 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['apply'], async () => (await import('./service/apply.ts')).applyCommand],
   [['workspace'], async () => (await import('./service/workspace-export.ts')).workspaceExportCommand],
   [['migrate'], async () => (await import('./service/migrate.ts')).migrateCommand],
+  [['upgrade'], async () => (await import('./service/upgrade.ts')).upgradeCommand],
+  [['doctor'], async () => (await import('./service/doctor.ts')).doctorCommand],
   [['hits'], async () => (await import('./hits/import.ts')).hitsCommands],
   [['audit'], async () => (await import('./state/audit.ts')).auditCommands],
   [['status'], async () => (await import('./state/status.ts')).statusCommand],
 ];
 
-/** Runs one command line; returns the exit code: 0 done, 1 the work failed in part or an engine is away, 2 a mistake in the command line or a setting. */
+/** Exit codes: 0 done, 1 partly failed or an engine is unavailable, 2 a mistake in the command line or a setting. */
 export async function runCommandLine(args: readonly string[], streams: Streams): Promise<number> {
   const { stdout, stderr } = streams;
   let exitCode = 0;
@@ -85,7 +83,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: () => {}, outputError: () => {} });
-  /** A group that is called without a command answers with its help, as a mistake does. */
+  /** A group without a command prints its help as an error. */
   const group = (name: keyof typeof GROUPS) =>
     root.commands.find((command) => command.name() === name) ??
     root
@@ -109,7 +107,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
         .option('--json', 'print JSON for programs')
         .option('--actor <name>', 'who does it, for the audit log and as the author of rules (default: the system user)', readActor),
     );
-    // Some commands have an address of their own: there the service is named before the command.
+    // Other commands have a `--url` of their own.
     const takesUrl = isOperation && command.options.every(({ long }) => long !== '--url');
     if (takesUrl) command.option('--url <url>', URL_HELP, readUrl);
     command.exitOverride().action(async (...given: unknown[]) => {
@@ -158,23 +156,23 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
 const URL_HELP =
   'address of a running service to run the command at, with the key in WEIR_API_KEY; else WEIR_URL, or the store of this machine';
 
-/** The first word of a command line, behind the address of a service. */
+/** The first word behind `--url`. */
 const wordOf = ([first = '', second = '', third = '']: readonly string[]): string =>
   first === '--url' ? third : first.startsWith('--url=') ? second : first;
 
-/** Whether an engine is to blame: a service that starts again will find it, once it is there. */
+/** A later start may succeed. */
 const isAway = (error: unknown) => hasCode(error, 'STORE_UNAVAILABLE') || hasCode(error, 'STREAM_UNAVAILABLE');
 
-/** Primary result codes of SQLite: the disk fails, or is full. */
+/** SQLite result codes: I/O error, disk full. */
 const SQLITE_DISK: readonly number[] = [10, 13];
 
-/** Whether the disk is full, or fails: a service that starts again finds room once somebody has made it. */
+/** A later start may succeed. */
 function hasNoRoom(error: unknown): boolean {
   const { code, errcode = 0 } = error as { code?: string; errcode?: number };
   return code === 'ENOSPC' || code === 'EDQUOT' || SQLITE_DISK.includes(errcode % 256);
 }
 
-/** The sentence to show for a mistake of the person; undefined for a fault of ours. */
+/** The message of a mistake; undefined: a defect. */
 function readable(error: unknown): string | undefined {
   if (codeOf(error) !== undefined) return (error as Error).message;
   if (error instanceof CommanderError) {
@@ -192,7 +190,7 @@ function splitWords(words: string): [keyof typeof GROUPS | undefined, string] {
   return Object.hasOwn(GROUPS, first) ? [first as keyof typeof GROUPS, rest.join(' ')] : [undefined, words];
 }
 
-/** Who acts, from the option: a name as X-Actor takes it. */
+/** A name as in X-Actor. */
 function readActor(text: string): string {
   const name = text.trim();
   if (name === '' || [...name].length > 100 || /[\p{Cc}\p{Cf}]/u.test(name))
@@ -239,7 +237,7 @@ async function withContext(
   }
 }
 
-/** An engine that cannot be opened is told in a sentence, not by where in the code that was noticed. */
+/** Prints no stack trace for an engine that cannot be opened. */
 function unavailable(error: Error): never {
   throw new WeirError('USAGE', error.message);
 }

@@ -1,10 +1,7 @@
 import { SingleBar } from 'cli-progress';
 import type { Context } from './context.ts';
 
-/**
- * A bar on standard error, now and then a line of it where that is no terminal. `counts` are shown behind the bar, such as `1200 rules`;
- * without a `total`, when that is not known, they stand alone.
- */
+/** A progress bar on standard error, a line now and then without a terminal. `counts` follow the bar; without `total` they stand alone. */
 export function startProgress({ stderr }: Context, what: string, total: number | undefined, counts: Record<string, number> = {}) {
   const shown = Object.keys(counts).map((name) => `{${name}} ${name}`);
   const format = `${what} ${[...(total === undefined ? [] : ['{bar} {percentage}%']), ...shown].join(' | ')}`;
@@ -13,7 +10,7 @@ export function startProgress({ stderr }: Context, what: string, total: number |
   bar.start(most, 0, counts);
   return {
     update: (done: number, now?: Record<string, number>): void => bar.update(total === 0 ? most : Math.min(done, most), now),
-    /** Makes room on a terminal for lines between two drawings of the bar. */
+    /** Clears the line for other output. */
     clear: () => void (stderr.isTTY && stderr.write('\r\x1b[K')),
     stop: () => bar.stop(),
   };

@@ -1,4 +1,3 @@
-/** Reads what a person writes at the command line; a mistake throws USAGE. */
 import type { Command } from 'commander';
 import { nameFault } from '../account/name.ts';
 import { WeirError } from '../errors.ts';
@@ -12,7 +11,7 @@ export const noOptions = (command: Command): Command => command;
 export const inWorkspace = (command: Command): Command =>
   command.option('--workspace <workspace>', 'id or unique name of the workspace; else WEIR_WORKSPACE, or the only one there is');
 
-/** The one item that `text` names, by id or by unique name. */
+/** By id or unique name. */
 export function pick<T extends { readonly id: string; readonly name: string }>(items: readonly T[], text: string, what: string): T {
   const byId = items.find((item) => item.id === text);
   if (byId !== undefined) return byId;
@@ -22,7 +21,6 @@ export function pick<T extends { readonly id: string; readonly name: string }>(i
   throw new WeirError('USAGE', `${named.length} ${what}s are called "${text}"; use the id: ${named.map((item) => item.id).join(', ')}`);
 }
 
-/** A whole number within bounds from an option. */
 export function wholeNumber(option: string, least: number, most: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
@@ -33,7 +31,6 @@ export function wholeNumber(option: string, least: number, most: number): (text:
   };
 }
 
-/** One of the allowed words from an option. */
 export function oneOf<T extends string>(option: string, allowed: readonly T[]): (text: string) => T {
   return (text) => {
     const found = allowed.find((word) => word === text);
@@ -42,27 +39,20 @@ export function oneOf<T extends string>(option: string, allowed: readonly T[]): 
   };
 }
 
-/** What a person may ask about: an address, a network, an ASN such as `AS64500`, or a country such as `NL`. */
+/** An address, a network, an ASN such as `AS64500`, or a country such as `NL`. */
 export function targetOf(text: string): Target {
   const target = targetNamed(text, isCountry);
   if (typeof target === 'string') throw new WeirError('USAGE', `"${text}" ${target}`);
   return target;
 }
 
-/** A patch that sets something. */
-export function requireChange<T extends object>(patch: T, command: string): T {
-  if (Object.keys(patch).length === 0) throw new WeirError('USAGE', `name what to set; weir ${command} --help lists it`);
-  return patch;
-}
-
-/** A name as organizations, workspaces, lists and keys have it. */
 export function readName(text: string): string {
   const fault = nameFault(text);
   if (fault !== null) throw new WeirError('USAGE', fault);
   return text;
 }
 
-/** A duration from an option: a whole number of a unit, within bounds. */
+/** A whole number in `unit`. */
 export function duration(option: string, least = 0, most = Number.MAX_SAFE_INTEGER, unit: DurationUnit = 's'): (text: string) => number {
   return (text) => {
     const number = readDuration(text, unit) ?? Number.NaN;

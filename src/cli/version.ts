@@ -5,10 +5,9 @@ import about from '../../package.json' with { type: 'json' };
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The version alone. */
 export const VERSION = about.version;
 
-/** The version, and the commit where it is known: of an image what it was built with, of a clone what is checked out (SPEC D26.1). */
+/** With the commit, if known: from the image, else from the clone (SPEC D26.1). */
 export function versionOf({ WEIR_COMMIT }: Readonly<Record<string, string | undefined>>): string {
   const commit = WEIR_COMMIT || checkedOut();
   return commit === undefined ? about.version : `${about.version} (${commit})`;

@@ -21,12 +21,12 @@ export interface TrimResult {
 const MOST_NAMED = 20;
 const MOST_SAID = 3;
 
-const shown = (count: number) => count.toLocaleString('en-US');
+const formatted = (count: number) => count.toLocaleString('en-US');
 
 export function trimmedText(left: Trimmed): string {
   if (left.fit === 'sources')
-    return `what fewer than ${left.minSources} lists have (${left.asked} are asked for): ${shown(left.entries)} entries`;
-  const named = left.lists.slice(0, MOST_SAID).map(({ name, entries }) => `${name} (${shown(entries)} entries)`);
+    return `what fewer than ${left.minSources} lists have (${left.asked} are asked for): ${formatted(left.entries)} entries`;
+  const named = left.lists.slice(0, MOST_SAID).map(({ name, entries }) => `${name} (${formatted(entries)} entries)`);
   const more = left.lists.length - named.length;
   return `${left.lists.length === 1 ? 'the list' : 'the lists'} ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -47,7 +47,6 @@ export type Fetched =
       readonly kind: 'fetched';
       readonly validators: Validators;
       readonly contentType: string | undefined;
-      readonly wireBytes: number;
       readonly headers: IncomingHttpHeaders;
     }
   /** 304. */
@@ -88,11 +87,11 @@ export async function fetchInto(request: FetchRequest, write: Write, now: () => 
       if (status === 304 && known !== undefined) return { kind: 'unchanged' };
       return { kind: 'refused', status, retryAfter: retryAfterOf(response.headers, now()) };
     }
-    const wireBytes = await readBody(response, limits.bytes, deadlines.heard, write);
+    await readBody(response, limits.bytes, deadlines.heard, write);
     const { headers } = response;
     const { etag, 'last-modified': lastModified, 'content-type': contentType } = headers;
     const validators = { ...(etag && { etag }), ...(lastModified && { lastModified }) };
-    return { kind: 'fetched', validators, contentType, wireBytes, headers };
+    return { kind: 'fetched', validators, contentType, headers };
   } catch (error) {
     if (hasCode(error, 'LIMITED')) throw error;
     const reason = deadlines.signal.aborted ? deadlines.signal.reason : error;
@@ -100,8 +99,8 @@ export async function fetchInto(request: FetchRequest, write: Write, now: () => 
   }
 }
 
-/** Decompresses if needed. Resolves with the bytes on the wire. */
-async function readBody(response: IncomingMessage, most: number, heard: () => void, write: Write): Promise<number> {
+/** Decompresses if needed. */
+async function readBody(response: IncomingMessage, most: number, heard: () => void, write: Write): Promise<void> {
   let wire = 0;
   let unpacked = 0;
   const tooLong = () => new WeirError('FETCH', `it is longer than ${most} bytes`);
@@ -118,7 +117,6 @@ async function readBody(response: IncomingMessage, most: number, heard: () => vo
     if (unpacked > most) throw tooLong();
     await write(piece);
   }
-  return wire;
 }
 
 function isPacked({ 'content-encoding': written = 'identity' }: IncomingHttpHeaders): boolean {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { coalesced } from '../schedule/coalesced.ts';
+import { coalesced } from '../schedule/debounce.ts';
 import { errorBody, type HttpFault, statusIn } from './errors.ts';
 import type { Group } from './groups.ts';
 

@@ -74,10 +74,14 @@ export interface AppParts extends Omit<Served, 'console' | 'docs' | 'renderMetri
   };
 }
 
+export type ListenTarget =
+  | { readonly host: string; readonly port: number; readonly reusePort?: boolean }
+  | { readonly fd: number; readonly backlog: number };
+
 export interface App {
   readonly server: Server;
-  /** Resolves with the URL; rejects if the port is refused. `reusePort`: shares the port with other processes. */
-  listen(where: { readonly host: string; readonly port: number; readonly reusePort?: boolean }): Promise<string>;
+  /** Resolves with the URL; rejects if the port is refused. `reusePort`: shares the port with other processes. `fd`: a listening socket. */
+  listen(where: ListenTarget): Promise<string>;
   /** Resolves after the last response. */
   close(): Promise<void>;
 }

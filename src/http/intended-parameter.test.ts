@@ -35,6 +35,7 @@ test('D42.1 what is left of a known name without marks, encoding and values, its
   for (const name of words) assert.equal(intendedParameter(name, SIGNAL), 'dry_run', name);
   for (const name of ['list_id', 'feed', 'listId', 'lis', 'lists']) assert.equal(intendedParameter(name, SIGNAL), 'list', name);
   assert.equal(intendedParameter('dry_run', ['file', 'preview']), 'preview');
+  assert.equal(intendedParameter('purpose', FEED), 'action');
 });
 
 test('D42.1 what caches, devices and trackers append names nothing of ours', () => {

@@ -4,6 +4,7 @@
 const SAME: readonly (readonly string[])[] = [
   ['dry_run', 'preview', 'test', 'try', 'trial', 'validate', 'check', 'simulate', 'simulated', 'simulation', 'no_op', 'what_if'],
   ['list', 'list_id', 'list_name', 'feed', 'feed_id', 'feed_name'],
+  ['action', 'purpose'],
   ['after', 'next', 'cursor'],
   ['expires_in', 'expiration', 'expires'],
 ];

@@ -34,8 +34,8 @@ export function readers({ token, refuse }: MetricsPage): (call: Call) => null | 
   return (call) => {
     const { authorization = '' } = call.request.headers;
     if (authorization === '') return NO_READER;
-    const shown = readKey('signal', authorization);
-    if (shown !== undefined && timingSafeEqual(hash('sha256', shown, 'buffer'), digest)) return null;
+    const given = readKey('signal', authorization);
+    if (given !== undefined && timingSafeEqual(hash('sha256', given, 'buffer'), digest)) return null;
     const refusal = refuse(call);
     return refusal.status === 401 ? NO_READER : refusal;
   };

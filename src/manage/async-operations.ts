@@ -7,7 +7,7 @@ import type { Outcome } from './outcome.ts';
 /** Per workspace, waiting requests included. */
 const MOST_RUNNING = 64;
 /** Stored results: age (ms), number per workspace and in all. */
-export const LATE_KEPT = 600_000;
+export const RESULT_RETENTION = 600_000;
 const MOST_OF_WORKSPACE = 8;
 const MOST_RESULTS = 256;
 
@@ -58,7 +58,7 @@ export function asyncOperations({ patience, now, failed }: Parts): AsyncOperatio
 
   function forget(workspaceId: string): void {
     const ended = [...results].filter(([, { endedAt }]) => endedAt > 0);
-    const old = ended.filter(([, { endedAt }]) => endedAt < now() - LATE_KEPT);
+    const old = ended.filter(([, { endedAt }]) => endedAt < now() - RESULT_RETENTION);
     const own = ended.filter(([, each]) => each.workspaceId === workspaceId).slice(0, -MOST_OF_WORKSPACE);
     for (const [id] of [...old, ...own]) results.delete(id);
     let kept = ended.filter(([id]) => results.has(id));

@@ -3,7 +3,7 @@
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { StoreReads } from '../ports/store.ts';
-import { DELETED_KEPT, RULES_KEPT } from '../ports/stored/account-store.ts';
+import { RESTORE_PERIOD, RULE_RETENTION } from '../ports/stored/account-store.ts';
 import type { BatchInfo, Step, UndoPreview } from '../ports/stored/rule-store.ts';
 import { plural } from '../text/count.ts';
 import { inWords } from '../text/duration.ts';
@@ -32,7 +32,7 @@ export const previewJson = ({ removes, restores, keeps, sample }: UndoPreview) =
 
 export async function knownBatch(reads: Pick<StoreReads, 'batch'>, workspaceId: string, id: string): Promise<BatchInfo> {
   const batch = await reads.batch(workspaceId, id);
-  if (batch === undefined) throw new WeirError('NOT_FOUND', `there is no batch "${id}" of the last ${inWords(RULES_KEPT)}`);
+  if (batch === undefined) throw new WeirError('NOT_FOUND', `there is no batch "${id}" of the last ${inWords(RULE_RETENTION)}`);
   return batch;
 }
 
@@ -44,9 +44,9 @@ export interface PlannedUndo {
 
 /** Dropped changes (SPEC D9.10); deleted lists (D9.11). */
 const GIVEN_UP = 'too much has changed since; undo is no longer possible';
-const GONE = `its list is deleted, and no rule can return to it; weir list restore brings back the list with its rules for ${inWords(DELETED_KEPT)}`;
+const LIST_DELETED = `its list is deleted, and no rule can return to it; weir list restore brings back the list with its rules for ${inWords(RESTORE_PERIOD)}`;
 
-export const notUndoable = ({ isGone }: Pick<BatchInfo, 'isGone'>): string => (isGone ? GONE : GIVEN_UP);
+export const notUndoable = ({ isListDeleted }: Pick<BatchInfo, 'isListDeleted'>): string => (isListDeleted ? LIST_DELETED : GIVEN_UP);
 
 /** Newest first. Rejects with NOT_FOUND, and with REFUSED if nothing can be undone. */
 export async function planUndo(

@@ -59,10 +59,10 @@ export interface ManagePorts extends RuleManagement {
   readonly takeWebhookTest: (workspaceId: string) => number;
   readonly trySource: SourceTrier;
   readonly files: WorkspaceFiles;
-  readonly worth: OverlapCounter;
+  readonly overlap: OverlapCounter;
   readonly difference: FeedDiffer;
   /** Bytes; 0 = no limit. */
-  readonly room: UsedBytes;
+  readonly quota: UsedBytes;
   readonly guardRails: GuardRails;
   readonly service: ServiceStatus;
   /** undefined if this process builds no feeds. */
@@ -73,7 +73,7 @@ export interface ManagePorts extends RuleManagement {
   readonly testExpression: ExpressionTester;
   readonly backtests: Backtests;
   readonly selections: RuleSelections;
-  readonly late: AsyncOperations;
+  readonly asyncOperations: AsyncOperations;
   /** Serializes work of the same name. */
   readonly inTurn: ReturnType<typeof fewAtOnce>;
   /** The longest wait for a turn, ms; none for long operations. */
@@ -103,16 +103,9 @@ export interface ManageContext extends ManagePorts, ChangeContext {
   readonly step: Step;
   /** Yields to other work. Rejects like `step`. */
   pause(): Promise<void>;
-  readonly isGone: () => boolean;
+  readonly isDisconnected: () => boolean;
 }
 
 export const NO_LIMIT: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0, maxSources: 0 };
-
-/** May do everything. */
-export function byCommand(store: StoreReads & StoreWrites, workspaceId: string, by: Author, most: Most = NO_LIMIT): ChangeContext {
-  const { maxLists, maxFeeds, maxKeys, maxSources } = most;
-  const everything = { permissions: null, keyExpiresAt: null, keyNetworks: [], ifMatch: undefined, once: undefined };
-  return { store, workspaceId, by, maxLists, maxFeeds, maxKeys, maxSources, ...everything };
-}
 
 export const changeOptions = ({ by, ifMatch, once }: ChangeContext): ChangeOptions => ({ by, ifMatch, once });

@@ -7,11 +7,11 @@ import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import { type Fields, listOf, nullable, Type } from '../json/schema.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
-import { DELETED_KEPT, type DeletedFeed, type RestoredFeed } from '../ports/stored/account-store.ts';
+import { type DeletedFeed, RESTORE_PERIOD, type RestoredFeed } from '../ports/stored/account-store.ts';
 import { plural } from '../text/count.ts';
 import { inWords } from '../text/duration.ts';
 import { type ChangeContext, changeOptions } from './context.ts';
-import { LATELY_WORDS, RECENT_USES, type RecentUses, recentUses } from './devices/recent-use.ts';
+import { RECENT_USES, RECENTLY_WORDS, type RecentUses, recentUses } from './devices/recent-use.ts';
 import { findFeed, findList } from './find.ts';
 import { requireRestorable, requireRevocable } from './keys/bounds.ts';
 
@@ -128,7 +128,7 @@ export function deletionSentence({ kind, name, rules, more_rules, feeds, keys, p
     ...(rules > 0 ? [`deletes ${more_rules ? `more than ${rules} rules` : plural(rules, 'rule')}`] : []),
     ...(feeds.length > 0 ? [`changes ${plural(feeds.length, 'feed')}`] : []),
     ...(keys.length > 0 ? [`revokes ${plural(keys.length, 'key')}`] : []),
-    ...(pulled.length > 0 ? [`affects ${plural(pulled.length + pulled_left_out, 'client')} that fetched it ${LATELY_WORDS}`] : []),
+    ...(pulled.length > 0 ? [`affects ${plural(pulled.length + pulled_left_out, 'client')} that fetched it ${RECENTLY_WORDS}`] : []),
   ];
   const what = kind === 'list' ? 'list' : 'feed';
   return effects.length === 0
@@ -154,7 +154,7 @@ export async function restoreNamed(
       `${matching.length} ${what}s called "${ref}" were deleted; use the id: ${matching.map(({ id }) => id).join(', ')}`,
     );
   if (matching.length === 0)
-    throw new WeirError('NOT_FOUND', `no ${what} "${ref}" was deleted in the last ${inWords(DELETED_KEPT)}, or it was deleted for good`);
+    throw new WeirError('NOT_FOUND', `no ${what} "${ref}" was deleted in the last ${inWords(RESTORE_PERIOD)}, or it was deleted for good`);
   await requireRestorable(context, matching[0]!.id);
   return store.restoreDeleted(workspaceId, matching[0]!.id, { name, maxLists, maxSources }, { by });
 }

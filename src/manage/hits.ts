@@ -1,6 +1,8 @@
 /** Drops reported by bouncers (SPEC D31.6). */
+
 import { dayOf } from '../clock.ts';
 import type { ExplainedTarget } from '../feed/whatif/explain/explain.ts';
+import { type Fields, nullable, Type } from '../json/schema.ts';
 import type { ListHits } from '../ports/history.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { dateOf } from './history.ts';
@@ -18,22 +20,22 @@ export interface HitsJson {
 export interface FoundHits {
   of(listId: string): HitsJson;
   /** `of_no_list`: reported without a list. */
-  readonly whole: { readonly days: number; readonly hits: number; readonly hit_bytes: number; readonly of_no_list: number };
+  readonly total: { readonly days: number; readonly hits: number; readonly hit_bytes: number; readonly of_no_list: number };
 }
 
 /** `now` in ms. */
 export async function hitsFound(store: Pick<StoreReads, 'listHits'>, workspaceId: string, now: number): Promise<FoundHits> {
   const rows = await store.listHits(workspaceId, dayOf(now) - HIT_DAYS + 1);
   const lists = new Map(rows.map((row) => [row.listId, row]));
-  const whole = lists.get(null);
+  const total = lists.get(null);
   const ofLists = rows.reduce((sum, { listId, hits }) => sum + (listId === null ? 0 : hits), 0);
   return {
     of: (listId) => hitsJson(lists.get(listId)),
-    whole: {
+    total: {
       days: HIT_DAYS,
-      hits: whole?.hits ?? 0,
-      hit_bytes: whole?.bytes ?? 0,
-      of_no_list: Math.max(0, (whole?.hits ?? 0) - ofLists),
+      hits: total?.hits ?? 0,
+      hit_bytes: total?.bytes ?? 0,
+      of_no_list: Math.max(0, (total?.hits ?? 0) - ofLists),
     },
   };
 }
@@ -56,9 +58,15 @@ export async function droppedOf(
   { lists }: Names,
   now: number,
 ): Promise<ListDropped[]> {
-  const { whole, of } = await hitsFound(store, workspaceId, now);
-  if (whole.hits === 0) return [];
+  const { total, of } = await hitsFound(store, workspaceId, now);
+  if (total.hits === 0) return [];
   const rules = feeds.flatMap(({ explanation }) => explanation.rules.filter(({ effect }) => effect === 'in'));
   const ids = new Set(rules.flatMap(({ stored }) => stored.listId ?? []));
   return [...ids].map((id) => ({ list: lists.get(id) ?? '', ...of(id) }));
 }
+
+export const HITS: Fields = {
+  hits: [18_211, 'Packets and requests that bouncers reported as dropped in 30 days.'],
+  hit_bytes: 1_102_933,
+  last_hit: ['2026-11-23', nullable(Type.String({ description: 'The last day (UTC) with a hit.' }))],
+};

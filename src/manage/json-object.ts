@@ -38,7 +38,7 @@ export function repeatedFields(bytes: Uint8Array): FieldFault[] {
 }
 
 /** Drops a null that is not allowed; reads durations as numbers. */
-export const asMeant = (
+export const normalizedFields = (
   fields: Readonly<Record<string, unknown>>,
   properties: Readonly<Record<string, TSchema>>,
 ): Record<string, unknown> =>

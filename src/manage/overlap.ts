@@ -9,14 +9,14 @@ import { everyItem } from '../ports/stored/paginate.ts';
 import { dayJson } from './history.ts';
 import { type HitsJson, hitsFound } from './hits.ts';
 
-export const WORTH_DAYS = DETECTED_SINCE / DAY;
+export const OVERLAP_DAYS = DETECTED_SINCE / DAY;
 
 const shareJson = ({ entries, v4, v6 }: Share) => ({ entries, addresses_v4: v4, addresses_v6: v6 });
 
 /** Rejects with an error for the caller. */
 export interface OverlapCounter {
-  /** `shown`: UUID of a list that is always included. */
-  lists(workspaceId: string, shown?: string): Promise<WorkspaceOverlap>;
+  /** `selected`: UUID of a list that is always included. */
+  lists(workspaceId: string, selected?: string): Promise<WorkspaceOverlap>;
   detail(workspaceId: string, list: Pick<AccessList, 'id' | 'name'>): Promise<OverlapDetail>;
 }
 
@@ -54,9 +54,9 @@ export async function overlapJson(store: OverlapStore, workspaceId: string, { at
   const hits = await hitsFound(store, workspaceId, at);
   return {
     at: isoTime(at),
-    detections: { days: WORTH_DAYS, count: detections.count, first: isoTime(detections.first) },
+    detections: { days: OVERLAP_DAYS, count: detections.count, first: isoTime(detections.first) },
     lists: lists.map((list) => listJson(list, copies.get(list.id) ?? [], hits.of(list.id))),
-    dropped: hits.whole,
+    dropped: hits.total,
     lists_left_out: listsLeftOut,
   };
 }
@@ -76,7 +76,7 @@ export async function listOverlapJson(
   if (own === undefined) return undefined;
   const detail = await counter.detail(workspaceId, list);
   const to = dayOf(found.at);
-  const days = await store.feedDays(workspaceId, list.id, { from: to - WORTH_DAYS + 1, to });
+  const days = await store.feedDays(workspaceId, list.id, { from: to - OVERLAP_DAYS + 1, to });
   return {
     ...{ at, detected, dropped, ...own },
     days: days.map(dayJson).map(({ day, added, expired, removed, undone, hits }) => ({ day, added, expired, removed, undone, hits })),

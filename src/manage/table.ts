@@ -16,14 +16,13 @@ import { FEED_OPERATIONS } from './operations/feeds.ts';
 import { KEY_OPERATIONS } from './operations/keys.ts';
 import { LIST_OPERATIONS } from './operations/lists.ts';
 import { LOOKUP_OPERATIONS } from './operations/lookup.ts';
-import { WORTH_OPERATIONS } from './operations/overlap.ts';
+import { OVERLAP_OPERATIONS } from './operations/overlap.ts';
 import { PEOPLE_OPERATIONS } from './operations/people.ts';
 import { ADDRESS_OPERATIONS } from './operations/rules/addresses.ts';
 import { BATCH_OPERATIONS } from './operations/rules/batches.ts';
 import { IMPORT_OPERATIONS } from './operations/rules/imports.ts';
 import { REPLACEMENT_OPERATIONS } from './operations/rules/replacements.ts';
-import { RULE_CHANGING } from './operations/rules/rule-changing.ts';
-import { RULE_DELETIONS } from './operations/rules/rule-deletions.ts';
+import { RULE_CHANGING, RULE_DELETIONS } from './operations/rules/rule-changing.ts';
 import { RULE_READS } from './operations/rules/rule-reads.ts';
 import { RULE_OPERATIONS } from './operations/rules/rules.ts';
 import { SAMPLE_OPERATIONS } from './operations/samples.ts';
@@ -34,12 +33,12 @@ import { SOURCE_TRIAL } from './operations/sources/trial.ts';
 import { STATUS_OPERATIONS } from './operations/status.ts';
 import { TARGET_OPERATIONS } from './operations/targets.ts';
 import { WEBHOOK_OPERATIONS } from './operations/webhooks.ts';
-import { WHO_OPERATIONS } from './operations/who.ts';
+import { WHOAMI_OPERATIONS } from './operations/whoami.ts';
 import { WORKSPACE_OPERATIONS } from './operations/workspace.ts';
 
 /** Routes, checks, documents and tests are derived from it. */
 export const OPERATIONS: readonly Operation[] = [
-  ...WHO_OPERATIONS,
+  ...WHOAMI_OPERATIONS,
   ...WORKSPACE_OPERATIONS,
   ...FILE_OPERATIONS,
   ...LIST_OPERATIONS,
@@ -58,7 +57,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...BATCH_OPERATIONS,
   ...ANSWER_OPERATIONS,
   ...LOOKUP_OPERATIONS,
-  ...WORTH_OPERATIONS,
+  ...OVERLAP_OPERATIONS,
   ...EXPRESSION_OPERATIONS,
   ...BACKTEST_OPERATIONS,
   ...DEAD_LETTER_OPERATIONS,

@@ -5,10 +5,10 @@ export interface Device extends Omit<DeviceState, 'countedFrom' | 'counted' | 'd
   readonly workspaceId: string;
   /** Usual interval between polls, ms; null: not known. */
   readonly interval: number | null;
-  readonly documents: readonly ShownDocument[];
+  readonly documents: readonly NamedDocument[];
 }
 
-export interface ShownDocument extends DeviceDocument {
+export interface NamedDocument extends DeviceDocument {
   /** When its newest content appeared, whole seconds; null: not known. */
   readonly newestModified: number | null;
   /** Time of the latest rule read that produced this content, ms; null: not known. */
@@ -64,13 +64,13 @@ export interface Stopped {
 }
 
 /** Reported per kind. */
-export const STOPPED_TOLD = 100;
+export const MOST_STOPPED = 100;
 /** A streaming bouncer counts as stopped after this time without a poll, ms, if it had polled for as long. */
 export const BOUNCER_PATIENCE = 3_600_000;
 
 export interface DeviceReads {
   /**
-   * Clients that stopped within the day before `now` (ms), in one workspace or in all (null), latest first; up to STOPPED_TOLD per kind.
+   * Clients that stopped within the day before `now` (ms), in one workspace or in all (null), latest first; up to MOST_STOPPED per kind.
    */
   stoppedClients(workspaceId: string | null, now: number): Promise<Stopped[]>;
   devices(workspaceId: string, page: DevicePage): Promise<Device[]>;

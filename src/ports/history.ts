@@ -1,6 +1,6 @@
 /** Daily history of feeds (SPEC D16.13). */
 
-export const KEPT_DAYS = 366;
+export const STORED_DAYS = 366;
 
 /** Changes of the access rules of a list or workspace on one day, and the size of its block feed. */
 export interface FeedDay {
@@ -58,7 +58,7 @@ export interface ListHits {
 }
 
 /** How long counted windows are remembered (ms), and the limit per workspace. */
-export const WINDOWS_KEPT = { for: 86_400_000, ofWorkspace: 20_000 };
+export const WINDOW_RETENTION = { for: 86_400_000, ofWorkspace: 20_000 };
 
 export interface HistoryReads {
   /**

@@ -40,7 +40,7 @@ export interface RuleSink {
 }
 
 /** Receives the active rules of these kinds as stored, access rules only of the feed. */
-export interface WholeRules {
+export interface StoredRulesSink {
   readonly kinds: readonly Kind[];
   take(rule: StoredRule): void;
 }
@@ -60,7 +60,7 @@ export interface ListSink extends RuleSink {
   /** The next rules belong to this list: all of them, or the changed ones. May be called several times per list. */
   list(key: string, isComplete: boolean): void;
   /** A rule was changed or deleted. All of these calls come before the changed rules that are active. */
-  gone(id: number): void;
+  removed(id: number): void;
 }
 
 /** The key under which `follow` passes the never-block rules of a workspace, always all of them. */

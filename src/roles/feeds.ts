@@ -9,8 +9,7 @@ import { bouncerEndpoints } from '../http/bouncers/answer.ts';
 import { countOfList } from '../http/counts.ts';
 import { documentEndpoint } from '../http/feeds/document.ts';
 import { countBuilds } from '../runtime/metrics/builds.ts';
-import { soon } from '../schedule/debounce.ts';
-import { everyMinute } from '../schedule/interval.ts';
+import { everyMinute, soon } from '../schedule/debounce.ts';
 import type { Base } from './base.ts';
 import type { Seen } from './usage.ts';
 

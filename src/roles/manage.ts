@@ -14,9 +14,7 @@ import type { ManagePorts } from '../manage/context.ts';
 import { ruleSelections } from '../manage/rules/rule-selections.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import { backtestJobs } from '../runtime/jobs/backtest-jobs.ts';
-import { feedDiffer } from '../runtime/jobs/difference.ts';
-import { expressionTester } from '../runtime/jobs/expression-test.ts';
-import { fileThread } from '../runtime/jobs/file.ts';
+import { expressionTester, feedDiffer, fileThread } from '../runtime/jobs/calls.ts';
 import { overlapCounter } from '../runtime/jobs/overlap.ts';
 import { sourceTrier } from '../runtime/jobs/source-try.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
@@ -77,12 +75,12 @@ export function startManage(
       },
     }),
     files,
-    worth: overlapCounter({
+    overlap: overlapCounter({
       ...{ store, guardRails, geo: () => geo.data() },
       settings: { databaseUrl: config.databaseUrl, dataDir: config.dataDir },
     }),
     difference: feedDiffer({ guardRails, geo: () => geo.data(), settings: { databaseUrl: config.databaseUrl, dataDir: config.dataDir } }),
-    room: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
+    quota: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
     guardRails,
     feeds: feedThread && watch,
     documents: cache,
@@ -113,7 +111,7 @@ export function startManage(
     sleep: (seconds) => sleep(seconds * 1000),
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
     turnOf: (workspaceId) => beginnings(workspaceId, async () => undefined),
-    late: asyncOperations({
+    asyncOperations: asyncOperations({
       patience: config.manageAnswerSeconds * 1000,
       now,
       failed: (error) => {

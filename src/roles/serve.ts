@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net';
 import { areOff, mayBlock } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import { WeirError } from '../errors.ts';
@@ -13,22 +14,31 @@ import type { Base } from './base.ts';
 import { serveMetrics } from './metrics.ts';
 import type { Seen } from './usage.ts';
 
+/** Connections waiting at the socket of systemd while weir restarts; Linux has a maximum of 4,096 by default. */
+const BACKLOG = 4096;
+
 export interface Serving {
   readonly app: App;
   readonly metrics: MetricsPage | undefined;
   readonly draining: () => boolean;
   readonly stdout: NodeJS.WritableStream;
+  /** As in ServiceOptions. */
+  readonly socket: number | undefined;
 }
 
 /** Resolves with the local URL. Prints a new first key even if a port is refused. */
-export async function listen(base: Base, { app, metrics, draining, stdout }: Serving): Promise<string> {
+export async function listen(base: Base, { app, metrics, draining, stdout, socket }: Serving): Promise<string> {
   const { config, store, guardRails, log, logger, onStop } = base;
   // Only a port can fail from here on: a new key is always printed.
   const { made, printed: firstKey } = await ensureFirstKey(config.bootstrapApiKey, store, systemClock.now(), log);
-  const { host, reusePort } = config;
+  const { host, port, reusePort } = config;
+  const target = socket === undefined ? { host, port, reusePort } : { fd: socket, backlog: BACKLOG };
   const open = async () => {
-    const address = await app.listen({ host, port: config.port, reusePort }).catch((error: Error) => {
-      throw new WeirError('USAGE', `cannot listen on ${host}:${config.port}: ${error.message}`);
+    const address = await app.listen(target).catch((error: Error) => {
+      throw new WeirError(
+        'USAGE',
+        `cannot listen on ${socket === undefined ? `${host}:${port}` : 'the socket of systemd'}: ${error.message}`,
+      );
     });
     log('info', `listening on ${address}`);
     onStop(() => app.close());
@@ -41,8 +51,7 @@ export async function listen(base: Base, { app, metrics, draining, stdout }: Ser
   });
   onStop(startAuditLog(store, log));
   if (made && areOff(guardRails)) log('warn', GUARD_RAILS_OFF);
-  const { port } = app.server.address() as { port: number };
-  const url = localUrlOf(host, port, schemeOf(base));
+  const url = localUrlOf(...boundTo(base, { app, socket }));
   if (firstKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, firstKey, mayBlock(guardRails))}\n`);
   return url;
 }
@@ -52,14 +61,16 @@ export function announce(
   base: Base,
   { watch }: Pick<Seen, 'watch'>,
   ownStatus: () => Promise<ProcessStatus>,
-  { app, stdout }: Serving,
+  { app, stdout, socket }: Serving,
 ): void {
   const { config, log, onStop } = base;
   const status = startStatusFile(config.dataDir, ownStatus, log);
   watch.onChange(() => status.soon());
   onStop(status.stop);
-  const { port } = app.server.address() as { port: number };
-  stdout.write(`weir ready on ${urlOf(config.host, port, schemeOf(base))}\n`);
+  stdout.write(`weir ready on ${urlOf(...boundTo(base, { app, socket }))}\n`);
 }
 
-const schemeOf = ({ tls }: Pick<Base, 'tls'>) => (tls === undefined ? 'http' : 'https');
+function boundTo({ config, tls }: Base, { app, socket }: Pick<Serving, 'app' | 'socket'>) {
+  const { address, port } = app.server.address() as AddressInfo;
+  return [socket === undefined ? config.host : address, port, tls === undefined ? 'http' : 'https'] as const;
+}

@@ -8,7 +8,7 @@ import { inRestingSlices, inSlices } from '../http/signals/slices.ts';
 import { type SubmitSignals, signalSubmission } from '../http/signals/submit.ts';
 import type { ActivityCounter } from '../ports/activity.ts';
 import type { Stream } from '../ports/stream.ts';
-import { sampleThread } from '../runtime/jobs/sample.ts';
+import { sampleThread } from '../runtime/jobs/calls.ts';
 import { type Accept, acceptance, type Outcome } from '../signal/accept.ts';
 import { landingList } from '../signal/landing-list.ts';
 import { ruleQuota } from '../signal/rule-quota.ts';

@@ -6,12 +6,11 @@ import { newHttpCounts } from '../http/counts.ts';
 import { type DeviceLedger, deviceLedger, pollOf } from '../http/device-ledger.ts';
 import type { HttpCounts } from '../ports/http-counts.ts';
 import { startFailureLog } from '../runtime/ledgers/failed-keys.ts';
-import { startKeyUsage } from '../runtime/ledgers/key-usage.ts';
 import { startUsageWriter } from '../runtime/ledgers/usage-writer.ts';
+import { everyMinute } from '../schedule/debounce.ts';
 import type { Base } from './base.ts';
 
 const { now, monotonic } = systemClock;
-const MINUTE = 60_000;
 
 export interface Seen {
   readonly counts: HttpCounts;
@@ -24,11 +23,7 @@ export interface Seen {
 export function startSeen({ store, feedThread, log, onStop }: Base): Seen {
   const watch = new FeedWatch(log, now, feedThread?.shares);
   const activity = activityCounter(now);
-  const timer = setInterval(() => void activity.turn(store), MINUTE).unref();
-  onStop(async () => {
-    clearInterval(timer);
-    await activity.turn(store);
-  });
+  onStop(everyMinute(() => activity.turn(store)));
   const devices = feedThread && deviceLedger(now);
   const past = devices && startUsageWriter({ store, devices, sizes: watch.sizes, log, now });
   onStop(() => past?.stop());
@@ -44,6 +39,10 @@ export function startKeys({ store, log, logger, onStop }: Base, { counts, device
     });
   const authentication = authenticator({ store, now, monotonic, counts, ...(onInvalid && { onInvalid }) });
   onStop(startFailureLog(authentication.takeFailed, log));
-  onStop(startKeyUsage(authentication.takeUsed, store, (err) => logger.warn({ err }, 'the last use of keys could not be written')));
+  const writeUse = async () => {
+    const used = authentication.takeUsed();
+    if (used.length > 0) await store.touchKeys(used);
+  };
+  onStop(everyMinute(() => writeUse().catch((err) => logger.warn({ err }, 'the last use of keys could not be written'))));
   return authentication;
 }

@@ -75,6 +75,17 @@ export async function schemaOf({ databaseUrl, dataDir }: Config): Promise<Schema
   return (await import('../store/postgres/store.ts')).postgresSchema(databaseUrl);
 }
 
+/** Name and version of the program that has the store. */
+export async function storeVersion({ databaseUrl }: Config): Promise<string> {
+  if (databaseUrl === undefined) return `SQLite ${process.versions.sqlite}, embedded`;
+  const db = (await import('../store/postgres/database.ts')).openDatabase(databaseUrl, { connections: 1 });
+  try {
+    return `PostgreSQL ${(await db.one("SELECT current_setting('server_version') AS version"))?.version}`;
+  } finally {
+    await db.close();
+  }
+}
+
 /** Avoids creating the embedded stream by opening it. */
 export const isStreamThere = ({ kafkaBrokers, dataDir }: Config): boolean =>
   kafkaBrokers !== undefined || existsSync(join(dataDir, STREAM_FILE));

@@ -19,3 +19,25 @@ export function soon(work: () => unknown): { ask(): void; stop(): void } {
     },
   };
 }
+
+/** Returns a stop function that runs it a last time. */
+export function everyMinute<T>(work: () => T): () => T {
+  const timer = setInterval(() => void work(), 60_000).unref();
+  return () => {
+    clearInterval(timer);
+    return work();
+  };
+}
+
+/** Schedules work once for the next turn (event loop, or `later`), repeated while it returns true. */
+export function coalesced(work: () => boolean, later: (turn: () => void) => unknown = setImmediate): () => void {
+  let isPlanned = false;
+  return function plan() {
+    if (isPlanned) return;
+    isPlanned = true;
+    later(() => {
+      isPlanned = false;
+      if (work()) plan();
+    });
+  };
+}

@@ -1,5 +1,5 @@
 /** Long work of requests in small steps (SPEC D9.13). */
-import { coalesced } from './coalesced.ts';
+import { coalesced } from './debounce.ts';
 
 export type FairSteps = <T>(tenant: string, work: () => Promise<T>) => Promise<T>;
 

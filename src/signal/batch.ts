@@ -1,5 +1,5 @@
 import type { Kind } from '../rule.ts';
-import { SHOWN, shown } from './check.ts';
+import { MOST_QUOTED, quoted } from './check.ts';
 import { type BatchFault, type EntryFault, errorTexts, MOST_DETAILS } from './faults.ts';
 import { withDuration } from './instant.ts';
 import { LIMITS } from './limits.ts';
@@ -54,7 +54,7 @@ export function* scanSteps(bytes: Buffer): Generator<undefined, ScannedBatch | R
   entries.push(...scanner.end());
   const { fault, isArray, count } = scanner;
   if (fault !== undefined) return { refused: [{ field: 'body', message: fault, value: null }] };
-  if (!isArray) return { refused: [{ field: 'body', message: 'must be a JSON array', value: shownEntry(bytes, entries[0]!) }] };
+  if (!isArray) return { refused: [{ field: 'body', message: 'must be a JSON array', value: quotedEntry(bytes, entries[0]!) }] };
   return count === 0 || count > LIMITS.batchEntries ? wrongCount(count) : { bytes, entries };
 }
 
@@ -118,7 +118,7 @@ export function* batchSteps(version: 1 | 2, { bytes, entries }: ScannedBatch, ch
         if (judged.expression !== undefined)
           faults.push({ entry: index, field: 'rule.expression', message: judged.expression, isExpression: true });
       }
-    } else refused.push({ index, field: 'entry', message: 'must be an object', value: shownEntry(bytes, span) });
+    } else refused.push({ index, field: 'entry', message: 'must be an object', value: quotedEntry(bytes, span) });
     if (refused.length >= MOST_DETAILS) break;
     yield;
   }
@@ -185,9 +185,9 @@ const exactly = (_key: string, value: unknown, { source = '' }: { source?: strin
   typeof value === 'number' && /^-?\d+$/.test(source) && !Number.isSafeInteger(value) ? Number.NaN : value;
 
 /** For the response; an unparsed entry by the beginning of its text. */
-function shownEntry(bytes: Buffer, span: EntrySpan): BatchFault['value'] {
-  if (sizeFault(span) === undefined) return shown(parse(bytes, span));
-  return `${bytes.toString('utf8', span.start, span.start + SHOWN * 4).slice(0, SHOWN)}…`;
+function quotedEntry(bytes: Buffer, span: EntrySpan): BatchFault['value'] {
+  if (sizeFault(span) === undefined) return quoted(parse(bytes, span));
+  return `${bytes.toString('utf8', span.start, span.start + MOST_QUOTED * 4).slice(0, MOST_QUOTED)}…`;
 }
 
 function parseEntry(version: 1 | 2, entry: Fields, check: EnvelopeCheck, warnings: string[]): Signal | EnvelopeFaults {
@@ -197,6 +197,6 @@ function parseEntry(version: 1 | 2, entry: Fields, check: EnvelopeCheck, warning
 }
 
 function refusalsOf(version: 1 | 2, entry: Fields): BatchFault[] {
-  if (version === 1) return eventRefusals(entry).map((fault) => ({ ...fault, value: shown(entry[fault.field]) }));
-  return envelopeRefusals(entry).map((fault) => ({ ...fault, value: shown(refusedRuleType(entry)) }));
+  if (version === 1) return eventRefusals(entry).map((fault) => ({ ...fault, value: quoted(entry[fault.field]) }));
+  return envelopeRefusals(entry).map((fault) => ({ ...fault, value: quoted(refusedRuleType(entry)) }));
 }

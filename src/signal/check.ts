@@ -45,10 +45,10 @@ function targetFaults(target: Target, blocks: boolean, check: TargetCheck): read
 }
 
 /** Quotes a caller's value in a response: scalars unchanged, others as truncated JSON. */
-export function shown(value: unknown): string | number | boolean | null {
+export function quoted(value: unknown): string | number | boolean | null {
   if (value === undefined || value === null || typeof value === 'number' || typeof value === 'boolean') return value ?? null;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`;
+  return text.length <= MOST_QUOTED ? text : `${text.slice(0, MOST_QUOTED)}…`;
 }
 
-export const SHOWN = 200;
+export const MOST_QUOTED = 200;

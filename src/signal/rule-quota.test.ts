@@ -13,7 +13,7 @@ test('D3.29 the number of rules is asked for once in five seconds for each works
     },
   };
   const quota = ruleQuota(10, store, () => world.now);
-  assert.match((await quota('full'))!, /^the workspace has its 10 rules/);
+  assert.match((await quota('full'))!, /^the workspace has reached its limit of 10 rules/);
   assert.deepEqual(await Promise.all(['free', 'free', 'away'].map(quota)), [undefined, undefined, undefined]);
   assert.equal(world.asked, 3);
   counts.full = 9;

@@ -116,12 +116,13 @@ export class AddressTally {
     return network.family === family ? 2 ** Math.max(0, (family === 4 ? 32 : 64) - network.prefix) : 0;
   }
 
-  async change(pause: () => Promise<void>): Promise<AddressChange[]> {
+  /** `keepsAll`: nothing is removed. */
+  async change(pause: () => Promise<void>, keepsAll = false): Promise<AddressChange[]> {
     const rows: AddressChange[] = [];
     for (const [action, piles] of this.#piles) {
       const before = piles.before.merged();
       await pause();
-      const after = piles.after.merged();
+      const after = keepsAll ? united(piles.after.merged(), before) : piles.after.merged();
       await pause();
       const added = countsOf(difference(after, before));
       await pause();

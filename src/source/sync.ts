@@ -83,8 +83,8 @@ const SLICE = LIMITS.batchEntries;
 /** Entries and rules compared per turn. */
 const TURN = 200;
 /** Maximum faults returned, and its wording in API documents. */
-export const MOST_TOLD = 1000;
-export const FIRST_TOLD = `The first ${MOST_TOLD.toLocaleString('en')}.`;
+export const MOST_FAULTS = 1000;
+export const FIRST_FAULTS = `The first ${MOST_FAULTS.toLocaleString('en')}.`;
 const MOST_REASONS = 20;
 /** Additions allowed without confirmation. */
 const FEW = 100;
@@ -120,7 +120,7 @@ export async function planSync(
   const passed: Record<string, number> = Object.create(null);
   const count = { added: 0, changed: 0, unchanged: 0, failed: 0, refused: 0, expired: 0, wide: 0 };
   let pending: Pending[] = [];
-  const tell = (fault: PlacedFault) => void (faults.length < MOST_TOLD && faults.push(fault));
+  const tell = (fault: PlacedFault) => void (faults.length < MOST_FAULTS && faults.push(fault));
 
   let seen = 0;
   for await (const each of entries) {
@@ -154,8 +154,8 @@ export async function planSync(
   const removed = mayRemove ? removals.length : 0;
   let listed = stored - removed;
   for (let at = stored; at < present.size; at += 1) if (present.isWanted(at)) listed += 1;
-  const addresses = (await tally.change(pause)).filter(({ action: of }) => actions.has(of));
-  const isMuch = removals.length * 2 > known.present || (known.present > 0 && added > Math.max(FEW, known.present));
+  const addresses = (await tally.change(pause, !mayRemove)).filter(({ action: of }) => actions.has(of));
+  const isMuch = removed * 2 > known.present || (known.present > 0 && added > Math.max(FEW, known.present));
   const isLarge = isMuch || largeChanges(addresses, { present: stored, added, removed, percent: SURE_PERCENT }).length > 0;
   return { ...known, ...count, removed, listed, addresses, passed, faults, isLarge };
 

@@ -38,7 +38,7 @@ export interface TryPorts extends TrialOptions {
   readonly mostBytes: number;
 }
 
-const MOST_TOLD = 20;
+const MOST_LISTED = 20;
 /** Entries between progress reports and turns. */
 const TURN = 2000;
 
@@ -126,7 +126,7 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
       warnings: warningTexts(warnings),
       faults: { count: counts.faults, first: faults },
       refused: { count: counts.refused, first: refusals },
-      protected: guard.within(hit).slice(0, MOST_TOLD),
+      protected: guard.within(hit).slice(0, MOST_LISTED),
     },
     trial: { ...trialJson(trial), holds },
   };
@@ -141,11 +141,11 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
         await turnOf(clock);
       }
       if ('passed' in each) {
-        const reason = each.passed in passed || Object.keys(passed).length < MOST_TOLD ? each.passed : 'other reasons';
+        const reason = each.passed in passed || Object.keys(passed).length < MOST_LISTED ? each.passed : 'other reasons';
         passed[reason] = (passed[reason] ?? 0) + 1;
       } else if ('fault' in each) {
         counts.faults += 1;
-        if (faults.length < MOST_TOLD) faults.push({ place: each.place, message: each.fault });
+        if (faults.length < MOST_LISTED) faults.push({ place: each.place, message: each.fault });
       } else take(each);
     }
   }
@@ -160,7 +160,7 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
     const why = network === undefined || purpose === 'allow' ? [] : guard.faults(network);
     if (network !== undefined && why.length > 0) {
       counts.refused += 1;
-      if (refusals.length < MOST_TOLD) refusals.push({ place, message: `${formatNetwork(network)} ${why.join('; ')}` });
+      if (refusals.length < MOST_LISTED) refusals.push({ place, message: `${formatNetwork(network)} ${why.join('; ')}` });
       if (network.family === 4) hit.v4.pushNetwork(network.address, network.prefix);
       else hit.v6.pushNetwork(network.address, 0, network.prefix);
       return;

@@ -10,7 +10,7 @@ import { all, one, type Work } from './work.ts';
 /** More changes than this cost as much as reading the complete list. */
 const MOST = 20_000;
 /** Changes are stored for a week (D9.7); older reads than this start again, ms. */
-const KEPT = 6 * DAY;
+const RETENTION = 6 * DAY;
 /** Ids per statement. */
 const ASKED = 500;
 
@@ -44,7 +44,7 @@ export function* follow(
 function* isStored(workspacePk: number, change: number, now: number): Work<boolean> {
   const text = 'SELECT landed_at FROM batches WHERE workspace_pk = $1 AND first_seq <= $2 ORDER BY first_seq DESC LIMIT 1';
   const row = yield* one(text, workspacePk, change);
-  if (row === undefined || Number(row.landed_at) <= now - KEPT) return false;
+  if (row === undefined || Number(row.landed_at) <= now - RETENTION) return false;
   return change >= (yield* givenUpUntil(workspacePk));
 }
 
@@ -70,7 +70,7 @@ function* followList(pk: number, change: number, at: number, sink: ListSink): Wo
   if (changed.length === MOST || made.length === MOST) return false;
   const ids = changed.map((row) => Number(row.id));
   sink.list(keyOf(pk), false);
-  for (const id of ids) sink.gone(id);
+  for (const id of ids) sink.removed(id);
   for (const row of made) handOver(row, sink);
   const older = ids.filter((id) => id <= change);
   for (let from = 0; from < older.length; from += ASKED) {

@@ -31,8 +31,8 @@ const recordText = (now: string) => {
 /** One statement; needs no transaction. `now`: SQL expression of the store's clock. */
 export function* recordDocument(now: string, ...[workspaceId, key, seen]: Parameters<RuleWrites['recordDocument']>): Work<DocumentRecord> {
   const { feedId, format, family, action } = key;
-  const { hash, snapshotAt, second, told = 0 } = seen;
-  const row = yield* oneByKey(recordText(now), workspaceId, feedId, format, family, action, hash, snapshotAt, second, told);
+  const { hash, snapshotAt, second, lastModified = 0 } = seen;
+  const row = yield* oneByKey(recordText(now), workspaceId, feedId, format, family, action, hash, snapshotAt, second, lastModified);
   if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed was deleted');
   return { hash: String(row.hash), snapshotAt: Number(row.snapshot_at), since: Number(row.since) };
 }

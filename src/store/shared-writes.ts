@@ -54,7 +54,7 @@ export const sharedWrites = (transact: Transact) => ({
     renewSession: AGAIN,
     endSessions: AGAIN,
     seePerson: AGAIN,
-    keepReplacementPiece: AGAIN,
+    storeReplacementPiece: AGAIN,
     recordBouncers: AGAIN,
     recordHits: AGAIN,
     restoreLists: LONG,

@@ -1,7 +1,7 @@
 /** Deletes data beyond its retention, in slices (D4.9). */
 import { DAY } from '../clock.ts';
-import { WINDOWS_KEPT } from '../ports/history.ts';
-import { ANSWER_KEPT } from '../ports/stored/account-store.ts';
+import { WINDOW_RETENTION } from '../ports/history.ts';
+import { ANSWER_RETENTION } from '../ports/stored/account-store.ts';
 import type { SweepLimits } from '../ports/stored/rule-store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
 import { forgetMembers, nextGivenUp } from './accounts/deleted.ts';
@@ -20,18 +20,18 @@ export type AtMost = (table: string, condition: string) => string;
 const LIST_TABLES = KINDS.map(ruleTable).filter(({ place }) => place === 'list_pk');
 
 /** Relevance of a log row, ms: 14 days, plus 7 for the deletion (`decisions/build/decision-log.ts`). */
-const TOLD_KEPT = 21 * DAY;
+const LOG_RETENTION = 21 * DAY;
 /** Expired rules counted per slice: reads only. */
 const COUNTED = 20_000;
 
 /** Default limit of previous versions per workspace: 131,072 rules sent thirty times. */
-const KEPT_RULES = 4_000_000;
+const MOST_PREVIOUS = 4_000_000;
 /** Likewise of all workspaces; above it the largest is reduced first. */
-const KEPT_IN_ALL = 20_000_000;
+const MOST_PREVIOUS_IN_ALL = 20_000_000;
 /** Retained dead letters, the newest. */
 const DEAD_LETTERS = 100_000;
 /** Audit retention of a workspace whose log is half full, ms. */
-const AUDIT_KEPT = 7 * DAY;
+const SHORT_AUDIT_RETENTION = 7 * DAY;
 
 export function* sweep(
   atMost: AtMost,
@@ -40,8 +40,8 @@ export function* sweep(
     rulesExpiredBefore,
     auditBefore,
     limit,
-    keptRules = KEPT_RULES,
-    keptInAll = KEPT_IN_ALL,
+    mostPrevious = MOST_PREVIOUS,
+    mostPreviousInAll = MOST_PREVIOUS_IN_ALL,
     auditBytes = 0,
     deadLetters = DEAD_LETTERS,
   }: SweepLimits,
@@ -81,27 +81,27 @@ export function* sweep(
   removed += yield* run(`DELETE FROM sessions WHERE ${atMost('sessions', 'expires_at < $1')}`, now, limit);
   const logRows = yield* all(
     `DELETE FROM told_networks WHERE ${atMost('told_networks', 'at < $1')} RETURNING workspace_pk, length(entries) AS bytes`,
-    now - TOLD_KEPT,
+    now - LOG_RETENTION,
     limit,
   );
   yield* releaseUsage('told', logRows);
   removed += logRows.length;
   const answers = yield* all(
     `DELETE FROM answers WHERE ${atMost('answers', 'at < $1')} RETURNING workspace_pk, bytes`,
-    now - ANSWER_KEPT,
+    now - ANSWER_RETENTION,
     limit,
   );
   yield* releaseUsage('answers', answers);
   removed += answers.length;
   removed += yield* run(`DELETE FROM devices WHERE ${atMost('devices', 'last_pull < $1')}`, auditBefore, limit);
   removed += yield* run(`DELETE FROM feed_days WHERE ${atMost('feed_days', 'day < $1')}`, firstStoredDay(now), limit);
-  removed += yield* run(`DELETE FROM hit_windows WHERE ${atMost('hit_windows', 'at < $1')}`, now - WINDOWS_KEPT.for, limit);
+  removed += yield* run(`DELETE FROM hit_windows WHERE ${atMost('hit_windows', 'at < $1')}`, now - WINDOW_RETENTION.for, limit);
   const forgotten = Math.floor(rulesExpiredBefore / 60_000);
   removed += yield* run(`DELETE FROM rule_changes WHERE ${atMost('rule_changes', 'minute < $1')}`, forgotten, limit);
   removed += yield* forgetActivity(atMost, now, limit);
   removed += yield* sweepReplacements(now, limit);
   removed += yield* removeBatches(rulesExpiredBefore, limit);
-  removed += yield* giveUp(atMost, { keptRules, keptInAll }, limit);
+  removed += yield* giveUp(atMost, { mostPrevious, mostPreviousInAll }, limit);
   yield* writeRuleCounts(changes);
   yield* writeRuleCounts(previous, 'kept_counts');
   if (removed === 0) for (const table of ['rule_counts', 'kept_counts'] as const) yield* foldRuleCounts(table);
@@ -117,7 +117,7 @@ function* shortenAudit(now: number, auditBytes: number, limit: number): Work<Row
   const full = yield* all("SELECT workspace_pk FROM taken_bytes WHERE what = 'audit' AND bytes > $1", auditBytes / 2);
   for (const { workspace_pk: workspace } of full) {
     const oldest = yield* all('SELECT id, at FROM audit WHERE workspace_pk = $1 ORDER BY id LIMIT $2', Number(workspace), limit);
-    const last = oldest.findLast(({ at }) => Number(at) < now - AUDIT_KEPT);
+    const last = oldest.findLast(({ at }) => Number(at) < now - SHORT_AUDIT_RETENTION);
     if (last === undefined) continue;
     return yield* all(
       'DELETE FROM audit WHERE workspace_pk = $1 AND id <= $2 RETURNING workspace_pk, bytes',
@@ -170,7 +170,7 @@ const GIVEN_UP = 'FROM batches WHERE workspace_pk = $1 AND first_seq > $2 AND fi
  * Drops previous versions of the oldest batches of one workspace above `most`. Records the position first, so that nobody treats the rest
  * as complete.
  */
-function* giveUp(atMost: AtMost, most: { readonly keptRules: number; readonly keptInAll: number }, limit: number): Work<number> {
+function* giveUp(atMost: AtMost, most: { readonly mostPrevious: number; readonly mostPreviousInAll: number }, limit: number): Work<number> {
   const open = yield* one('SELECT workspace_pk, removed_seq, until_seq FROM given_up WHERE removed_seq < until_seq LIMIT 1');
   if (open !== undefined) {
     const [workspace, from, until] = [Number(open.workspace_pk), Number(open.removed_seq), Number(open.until_seq)];
@@ -180,7 +180,7 @@ function* giveUp(atMost: AtMost, most: { readonly keptRules: number; readonly ke
   }
   const [over] = yield* all('SELECT workspace_pk, sum(rules) AS kept FROM kept_counts GROUP BY workspace_pk ORDER BY kept DESC LIMIT 1');
   const inAll = yield* one('SELECT sum(rules) AS kept FROM kept_counts');
-  if (over === undefined || (Number(over.kept) <= most.keptRules && Number(inAll?.kept ?? 0) <= most.keptInAll)) return 0;
+  if (over === undefined || (Number(over.kept) <= most.mostPrevious && Number(inAll?.kept ?? 0) <= most.mostPreviousInAll)) return 0;
   const workspace = Number(over.workspace_pk);
   // Locked like by a landing: an active undo keeps its data until its end.
   const isLocked = (yield* run(`UPDATE workspaces SET revision = revision WHERE ${atMost('workspaces', 'pk = $1')}`, workspace, 1)) === 1;

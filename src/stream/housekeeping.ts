@@ -1,5 +1,5 @@
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
-import { AUDIT_KEPT, RULES_KEPT } from '../ports/stored/account-store.ts';
+import { AUDIT_RETENTION, RULE_RETENTION } from '../ports/stored/account-store.ts';
 import type { Stream } from '../ports/stream.ts';
 
 /** ms. */
@@ -18,7 +18,7 @@ export interface Keeping {
 }
 
 /**
- * Deletes one slice of data past its retention at `now` (ms): RULES_KEPT, AUDIT_KEPT, landed messages as configured. Resolves with true if
+ * Deletes one slice of data past its retention at `now` (ms): RULE_RETENTION, AUDIT_RETENTION, landed messages as configured. Resolves with true if
  * there may be more.
  */
 export async function sweepSlice(
@@ -28,7 +28,13 @@ export async function sweepSlice(
   now: number,
 ): Promise<boolean> {
   const { streamHours, streamBytes, auditBytes } = keeping;
-  const removed = await store.sweep({ now, rulesExpiredBefore: now - RULES_KEPT, auditBefore: now - AUDIT_KEPT, limit: SLICE, auditBytes });
+  const removed = await store.sweep({
+    now,
+    rulesExpiredBefore: now - RULE_RETENTION,
+    auditBefore: now - AUDIT_RETENTION,
+    limit: SLICE,
+    auditBytes,
+  });
   // New rows reuse freed pages; only what remains free is returned to the file system.
   const mayShrink = removed === 0 && (await store.shrink());
   const streamId = await stream.id();

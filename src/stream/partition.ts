@@ -91,9 +91,9 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
     if (records.length > 0) begun = clock.monotonic();
     for (let rest = records; rest.length > 0; ) {
       const started = clock.monotonic();
-      const { items, poison, defects, taken } = await decodeRecords(rest);
-      const piece = rest.slice(0, taken);
-      const to = piece[taken - 1].offset + 1;
+      const { items, poison, defects, consumed } = await decodeRecords(rest);
+      const piece = rest.slice(0, consumed);
+      const to = piece[consumed - 1].offset + 1;
       const result = await store.apply({ streamId, partition, from, to, items, poison, now: clock.now() });
       if (result === 'fenced') return 'fenced';
       onLanded(piece.length);
@@ -104,7 +104,7 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
       }
       from = to;
       next = to;
-      rest = rest.slice(taken);
+      rest = rest.slice(consumed);
     }
     if (records.length > 0) onRead(undefined);
     onProgress();
@@ -132,8 +132,8 @@ function tell({ partition, clock, log, debug = false, onTraced }: PartitionParts
 }
 
 interface DecodedRecords {
-  /** Number of decoded records. */
-  readonly taken: number;
+  /** Number of records decoded. */
+  readonly consumed: number;
   readonly items: readonly LandingItem[];
   readonly poison: readonly PoisonRecord[];
   /** Poison caused by a defect of weir. */
@@ -156,25 +156,25 @@ async function decodeRecords(records: readonly StreamRecord[]): Promise<DecodedR
   const poison: PoisonRecord[] = [];
   const defects: { offset: number; defect: unknown }[] = [];
   const headers = headerReader();
-  let [taken, text, whole] = [0, 0, 0];
+  let [consumed, text, total] = [0, 0, 0];
   for (const record of records) {
-    if (whole >= LANDED_TEXT) break;
-    if (taken % DECODED === 0 || text >= DECODED_TEXT) {
+    if (total >= LANDED_TEXT) break;
+    if (consumed % DECODED === 0 || text >= DECODED_TEXT) {
       await turn();
       text = 0;
     }
-    taken += 1;
+    consumed += 1;
     const decoded = decodeSignalRecord(record, headers);
     if (!('poison' in decoded)) {
       items.push({ record, ...decoded });
       text += record.value.length;
-      whole += weightOf(record.value);
+      total += weightOf(record.value);
     } else {
       poison.push({ record, reason: decoded.poison });
       if (decoded.defect !== undefined) defects.push({ offset: record.offset, defect: decoded.defect });
     }
   }
-  return { taken, items, poison, defects };
+  return { consumed, items, poison, defects };
 }
 
 const stackOf = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error));

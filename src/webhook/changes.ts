@@ -1,5 +1,5 @@
 /** Changes of alerts since a webhook's last message (SPEC D27.2). */
-import type { ReportedItem, Told, WebhookChange } from '../account/webhook.ts';
+import type { Announced, ReportedItem, WebhookChange } from '../account/webhook.ts';
 import { DAY } from '../clock.ts';
 import type { Alert } from '../manage/alerts.ts';
 
@@ -16,11 +16,11 @@ const MOST_CHANGES = 200;
 
 export interface Difference {
   readonly changes: readonly WebhookChange[];
-  readonly items: Told['items'];
+  readonly items: Announced['items'];
 }
 
 /** `now`: ms. */
-export function differenceOf(announced: Told['items'], { items, isKnown }: Found, now: number): Difference {
+export function differenceOf(announced: Announced['items'], { items, isKnown }: Found, now: number): Difference {
   const there = new Map<string, Alert>();
   // Processes may report different states of one alert: the worse one wins, which comes later in the alphabet.
   for (const item of items) if (!(there.has(item.key) && there.get(item.key)!.state >= item.state)) there.set(item.key, item);

@@ -1,6 +1,6 @@
 /** Actions announced by webhooks (SPEC D27.3), read from the audit log and landed undos since the last position. */
 import type { Author } from '../account/caller.ts';
-import type { Told, WebhookChange } from '../account/webhook.ts';
+import type { Announced, WebhookChange } from '../account/webhook.ts';
 import type { AuditRow } from '../ports/stored/account-store.ts';
 import type { Happened } from '../ports/stored/webhook-store.ts';
 
@@ -27,11 +27,11 @@ export type NameOf = (by: Author) => string;
 
 /** New changes, and the position after them. `now`: ms. */
 export function happenedSince(
-  position: Pick<Told, 'audit' | 'seen' | 'seq'>,
+  position: Pick<Announced, 'audit' | 'seen' | 'seq'>,
   { audit, undone }: Happened,
   nameOf: NameOf,
   now: number,
-): { readonly changes: readonly WebhookChange[]; readonly told: Pick<Told, 'audit' | 'seen' | 'seq'> } {
+): { readonly changes: readonly WebhookChange[]; readonly announced: Pick<Announced, 'audit' | 'seen' | 'seq'> } {
   const fresh = audit.filter(({ id, event }) => EVENTS[event] !== undefined && !position.seen.includes(id)).slice(0, MOST);
   const all = fresh.length < MOST;
   const seen = [...position.seen, ...fresh.map(({ id }) => id)];
@@ -42,7 +42,7 @@ export function happenedSince(
   const undos = undone.slice(0, MOST);
   return {
     changes: [...fresh.map((row) => ofAudit(row, nameOf)), ...undos.map((each) => ofUndo(each, nameOf))].toSorted((a, b) => a.at - b.at),
-    told: {
+    announced: {
       audit: settled,
       seen: seen.filter((id) => id > settled),
       seq: undos.at(-1)?.seq ?? position.seq,

@@ -80,5 +80,5 @@ export const bodyOf = (style: WebhookStyle, message: WebhookMessage, context: Me
   JSON.stringify(STYLES[style](message, context, secret));
 
 /** PagerDuty receives urgent alerts only, no actions. */
-export const isToldIn = (style: WebhookStyle, changes: readonly WebhookChange[]): boolean =>
+export const isAnnouncedIn = (style: WebhookStyle, changes: readonly WebhookChange[]): boolean =>
   style !== 'pagerduty' || changes.some(({ is, urgent }) => is !== 'happened' && urgent);

@@ -196,7 +196,7 @@ describe('D9 batches', () => {
     const batch = await batchOf([block('198.51.100.7', { reason: 'again' })]);
     await eventually(async () => assert.equal((await run('batch', 'show', batch)).undoable, true));
     const store = await openSqliteStore(settings.DATA_DIR);
-    while ((await store.sweep({ now: Date.now(), rulesExpiredBefore: 0, auditBefore: 0, limit: 1000, keptRules: 0 })) > 0);
+    while ((await store.sweep({ now: Date.now(), rulesExpiredBefore: 0, auditBefore: 0, limit: 1000, mostPrevious: 0 })) > 0);
     await store.close();
     assert.equal((await run('batch', 'show', batch)).undoable, false);
     assert.match((await command(['batch', 'show', batch, ...inWorkspace], settings)).stdout, /undo is no longer possible$/m);

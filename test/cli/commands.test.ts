@@ -723,24 +723,29 @@ test('D1.15 a list that cannot be read to its end has no end, its reason on stan
   const { id: organization } = await store.createOrganization('o', 'active');
   const { id: workspaceId } = await store.createWorkspace(organization, 'w');
   const rule = { name: null, reason: null, labels: null, config: null, expiresAt: null, order: null, shortDescription: null };
-  const items = ['a', 'b', 'c'].map((ruleRef, offset) => ({
+  const items = Array.from({ length: 1002 }, (_, offset) => ({
     record: { offset, timestamp: 1, key: workspaceId, headers: {}, value: '' },
     workspaceId,
     listId: null,
     receivedAt: 1,
     batchId: null,
     keyId: null,
-    change: { change: 'upsert', kind: 'waf_rule', rule: { ...rule, ruleRef, type: 'custom', expression: 'x', action: 'block' } } as const,
+    change: {
+      change: 'upsert',
+      kind: 'waf_rule',
+      rule: { ...rule, ruleRef: `r-${offset}`, order: offset, type: 'custom', expression: 'x', action: 'block' },
+    } as const,
   }));
-  await store.apply({ streamId: 's', partition: 0, from: null, to: 3, items, poison: [], now: 1 });
+  await store.apply({ streamId: 's', partition: 0, from: null, to: 1002, items, poison: [], now: 1 });
   await store.close();
   const db = new DatabaseSync(join(DATA_DIR, 'weir.db'));
-  db.exec("UPDATE waf_rules SET labels = '{' WHERE rule_ref = 'b'");
+  db.exec("UPDATE waf_rules SET labels = '{' WHERE rule_ref = 'r-1001'");
   db.close();
   const { code, stdout, stderr } = await weir(['rule', 'ls', '--workspace', 'w', '--kind', 'waf_rule', '--json'], { DATA_DIR });
   assert.equal(code, 1);
-  assert.match(stdout, /^\[\{"id":.*"rule_ref":"a".*\}\n$/);
-  assert.match(stderr, /^weir: the list is cut after 1 rules: .+\n$/);
+  assert.match(stdout, /^\[\{"id":.*"rule_ref":"r-0".*\}\n/);
+  assert.match(stdout, /\n,\{.*"rule_ref":"r-999".*\}\n$/);
+  assert.match(stderr, /^weir: the list is cut after 1000 rules: .+\n$/);
 });
 
 test('D42.11 --workspace is optional where there is one workspace, or WEIR_WORKSPACE names one', async (t) => {

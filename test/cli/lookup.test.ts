@@ -213,12 +213,12 @@ describe('D10 look-up', () => {
       ['lookup 203.0.113.999', /"203\.0\.113\.999" /],
       ['lookup AS99999999999', /must be AS and a number/],
       ['lookup XX', /"XX" must be a valid ISO-3166 Alpha-2 code/],
-      ['rule ls --address ZZ', /"ZZ" must be a valid ISO-3166/],
+      ['rule ls --address ZZ', /--address must be a valid ISO-3166 Alpha-2 code, not "ZZ"/],
       ['lookup 203.0.113.9 --feed edge --list small', /--feed or --list, not both/],
       ['lookup 203.0.113.9 --list nowhere', /there is no list "nowhere"/],
-      ['rule ls --address NL --match covering', /--match covering takes an address or a network, not "NL"/],
-      ['rule ls --address 203.0.113.9 --kind waf_rule', /--address finds access rules only/],
-      ['rule ls --after 7', /--after takes what an earlier page ended with, not "7"/],
+      ['rule ls --address NL --match covering', /--match covering requires an address or a network/],
+      ['rule ls --address 203.0.113.9 --kind waf_rule', /--address is for access rules only/],
+      ['rule ls --after 7', /--after must be the value of next in a page/],
     ];
     for (const [words, sentence] of MISTAKES) {
       const { code, stderr } = await command([...words.split(' '), '--workspace', 'acme'], settings);
@@ -234,7 +234,7 @@ describe('D10 look-up', () => {
     const one = await lookup('203.0.113.11');
     assert.match(one, /feed agreed: out\n {2}1 of 2 lists that must agree: scanners\n {2}too few lists: inside 203/);
     await text('feed', 'set', 'agreed', '--always', 'scanners');
-    assert.match(await lookup('203.0.113.11'), /: in\n {2}1 of 2 lists that must agree: scanners \(is enough by itself\)\n {2}in: /);
+    assert.match(await lookup('203.0.113.11'), /: in\n {2}1 of 2 lists that must agree: scanners \(is enough alone\)\n {2}in: /);
     await text('feed', 'delete', 'agreed', '--yes', '--for-good');
   });
 
@@ -263,7 +263,7 @@ describe('D10 look-up', () => {
     await store.close();
     const shown = (await text('lookup', '203.0.113.9', '--no-entries', '--list', 'small')).split('\n');
     const first = shown.findIndex((line) => line.startsWith('  of '));
-    assert.equal(shown[first], '  of 22 clients 1 have what it says now, 21 are behind, 0 unknown:');
+    assert.equal(shown[first], '  of 22 clients 1 are up to date, 21 are behind, 0 unknown:');
     assert.match(shown[first + 1], /^ {4}not yet seen to have it: device "fw\\"\d+" at 192\.0\.2\.1, key soar, fetched last at .*Z$/);
     assert.equal(shown[first + 21], '    and 2 more (weir device ls, weir bouncer ls)');
     const [{ pulled_by }] = (await json<{ feeds: Json[] }>('lookup', '203.0.113.9', '--list', 'small', '--no-entries')).feeds;

@@ -95,9 +95,23 @@ suite('commands at a service', () => {
     'webhook ls',
     'source ls',
     'source catalogue',
+    'source catalogue spamhaus-drop',
     'target ls',
     'person ls',
   ];
+
+  test('D48.1 look-up and status at a service are those of the workspace of the key', async () => {
+    const [local, other] = [await done(await here('lookup', '192.0.2.1'), 'here'), await done(await there('lookup', '192.0.2.1'), 'there')];
+    const sizeless = (found: Record<string, unknown>) =>
+      (found.feeds as Record<string, unknown>[]).map(({ entries: _e, max_entries: _m, over_cap: _o, ...feed }) => feed);
+    assert.deepEqual({ ...other, feeds: sizeless(other) }, { ...local, feeds: sizeless(local) });
+    const { stdout } = await command(['--url', server.url, 'lookup', '192.0.2.1'], remote);
+    assert.match(stdout, /^192\.0\.2\.1 \(DE\) in the block feeds\n/);
+    const status = await there('status');
+    const [at, beside] = [JSON.parse(status.stdout), JSON.parse((await here('status')).stdout)];
+    assert.deepEqual([Object.keys(at).sort(), at.attention], [Object.keys(beside).sort(), beside.attention]);
+    assert.match((await command(['--url', server.url, 'status'], remote)).stdout, /^process: +\d+: signals, /m);
+  });
 
   test('D48.3 the service may be named before the command or by WEIR_URL; its key decides over the workspace', async () => {
     const names = async (args: string[], more = {}) => {
@@ -114,7 +128,11 @@ suite('commands at a service', () => {
       [['list', 'ls'], { WEIR_API_KEY: '' }, /^weir: give an API key/],
       [['list', 'set', 'nowhere', '--family', 'v4'], {}, /^weir: there is no list "nowhere"\n$/],
       [['list', 'create', 'x', '--max-entries', '0'], {}, /^weir: --max-entries must be a whole number from 1 to 4000000, not "0"\n$/],
-      [['feed', 'create', 'x', '--list', 'default', '--min-sources', '2'], {}, /^weir: --min-sources is more than the 1 lists/],
+      [
+        ['feed', 'create', 'x', '--list', 'default', '--min-sources', '2'],
+        {},
+        /^weir: --min-sources exceeds the number of lists of the feed, 1\n$/,
+      ],
       [
         ['source', 'add', 'x', 'https://lists.example/', '--every', '1h', '--stale-after', '1h'],
         {},

@@ -181,7 +181,7 @@ suite('weir status', () => {
     );
     assert.equal((await getFeed(server.url, KEY)).headers['x-feed-entry-count'], '3');
     const refused = await send('--replace');
-    assert.deepEqual([refused.code, refused.stderr], [2, 'weir: --dry-run cannot tell what --replace would remove; give one of them\n']);
+    assert.deepEqual([refused.code, refused.stderr], [2, 'weir: --dry-run cannot predict --replace; give one of them\n']);
   });
 
   test('D10.17 a server that has stopped leaves no status; one that was killed is forgotten after 30 seconds', async () => {

@@ -18,7 +18,7 @@ import { seededRandom } from '../support/random.ts';
 import { eventually, MAIN, testEnvironment } from '../support/weir.ts';
 
 type Json = Record<string, unknown>;
-interface Told {
+interface Reply {
   readonly changed: boolean;
   readonly act: string | null;
   readonly changes: readonly { readonly text: string; readonly goes_text: string | null }[];
@@ -50,9 +50,9 @@ suite('workspace file', () => {
   const run = (to: string, content: string | Json, ...options: string[]) =>
     command(['apply', file(content), '--workspace', to, ...options], settings);
   const apply = (to: string, content: string | Json, ...options: string[]) =>
-    commandJson<Told>(['apply', file(content), '--workspace', to, ...options], settings);
+    commandJson<Reply>(['apply', file(content), '--workspace', to, ...options], settings);
   const exported = async (from: string) => parse(await commandText(['workspace', 'export', from, '--settings'], settings)) as Json;
-  const texts = ({ changes }: Told) => changes.map(({ text }) => text);
+  const texts = ({ changes }: Reply) => changes.map(({ text }) => text);
 
   const FILE = `
 version: 1

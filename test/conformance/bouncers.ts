@@ -27,7 +27,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     const record = async (feedId: string | null, text: string, row: { through?: number; isComplete?: boolean; at?: number } = {}) =>
       (await store.recordLog(workspace.id, feedId, { bytes: Buffer.from(text), isComplete: false, through: 0, at: T0, ...row })).seq;
     const texts = async (feedId: string | null, after = 0) =>
-      (await store.told(workspace.id, feedId, after)).map(({ seq, bytes }) => `${seq} ${Buffer.from(bytes)}`);
+      (await store.logRecords(workspace.id, feedId, after)).map(({ seq, bytes }) => `${seq} ${Buffer.from(bytes)}`);
     assert.deepEqual(await texts(null), []);
     assert.deepEqual([await record(null, 'a'), await record(null, 'b'), await record(feed, 'c')], [1, 2, 1]);
     assert.deepEqual([await texts(null), await texts(null, 1), await texts(feed)], [['1 a', '2 b'], ['2 b'], ['1 c']]);
@@ -38,7 +38,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     await record(null, 'f', { at: T0 + DAY });
     await store.sweep({ now: T0 + 21 * DAY + 1, rulesExpiredBefore: 0, auditBefore: 0, limit: 10 });
     assert.deepEqual([await texts(null), await texts(feed)], [['9 f'], []]);
-    assert.deepEqual(await store.told(randomUUID(), null, 0), []);
+    assert.deepEqual(await store.logRecords(randomUUID(), null, 0), []);
   });
 
   test(`D14.16 store ${name}: of more than a workspace may have been told the feeds go that nobody has pulled for longest`, async (t) => {
@@ -47,7 +47,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     const record = (feedId: string | null, bytes: number, isComplete = false) =>
       store.recordLog(workspace.id, feedId, { bytes: Buffer.alloc(bytes), isComplete, through: isComplete ? 9 : 0, at: T0 }, 100);
     const sizes = async () => {
-      const rows = await Promise.all([old, used, newest].map((feed) => store.told(workspace.id, feed, 0)));
+      const rows = await Promise.all([old, used, newest].map((feed) => store.logRecords(workspace.id, feed, 0)));
       return rows.map((each) => each.reduce((sum, { bytes }) => sum + bytes.length, 0));
     };
     const pulls = [old, used].map((feedId, n) => ({
@@ -220,7 +220,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       v4: (_id: number, _role: string, address: number) => seen.push(`${current} ${address & 0xff}`),
       v6: () => {},
       geo: () => {},
-      gone: () => {},
+      removed: () => {},
     };
     await land([
       { change: upsert(access(ip('192.0.2.1'))), listId: list.id },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { DELETED_KEPT, MOST_DELETED } from '../../src/ports/stored/account-store.ts';
+import { MOST_DELETED, RESTORE_PERIOD } from '../../src/ports/stored/account-store.ts';
 import { access, fixture, ip, KEY, type StoreDriver, upsert } from './store.ts';
 
 const BY = { keyId: 'k', actor: 'Жанна' };
@@ -41,8 +41,8 @@ export function deletedConformance(driver: StoreDriver): void {
     assert.deepEqual(
       deleted.map(({ kind, id, name: called, keys: bound, deletedAt, until }) => [kind, id, called, bound, until - deletedAt]),
       [
-        ['composed', gone.id, 'gone', 0, DELETED_KEPT],
-        ['list', list.id, 'edge', 1, DELETED_KEPT],
+        ['composed', gone.id, 'gone', 0, RESTORE_PERIOD],
+        ['list', list.id, 'edge', 1, RESTORE_PERIOD],
       ],
     );
     while ((await store.sweep({ now, rulesExpiredBefore: 0, auditBefore: 0, limit: 10 })) > 0);

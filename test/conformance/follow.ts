@@ -69,7 +69,7 @@ function followingSink(lists: Followed['lists']) {
         lists.set(key, []);
       }
     },
-    gone(id) {
+    removed(id) {
       flush();
       lists.set(
         current,
@@ -81,7 +81,7 @@ function followingSink(lists: Followed['lists']) {
 }
 
 const NOTHING: KnownRules = { change: 0, lists: new Set() };
-const ignoringSink = (): ListSink => ({ ...collectingSink().sink, list: () => undefined, gone: () => undefined });
+const ignoringSink = (): ListSink => ({ ...collectingSink().sink, list: () => undefined, removed: () => undefined });
 
 export function followConformance(driver: StoreDriver): void {
   const { name } = driver;

@@ -108,8 +108,8 @@ export function roomConformance(driver: StoreDriver): void {
       Array.from({ length: count }, (_, n) => block(n, workspaceId, batchId));
     await land([...again(workspace.id, 9, 'a0'), ...again(other.id, 2, 'b0')]);
     await land([...again(workspace.id, 9, 'a1'), ...again(other.id, 2, 'b1')]);
-    const limits = { now: T0, rulesExpiredBefore: 0, auditBefore: 0, limit: 100, keptRules: 20 };
-    while ((await store.sweep({ ...limits, keptInAll: 10 })) > 0);
+    const limits = { now: T0, rulesExpiredBefore: 0, auditBefore: 0, limit: 100, mostPrevious: 20 };
+    while ((await store.sweep({ ...limits, mostPreviousInAll: 10 })) > 0);
     assert.deepEqual([(await store.batch(workspace.id, 'a0'))?.undoable, (await store.batch(other.id, 'b1'))?.undoable], [false, true]);
     assert.deepEqual([(await store.batch(other.id, 'b0'))?.undoable], [true]);
   });

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { DEFAULT_GUARDS, newState, PLAIN_READING, type SourceSettings } from '../../src/account/source.ts';
-import { RUNS_KEPT, type SourceRun } from '../../src/account/source-run.ts';
+import { type SourceRun, STORED_RUNS } from '../../src/account/source-run.ts';
 import type { NewSource } from '../../src/ports/stored/source-store.ts';
 import type { RuleChange, RuleOperation } from '../../src/rule.ts';
 import { newBatchId } from '../../src/signal/message/signal-id.ts';
@@ -219,18 +219,18 @@ export function sourceConformance(driver: StoreDriver): void {
     assert.deepEqual([(await read()).state, (await read()).asked?.what, (await read()).source.revision], [state, 'discard', 1]);
     await store.writeSources(lease, [update(one.id, { answered: 5 })]);
     assert.equal((await read()).asked, null);
-    for (let n = 0; n < RUNS_KEPT; n += 1) await store.writeSources(lease, [update(one.id, { run: { ...RUN, at: n } })]);
+    for (let n = 0; n < STORED_RUNS; n += 1) await store.writeSources(lease, [update(one.id, { run: { ...RUN, at: n } })]);
     const runs = await store.sourceRuns(workspace.id, one.id);
     assert.deepEqual(
       runs.map(({ at }) => at),
-      Array.from({ length: RUNS_KEPT }, (_, n) => RUNS_KEPT - 1 - n),
+      Array.from({ length: STORED_RUNS }, (_, n) => STORED_RUNS - 1 - n),
     );
-    assert.deepEqual([runs[0], await store.sourceRuns(other.id, one.id)], [{ ...RUN, at: RUNS_KEPT - 1 }, []]);
+    assert.deepEqual([runs[0], await store.sourceRuns(other.id, one.id)], [{ ...RUN, at: STORED_RUNS - 1 }, []]);
 
     // Of those in a row that changed nothing the last one is kept.
     for (const at of [50, 51, 52]) await store.writeSources(lease, [update(one.id, { run: { ...RUN, outcome: 'unchanged', at } })]);
     const later = await store.sourceRuns(workspace.id, one.id);
-    assert.deepEqual([later.length, later[0]!.at, later[1]!.at], [RUNS_KEPT, 52, RUNS_KEPT - 1]);
+    assert.deepEqual([later.length, later[0]!.at, later[1]!.at], [STORED_RUNS, 52, STORED_RUNS - 1]);
 
     await store.updateSource(workspace.id, one.id, { url: 'https://lists.example/other' });
     assert.deepEqual(
@@ -255,7 +255,7 @@ export function sourceConformance(driver: StoreDriver): void {
     const open = async (n: number, slot: 'parts' | 'import' | 'source', at: number, most = 4) => {
       const id = randomUUID();
       const state = slot === 'parts' ? 'open' : 'planning';
-      const one = { id, workspaceId: workspace.id, listId: lists[n]!.id, slot, createdAt: at, heldUntil: 0, state } as const;
+      const one = { id, workspaceId: workspace.id, listId: lists[n]!.id, slot, createdAt: at, lockedUntil: 0, state } as const;
       await store.openReplacement({ ...one, head: JSON.stringify({ list: lists[n]!.name }) }, { most, idleBefore: at - 600_000 });
       return id;
     };
@@ -265,9 +265,9 @@ export function sourceConformance(driver: StoreDriver): void {
       return [found.state, list, reason?.slice(0, 16)];
     };
     const parts = [await open(0, 'parts', 0), await open(1, 'parts', 0), await open(2, 'parts', 0), await open(3, 'parts', 0)];
-    await store.moveReplacement(parts[1]!, { from: 'open', to: 'planning', now: 1000, heldUntil: 0 });
-    await store.moveReplacement(parts[1]!, { from: 'planning', to: 'planned', now: 2000, heldUntil: 0 });
-    assert.ok(await store.keepReplacementPiece(parts[2]!, 'part', 0, Buffer.from('x'), 300_000));
+    await store.moveReplacement(parts[1]!, { from: 'open', to: 'planning', now: 1000, lockedUntil: 0 });
+    await store.moveReplacement(parts[1]!, { from: 'planning', to: 'planned', now: 2000, lockedUntil: 0 });
+    assert.ok(await store.storeReplacementPiece(parts[2]!, 'part', 0, Buffer.from('x'), 300_000));
     await assert.rejects(open(4, 'parts', 599_999), { code: 'LIMITED' });
     // Neither what imports nor what refreshes waits for them.
     await open(4, 'import', 5000);
@@ -282,9 +282,9 @@ export function sourceConformance(driver: StoreDriver): void {
       ['open', 'list 4', undefined],
     ]);
     // A content in parts that is compared gives way to an import of the same list, and to no other content in parts.
-    await store.moveReplacement(parts[2]!, { from: 'open', to: 'planning', now: 603_000, heldUntil: 700_000 });
+    await store.moveReplacement(parts[2]!, { from: 'open', to: 'planning', now: 603_000, lockedUntil: 700_000 });
     const again = await open(2, 'parts', 604_000);
-    await assert.rejects(store.moveReplacement(again, { from: 'open', to: 'planning', now: 604_000, heldUntil: 0 }), { code: 'REFUSED' });
+    await assert.rejects(store.moveReplacement(again, { from: 'open', to: 'planning', now: 604_000, lockedUntil: 0 }), { code: 'REFUSED' });
     await open(2, 'import', 605_000);
     assert.deepEqual((await told(parts[2]!))[0], 'failed');
     await assert.rejects(open(2, 'import', 605_000), { code: 'REFUSED' });

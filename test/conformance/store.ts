@@ -1421,9 +1421,9 @@ export function storeConformance(driver: StoreDriver): void {
     const { store, workspace } = await fixture(t, driver);
     const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const second = Math.floor(Date.now() / 1000) - 100;
-    const since = async (hash: string, snapshotAt: number, told: number) => {
+    const since = async (hash: string, snapshotAt: number, lastModified: number) => {
       const key = { feedId: list.id, format: 'plain', family: 'v4', action: 'block' };
-      return (await store.recordDocument(workspace.id, key, { hash, snapshotAt, second, told })).since - second;
+      return (await store.recordDocument(workspace.id, key, { hash, snapshotAt, second, lastModified })).since - second;
     };
     assert.equal(await since('a', 1000, 0), 0);
     assert.equal(await since('a', 900, second + 3), 3);

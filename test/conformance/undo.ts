@@ -159,7 +159,7 @@ export function undoConformance(driver: StoreDriver): void {
     await land([{ batchId: undo, listId: list.id, change: { change: 'undo', batchId: both } }]);
     const told = async (id: string) => {
       const found = (await store.batch(workspace.id, id))!;
-      return [found.undoable, found.isGone];
+      return [found.undoable, found.isListDeleted];
     };
     for (const id of [alone, both, named, undo]) assert.deepEqual(await told(id), [true, false]);
     await store.deleteList(workspace.id, list.id);
@@ -387,8 +387,9 @@ export function undoConformance(driver: StoreDriver): void {
     const counted = () => count('(SELECT sum(rules) FROM kept_counts)');
     assert.deepEqual([await kept(), await counted()], [17, 17]);
 
-    const sweep = (keptRules: number) => store.sweep({ now, rulesExpiredBefore: 0, auditBefore: 0, limit: 2, keptRules });
-    const follow = (known: KnownRules) => store.follow(workspace.id, null, now, known, { ...collectingSink().sink, list() {}, gone() {} });
+    const sweep = (mostPrevious: number) => store.sweep({ now, rulesExpiredBefore: 0, auditBefore: 0, limit: 2, mostPrevious });
+    const follow = (known: KnownRules) =>
+      store.follow(workspace.id, null, now, known, { ...collectingSink().sink, list() {}, removed() {} });
     const undoable = async () => (await store.batches(workspace.id, { limit: 9 })).map((batch) => batch.undoable).reverse();
     const state = async () => JSON.stringify(await rules());
     assert.equal(await sweep(17), 0);
@@ -418,7 +419,7 @@ export function undoConformance(driver: StoreDriver): void {
       ['2', '2', '2'],
     );
     assert.equal(await kept(), await counted());
-    while ((await store.sweep({ now, rulesExpiredBefore: now + 1, auditBefore: 0, limit: 1000, keptRules: 10 })) > 0);
+    while ((await store.sweep({ now, rulesExpiredBefore: now + 1, auditBefore: 0, limit: 1000, mostPrevious: 10 })) > 0);
     assert.deepEqual([await kept(), await counted()], [0, 0]);
   });
 

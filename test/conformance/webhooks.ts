@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { DEFAULT_GUARDS, newState, PLAIN_READING } from '../../src/account/source.ts';
-import { DELIVERIES_KEPT, FAILING_TRIES, MOST_WEBHOOKS } from '../../src/account/webhook.ts';
+import { FAILING_TRIES, MOST_WEBHOOKS, STORED_DELIVERIES } from '../../src/account/webhook.ts';
 import { readConfig } from '../../src/config.ts';
 import { alertsOf } from '../../src/manage/alerts.ts';
 import { factsOf, type ProcessStatus } from '../../src/manage/status.ts';
@@ -81,7 +81,7 @@ async function telling(t: TestContext, driver: StoreDriver) {
         [],
       );
     },
-    told: () => receiver.received.splice(0).map(({ json }) => json),
+    announced: () => receiver.received.splice(0).map(({ json }) => json),
   };
 }
 
@@ -129,17 +129,17 @@ export function webhookConformance(driver: StoreDriver): void {
     const { store, workspace } = await fixture(t, driver);
     const { id } = await store.createWebhook(workspace.id, hook('soc'));
     const lease = { name: 'webhooks', fence: (await store.claimLease('webhooks', 'a', 1000))! };
-    assert.equal(await store.writeLog({ ...lease, fence: lease.fence - 1 }, [{ id, told: TOLD, message: MESSAGE }]), false);
+    assert.equal(await store.writeLog({ ...lease, fence: lease.fence - 1 }, [{ id, announced: TOLD, message: MESSAGE }]), false);
     assert.deepEqual(await store.dueMessages(1e15, 9), []);
     assert.equal(
       await store.writeLog(lease, [
-        { id, told: TOLD, message: MESSAGE },
-        { id: 'service', told: TOLD, message: MESSAGE },
+        { id, announced: TOLD, message: MESSAGE },
+        { id: 'service', announced: TOLD, message: MESSAGE },
       ]),
       true,
     );
-    assert.deepEqual(await store.webhookStates(workspace.id), [{ id, told: TOLD, isWaiting: true, lastAt: 50 }]);
-    assert.deepEqual((await store.webhookStates(null))[0]!.told, TOLD);
+    assert.deepEqual(await store.webhookStates(workspace.id), [{ id, announced: TOLD, isWaiting: true, lastAt: 50 }]);
+    assert.deepEqual((await store.webhookStates(null))[0]!.announced, TOLD);
     assert.deepEqual(await store.dueMessages(49, 9), []);
     const due = await store.dueMessages(50, 9);
     assert.deepEqual(
@@ -150,16 +150,16 @@ export function webhookConformance(driver: StoreDriver): void {
       ].sort(),
     );
     const delivery = { message: MESSAGE.id, at: 51, ms: 1, status: 500, outcome: 'failed', text: '' } as const;
-    for (let n = 1; n <= DELIVERIES_KEPT + 2; n += 1)
+    for (let n = 1; n <= STORED_DELIVERIES + 2; n += 1)
       assert.ok(
         await store.writeDeliveries(lease, [
           { id, waits: { message: { ...MESSAGE, tries: n }, nextAt: 60 + n }, delivery: { ...delivery, at: n } },
         ]),
       );
-    assert.deepEqual((await store.dueMessages(1000, 9)).find((each) => each.id === id)?.message.tries, DELIVERIES_KEPT + 2);
+    assert.deepEqual((await store.dueMessages(1000, 9)).find((each) => each.id === id)?.message.tries, STORED_DELIVERIES + 2);
     for (let n = 1; n <= FAILING_TRIES; n += 1)
       await store.writeDeliveries(lease, [{ id: 'service', waits: { message: MESSAGE, nextAt: 50 }, delivery }]);
-    const failing = { id, name: 'soc', workspaceId: workspace.id, failures: DELIVERIES_KEPT + 2 };
+    const failing = { id, name: 'soc', workspaceId: workspace.id, failures: STORED_DELIVERIES + 2 };
     const service = { id: 'service', name: null, workspaceId: null, failures: FAILING_TRIES };
     assert.deepEqual((await store.failingWebhooks(null)).sort(byId), [failing, service].sort(byId));
     assert.deepEqual(await store.failingWebhooks(workspace.id), [failing]);
@@ -167,11 +167,11 @@ export function webhookConformance(driver: StoreDriver): void {
     assert.deepEqual(await store.failingWebhooks(workspace.id), []);
     assert.equal((await store.dueMessages(50, 9)).length, 2);
     const kept = await store.webhookDeliveries(id);
-    assert.deepEqual([kept.length, kept[0]!.at], [DELIVERIES_KEPT, DELIVERIES_KEPT + 2]);
+    assert.deepEqual([kept.length, kept[0]!.at], [STORED_DELIVERIES, STORED_DELIVERIES + 2]);
     assert.ok(await store.writeDeliveries(lease, [{ id, waits: null, delivery: { ...delivery, outcome: 'delivered' } }]));
     assert.equal((await store.webhookStates(workspace.id))[0]!.isWaiting, false);
     await store.deleteWebhook(workspace.id, id);
-    assert.ok(await store.writeLog(lease, [{ id, told: TOLD, message: MESSAGE }]));
+    assert.ok(await store.writeLog(lease, [{ id, announced: TOLD, message: MESSAGE }]));
     assert.deepEqual([await store.webhookStates(workspace.id), await store.webhookDeliveries(id)], [[], []]);
     const at = await store.ping();
     await store.reportProcess('a', '{"n":1}');
@@ -183,13 +183,13 @@ export function webhookConformance(driver: StoreDriver): void {
   });
 
   test(`D27.2, D27.3, D27.4 store ${name}: what begins, changes, ends and happens is told once, gathered for a minute, whoever tells`, async (t) => {
-    const { store, again, workspace, land, receiver, teller, clock, pass, tell, told } = await telling(t, driver);
+    const { store, again, workspace, land, receiver, teller, clock, pass, tell, announced } = await telling(t, driver);
     const [one, two] = [teller(store), teller(await again())];
     await store.createKey(workspace.id, { ...KEY, hash: randomBytes(32), name: 'before' }, { by: BY });
     await store.createWebhook(workspace.id, hook('soc', `${receiver.url}/soc`), { by: BY });
     await tell(one);
     assert.deepEqual(
-      told().map(({ attention, changes }) => [attention, changes.map(({ is, text }) => [is, text])]),
+      announced().map(({ attention, changes }) => [attention, changes.map(({ is, text }) => [is, text])]),
       [[0, [['happened', 'the webhook "soc" was created by "Жанна"']]]],
     );
     // The other one has no lease; this one waits for a minute.
@@ -210,10 +210,10 @@ export function webhookConformance(driver: StoreDriver): void {
       { batchId: randomUUID(), change: { change: 'undo', batchId: batch } },
     ]);
     await Promise.all([tell(one), tell(two)]);
-    assert.deepEqual(told(), []);
+    assert.deepEqual(announced(), []);
     pass(MINUTE);
     await Promise.all([tell(one), tell(two)]);
-    const [first, ...others] = told();
+    const [first, ...others] = announced();
     assert.deepEqual(others, []);
     assert.deepEqual(first!.changes.map(({ is, state }) => `${is} ${state}`).sort(), [
       'began failing',
@@ -229,7 +229,7 @@ export function webhookConformance(driver: StoreDriver): void {
     pass(MINUTE);
     await tell(one);
     assert.deepEqual(
-      told().map(({ changes }) => changes.map(({ is, state }) => [is, state])),
+      announced().map(({ changes }) => changes.map(({ is, state }) => [is, state])),
       [[['changed', 'stopped']]],
     );
     // Another goes on where it ends, with what changed meanwhile.
@@ -238,24 +238,24 @@ export function webhookConformance(driver: StoreDriver): void {
     pass(MINUTE);
     await tell(two);
     assert.deepEqual(
-      told().map(({ attention, changes }) => [attention, changes.map(({ is, state, key }) => [is, state, key])]),
+      announced().map(({ attention, changes }) => [attention, changes.map(({ is, state, key }) => [is, state, key])]),
       [[0, [['ended', 'stopped', `source/${made.id}`]]]],
     );
     pass(MINUTE);
     await tell(two);
-    assert.deepEqual(told(), []);
+    assert.deepEqual(announced(), []);
     assert.ok(clock.now() > 0);
   });
 
   test(`D27.6, D27.7, D39.6 store ${name}: who does not take a message gets it again with its id, also from another process; after a day it is given up`, async (t) => {
-    const { store, again, query, workspace, receiver, logged, teller, pass, tell, told } = await telling(t, driver);
+    const { store, again, query, workspace, receiver, logged, teller, pass, tell, announced } = await telling(t, driver);
     const [one, two] = [teller(store), teller(await again())];
     const { id } = await store.createWebhook(workspace.id, hook('soc', `${receiver.url}/soc`));
     receiver.answer = (response) => void response.writeHead(503, { 'retry-after': '120' }).end('busy\n');
     await tell(one);
     pass(119_000);
     await tell(one);
-    const [first, ...none] = told();
+    const [first, ...none] = announced();
     assert.deepEqual(none, []);
     // It stands still, and its lease runs out: the answer that it is still given is not written.
     let answer: () => void = () => assert.fail('it was not asked');
@@ -272,7 +272,7 @@ export function webhookConformance(driver: StoreDriver): void {
     answer();
     await one.idle();
     assert.deepEqual(
-      told().map((each) => each.id),
+      announced().map((each) => each.id),
       [first!.id, first!.id],
     );
     const tries = await store.webhookDeliveries(id);
@@ -293,7 +293,7 @@ export function webhookConformance(driver: StoreDriver): void {
       pass(60 * MINUTE);
       await tell(two);
     }
-    const failed = told().map((each) => [each.id, each.changes.map(({ text }) => text.split(' by ')[0])] as const);
+    const failed = announced().map((each) => [each.id, each.changes.map(({ text }) => text.split(' by ')[0])] as const);
     assert.deepEqual([...new Set(failed.map(([, texts]) => texts.join()))], ['the key "a" was created', 'the key "b" was created']);
     assert.equal(new Set(failed.map(([message]) => message)).size, 2);
     assert.ok((await store.webhookDeliveries(id)).some(({ outcome, status }) => outcome === 'given up' && status === 302));
@@ -346,7 +346,7 @@ export function webhookConformance(driver: StoreDriver): void {
   });
 
   test(`D27.8, D27.9 store ${name}: what processes know is told by whoever tells; of a feed that nobody knows nothing is said`, async (t) => {
-    const { store, workspace, receiver, parts, teller, pass, tell, told } = await telling(t, driver);
+    const { store, workspace, receiver, parts, teller, pass, tell, announced } = await telling(t, driver);
     await store.createWebhook(workspace.id, hook('soc', `${receiver.url}/soc`));
     const feed = { workspaceId: workspace.id, feedId: null, name: 'main', action: 'block', family: 'both', rated: false } as const;
     const size = { facts: { entryCount: 95, entryLimit: 100, nextExpiry: 0 }, builtAt: T0, staleSince: undefined };
@@ -388,7 +388,7 @@ export function webhookConformance(driver: StoreDriver): void {
     feeds = [];
     await store.deleteList(workspace.id, list.id);
     assert.deepEqual(await next(), { '/soc': ['ended over_cap', 'happened list_deleted'] });
-    assert.deepEqual(told(), []);
+    assert.deepEqual(announced(), []);
   });
 }
 

@@ -88,7 +88,7 @@ suite('D18.92 the console with the keyboard alone', { skip: needs('chromium'), t
     ['/feeds', 'Feeds', ['New list', 'Compose feed']],
     ['/keys', 'Keys', ['New key']],
     ['/people', 'People', ['Add group role']],
-    ['/', 'Overview', ['Snooze: Guard rails are off in default (docs/deployment.md).']],
+    ['/', 'Overview', ['Snooze: Guard rails are off in default.']],
   ] as const;
 
   for (const width of [1440, 390]) {

@@ -614,7 +614,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
 
   test('D18.72, D18.73 what needs attention leads to where it is looked after, is counted, put off with a reason, and comes back', async () => {
     const counted = () => page.evaluate<string | null>(`document.querySelector('.side-count')?.dataset.count ?? null`);
-    const guardRails = 'Guard rails are off in default (docs/deployment.md).';
+    const guardRails = 'Guard rails are off in default.';
     await page.click('Overview');
     await page.sees(guardRails);
     // Workspace, list and feed may have one name.
@@ -938,7 +938,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.fill('Name', HOSTILE.slice(0, 8));
     await page.fill('URL', `${server.url}/list.txt`);
     await page.click('Test');
-    await page.sees(/weir would put this refresh on hold: 1 of 201 entries cannot be taken/);
+    await page.sees(/weir would put this refresh on hold: 1 of 201 entries cannot be used/);
     await page.sees('200 (200 IPv4)');
     await page.sees(/Effect on feeds/);
     server.set('/list.txt', bare(lines(1)));

@@ -12,7 +12,7 @@ export function replaceContract(engine: Engine): void {
   contractSuite('replacing', engine, (settings, folder) => startWorld({ ...settings, DATA_DIR: folder, ...smallGeo(folder) }), tests);
 }
 
-interface Told extends Json {
+interface Reply extends Json {
   readonly id: string;
   readonly state: string;
   readonly reason: string | null;
@@ -21,13 +21,13 @@ interface Told extends Json {
 }
 
 function tests(world: () => World, once: Once): void {
-  const ask = async (client: Client, path: string, body?: string | object): Promise<{ status: number; body: Told }> => {
+  const ask = async (client: Client, path: string, body?: string | object): Promise<{ status: number; body: Reply }> => {
     const response = await fetch(`${world().weir().url}/v1/manage/replacements${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       headers: { authorization: `Bearer ${client.key}` },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    return { status: response.status, body: (await response.json()) as Told };
+    return { status: response.status, body: (await response.json()) as Reply };
   };
   /** Hands a content over in parts; not started yet. */
   const opened = async (client: Client, lines: readonly Json[], perPart = 1000, more: Json = {}) => {

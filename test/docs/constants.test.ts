@@ -11,10 +11,10 @@ import { LONGEST_SNOOZE } from '../../src/account/snooze.ts';
 import { readConfig } from '../../src/config.ts';
 import { LONGEST_OUTAGE } from '../../src/feed/serve/served-document.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../../src/feed/variant.ts';
-import { LATE_KEPT } from '../../src/manage/async-operations.ts';
-import { LATELY } from '../../src/manage/devices/recent-use.ts';
+import { RESULT_RETENTION } from '../../src/manage/async-operations.ts';
+import { RECENTLY } from '../../src/manage/devices/recent-use.ts';
 import { MOST_IMPORTED } from '../../src/manage/imports/import-content.ts';
-import { ANSWER_KEPT, AUDIT_KEPT, DELETED_KEPT, RULES_KEPT } from '../../src/ports/stored/account-store.ts';
+import { ANSWER_RETENTION, AUDIT_RETENTION, RESTORE_PERIOD, RULE_RETENTION } from '../../src/ports/stored/account-store.ts';
 import { DEFAULT_EXPIRY, LEAST_EXPIRY } from '../../src/signal/expiry.ts';
 import { LIMITS } from '../../src/signal/limits.ts';
 import { docsApp } from '../support/docs-app.ts';
@@ -85,11 +85,11 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'entries of a feed': [
     DEFAULT_ENTRY_LIMIT,
     ...['| a feed | {} networks', 'The cap is {} networks a feed', 'networks of a feed | {},', 'its cap is always {}.'],
-    ...['document of rules holds {} rules', 'More than {} rules of a kind are', 'that of the device, else {}.'],
+    ...['document of rules holds {} rules', 'More than {} rules of a kind are'],
   ],
   'most entries of a list': [MOST_ENTRIES, 'a list up to {} (', '`max_entries` is 1 to {}.', '`--max-entries`, 1 to {})'],
   'what was deleted comes back': [
-    seconds(DELETED_KEPT),
+    seconds(RESTORE_PERIOD),
     ...[
       'For {} a list or feed that was deleted',
       'For {} restoring the list',
@@ -98,7 +98,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'keeps its rules for {}, and they count',
     ],
     ...[
-      'can be brought back for {}',
+      'can be restored for {}',
 
       '`deleted_members` | deleted lists and feeds | {},',
     ],
@@ -112,7 +112,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ],
   ],
   'expired rules, batches and what they replaced': [
-    seconds(RULES_KEPT),
+    seconds(RULE_RETENTION),
     ...[
       'rules {} after their expiry',
       'For {} the store knows each batch',
@@ -122,7 +122,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...[
       'replaced and deleted rules for {}, or',
       'swept away, {} after',
-      'who sent what in the last {},',
+      'everything received in the last {},',
       'can be undone for {}',
       'the batches of the last {},',
       'at two points in time, up to {} back',
@@ -130,7 +130,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...['received in the last {}.', 'No batches in the last {}"', 'Removals from lists are known for {} ('],
   ],
   'audit log, dead letters, devices, people': [
-    seconds(AUDIT_KEPT),
+    seconds(AUDIT_RETENTION),
     ...[
       'ho changed what in the last {}',
       'dead letters and audit rows {}',
@@ -141,7 +141,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...['| audit log | {};', '| clients that poll | {};', 'could not land | {};', 'List people of the last {},', 'Active in the last {}"'],
   ],
   'who has used a key lately': [
-    seconds(LATELY),
+    seconds(RECENTLY),
     ...[
       'has used the key in the last {},',
       'has pulled it in the last {}',
@@ -152,7 +152,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...['that used it in the last {}.', 'fetched with it in the last {}.'],
   ],
   'late answers': [
-    seconds(LATE_KEPT),
+    seconds(RESULT_RETENTION),
     'would have been answered, for {},',
     'is available, for {} and',
     'errors included, for {} and',
@@ -165,7 +165,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     'within 30 days end within {}',
   ],
   'keys in use': [seconds(IN_USE), 'used within {} ends within'],
-  'answers to what is done once': [seconds(ANSWER_KEPT), 'characters: for {} the same request', 'Your choice. For {}, the same'],
+  'answers to what is done once': [seconds(ANSWER_RETENTION), 'characters: for {} the same request', 'Your choice. For {}, the same'],
   'longest snooze': [LONGEST_SNOOZE, 'for a minute to {},', 'Seconds, at most {}'],
   'least patience with a device': [seconds(LEAST_PATIENCE), 'After ten of these, and {}, without', '(at least {}) is logged'],
   'a feed without a store': [
@@ -200,7 +200,9 @@ function meant(text: string): number[] {
 /** All texts, each with where it stands. A line break of a paragraph is a blank. */
 async function texts(): Promise<(readonly [place: string, text: string])[]> {
   const root = fileURLToPath(new URL('../../', import.meta.url));
-  const files = globSync(['README.md', 'SPEC.md', 'spec/*.md', 'docs/**/*.md', 'packages/console/**/*.js'], { cwd: root });
+  const files = globSync(['README.md', 'SPEC.md', 'spec/*.md', 'docs/**/*.md', 'packages/console/**/*.js', 'src/account/list.ts'], {
+    cwd: root,
+  });
   const app = docsApp();
   const groups = ['signal', 'feeds', 'rules', 'agent', 'bouncer', 'manage'];
   const apis = groups.map(async (group) => [`API of ${group}`, (await inject(app, `/docs/${group}/swagger/json`)).body] as const);

@@ -1,5 +1,6 @@
 /** The documents: links lead somewhere, commands exist, and every command is told. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -98,6 +99,26 @@ test('D1 docs: docs/commands.md lists every command, and no other', async () => 
     return names.map((words, i) => (i === 0 || group === undefined ? words : `${group} ${words}`));
   });
   assert.deepEqual(told.sort(), (await commands()).sort());
+});
+
+test('D49.7 the man page and the completions have every command and option', async () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts/release/commands.mjs'), ROOT], { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  const [man, bash, zsh, fish] = Object.values(JSON.parse(stdout) as Record<string, string>).map((text) => text.replaceAll('\\-', '-'));
+  for (const name of await commands()) {
+    const options = [...(await help(...name.split(' '))).matchAll(/^ {2}(?:-\w, )?(--[a-z0-9-]+)/gm)].map(([, option]) => option!);
+    const sections = man!.split('.SS ').filter((each) => each.startsWith(`weir ${name}`));
+    assert.ok(
+      sections.some((each) => options.every((option) => option === '--help' || each.includes(option))),
+      name,
+    );
+    const [, words] = new RegExp(`^ +'${name}'\\) words='(.*)' ;;$`, 'm').exec(bash!) ?? [];
+    assert.deepEqual(words?.split(' '), options, name);
+    const [, entries] = new RegExp(`^ +'${name}'\\) entries=\\((.*)\\) ;;$`, 'm').exec(zsh!) ?? [];
+    for (const option of options) assert.ok(entries?.includes(`'${option}:`), `${name} ${option}`);
+    for (const word of name.split(' ')) assert.match(fish!, new RegExp(` -a ${word} -d `), name);
+  }
+  assert.equal(spawnSync('bash', ['-n'], { input: bash }).status, 0);
 });
 
 test('D15.1 docs: docs/management.md tells every operation with its permission, and no other', () => {

@@ -213,7 +213,7 @@ test('D17.7 several processes on a folder: one of them downloads; a failure is t
     }),
   );
   t.after(() => Promise.all(stops.map((stop) => stop())));
-  const told = () => logs.flat().filter((line) => !line.includes('are updated from'));
+  const told = () => logs.flat().filter((line) => !line.includes('is updated from'));
   const tries = () => source.answers.filter((answer) => answer.startsWith(V4));
   await eventually(() => assert.ok(tries().length >= 5));
   const failures = told();

@@ -534,8 +534,8 @@ suite('management of rules', () => {
       [many, 413, /^the file has more than 10000 entries, which exceeds the limit of an import: weir send accepts a file of any size/],
       [`\n${'#\n'.repeat(100_001)}192.0.2.3\n`, 413, /^the file has more than 100000 lines, .* weir send --replace/],
       ['["192.0.2.7", {', 400, /the file is not a JSON array/],
-      [fireHol, 400, /the file says that it has 3 entries, and 1 were read: it is cut/],
-      [spamhaus, 400, /the file says that it has 2 entries, and 1 were read: it is cut/],
+      [fireHol, 400, /the file announces 3 entries but has 1: it is truncated/],
+      [spamhaus, 400, /the file announces 2 entries but has 1: it is truncated/],
       [['{"a":', '1,"b":[2]', '}'].join('\n'), 400, /the file is one JSON object/],
       ['', 400, /the file is empty/],
     ];
@@ -553,7 +553,7 @@ suite('management of rules', () => {
     }
     const odd = await done('/imports', '[{"a":1}]');
     assert.deepEqual([odd.accepted, odd.failed], [0, 1]);
-    assert.match(odd.errors[0]!.message, /^no field is called ip, .* and it is no signal, which has kind or type$/);
+    assert.match(odd.errors[0]!.message, /^no field is called ip, .* and it is not a signal \(kind or type\)$/);
     assert.deepEqual((await targetsOf('')).sort(), ['192.0.2.1', '192.0.2.2']);
   });
 
@@ -586,7 +586,7 @@ suite('management of rules', () => {
     await post('/lists', { name: 'edge' });
     await done('/imports', '192.0.2.0/24\n192.0.2.1\n198.51.100.1\n203.0.113.1\n');
     await done('/rules', { value: '198.51.100.1', list: 'edge' });
-    type Told = { still_blocked: { target: string; how: string; name: string; way_out: object | null; by: object[] }[] };
+    type Reply = { still_blocked: { target: string; how: string; name: string; way_out: object | null; by: object[] }[] };
     const expected = [
       ['192.0.2.1', 'unblock', 'unblocks', null, [{ target: '192.0.2.0/24', list: 'default' }]],
       ['192.0.2.1', 'unblock', 'default', null, [{ target: '192.0.2.0/24', list: 'default' }]],
@@ -599,13 +599,13 @@ suite('management of rules', () => {
       ['?action=unblock&preview=1', lines.join('\n')],
       ['?preview=1', signals],
     ] as const) {
-      const { still_blocked: rows } = (await done(`/imports${query}`, body)) as unknown as Told;
+      const { still_blocked: rows } = (await done(`/imports${query}`, body)) as unknown as Reply;
       assert.deepEqual(
         rows.map(({ target, how, name, way_out: way, by }) => [target, how, name, way, by]),
         expected,
       );
     }
-    const one = (await done('/rules', { value: '192.0.2.1', action: 'unblock', preview: true })) as unknown as Told;
+    const one = (await done('/rules', { value: '192.0.2.1', action: 'unblock', preview: true })) as unknown as Reply;
     assert.deepEqual(
       one.still_blocked.map(({ name }) => name),
       ['unblocks', 'default'],
@@ -802,6 +802,29 @@ suite('management of rules', () => {
       /^it would allow [\d,]+ IPv6 networks of \/64 instead of 0/,
     );
     assert.equal((await post('/addresses', JSON.stringify({ networks: ['NL'] }))).body.details[0]!.field, 'networks');
+  });
+
+  test('D44.14 a content with a failed entry removes nothing, and neither its plan nor its question counts a removal', async () => {
+    const { done, targetsOf } = await space('failing');
+    await done('/imports', '192.0.2.1\n192.0.2.2\n60.0.0.0/8\n');
+    const content = '192.0.2.9\n198.51.100.300\n';
+    const { replaced, failed } = await done('/imports?replace=1&preview=1', content);
+    const asks = ({ removed, needs_confirmation: asked }: Record<string, unknown>) => [removed, asked];
+    assert.deepEqual([failed, asks(replaced as Record<string, unknown>)], [1, [0, false]]);
+    await done('/imports?replace=1', content);
+    assert.deepEqual(await targetsOf(''), ['192.0.2.1', '192.0.2.2', '60.0.0.0/8', '192.0.2.9']);
+    // What it adds is asked about as ever, and what is there counts as staying.
+    const wide = await done('/imports?replace=1&preview=1', `64.0.0.0/7\n${content}`);
+    const kept = {
+      action: 'block',
+      family: 4,
+      before: 16_777_219,
+      after: 50_331_651,
+      added: 33_554_432,
+      removed: 0,
+      widest: ['64.0.0.0/7'],
+    };
+    assert.deepEqual([asks(wide.replaced as Record<string, unknown>), wide.addresses], [[0, true], [kept]]);
   });
 
   test('D15.37 batches are listed newest first in pages, shown, and undone with a preview, the newest first', async () => {

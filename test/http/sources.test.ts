@@ -117,9 +117,9 @@ suite('sources', () => {
     const preview = await call('POST', '/rules/delete', { address: '198.51.100.7', preview: true });
     assert.deepEqual([preview.body.deleted, preview.body.left_out], [1, 1]);
     const told = await weir('rule', 'delete', '--address', '198.51.100.7', '--yes');
-    assert.match(told.stdout, /^1 rule deleted by \S+; 1 more stay, because sources keep them\n$/);
+    assert.match(told.stdout, /^1 rule deleted by \S+; 1 more stay, because sources manage them\n$/);
     const none = await weir('rule', 'delete', '--address', '198.51.100.7', '--yes');
-    assert.equal(none.stdout, 'no rule meets these conditions; 1 more stay, because sources keep them\n');
+    assert.equal(none.stdout, 'no rule meets these conditions; 1 more stay, because sources manage them\n');
     assert.deepEqual((await rules(list)).map(({ target }) => target).sort(), ['192.0.2.0/24', '198.51.100.7']);
 
     // Undoing what a refresh did is no writing of one's own.
@@ -150,7 +150,7 @@ suite('sources', () => {
     );
     const seen = await call('DELETE', '/sources/drop?preview=1');
     assert.deepEqual([seen.body.id, seen.body.list_id, seen.body.rules, seen.body.deleted], [id, list, 2, false]);
-    assert.match((await weir('source', 'delete', 'drop')).stderr, /deleting the source drop takes away\nweir: {3}2 rules\n/);
+    assert.match((await weir('source', 'delete', 'drop')).stderr, /deleting the source drop removes\nweir: {3}2 rules\n/);
     const gone = await weir('source', 'delete', 'drop', '--yes');
     assert.match(gone.stdout, /^source drop \S+ is deleted; weir list restore "drop" brings it back, paused, until 20/);
     assert.equal((await call('GET', `/sources/${id}`)).status, 404);

@@ -547,8 +547,11 @@ suite('bouncers', () => {
       return [of('library'), of('second'), dropped.of_no_list];
     };
     await eventually(async () => assert.deepEqual(await hits(), [2, 1, 0]), UNTIL);
-    assert.match(await commandText(['lookup', '198.51.100.9', ...inWorkspace], settings), /as bouncers told: .*library 2 \(the last on \d/);
-    assert.match(await commandText(['worth', ...inWorkspace], settings), /as bouncers told: \d+, of them 0 of no list/);
+    assert.match(
+      await commandText(['lookup', '198.51.100.9', ...inWorkspace], settings),
+      /as reported by bouncers: .*library 2 \(the last on \d/,
+    );
+    assert.match(await commandText(['worth', ...inWorkspace], settings), /as reported by bouncers: \d+, 0 of them for no list/);
     await weir.kill('SIGTERM');
     const rows = await commandJson<Record<string, unknown>[]>(['bouncer', 'ls', ...inWorkspace], settings);
     const metrics = rows.find(({ user_agent: name }) => name === 'library/v0.0.21')?.usage_metrics as { remediation_components: object[] };

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { must } from './api.ts';
 import { millisecondsOf } from './bouncer.ts';
 import { startEmbedded } from './embedded.ts';
-import { matchLanded, type Told } from './landed.ts';
+import { type LandedBatch, matchLanded } from './landed.ts';
 import { type Entry, ListModel } from './model.ts';
 import { fewest, networkText } from './networks.ts';
 import type { Act, Round } from './plan.ts';
@@ -17,7 +17,7 @@ const sent = (outcome: Sent['outcome'], count: number, batch?: string): Sent => 
   ...{ list: 'a', what: { entries: entries(count) }, outcome },
   ...(batch !== undefined && { batch }),
 });
-const told = (id: string, count: number): Told => ({ id, list_id: 'a', entries: count, undoes: null });
+const told = (id: string, count: number): LandedBatch => ({ id, list_id: 'a', entries: count, undoes: null });
 const SENT = [sent('taken', 2, 'one'), sent('unknown', 3), sent('refused', 4), sent('taken', 5, 'two')];
 
 test('D4.10 what landed is held to what was sent: batches that were not acknowledged may have landed, in their place', () => {

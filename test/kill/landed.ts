@@ -4,7 +4,7 @@ import { insist } from './house.ts';
 import type { Sent } from './senders.ts';
 
 /** A batch as `GET /v1/manage/batches` tells it. */
-export interface Told {
+export interface LandedBatch {
   readonly id: string;
   readonly list_id: string | null;
   readonly entries: number;
@@ -12,11 +12,11 @@ export interface Told {
 }
 
 /** The batches that have landed since those that are known, in the order in which they did. */
-export async function readLanded(client: Client, known: Set<string>): Promise<Told[]> {
-  const fresh: Told[] = [];
+export async function readLanded(client: Client, known: Set<string>): Promise<LandedBatch[]> {
+  const fresh: LandedBatch[] = [];
   for (let after = ''; ; ) {
     const reply = await insist(() => client.ask(`/v1/manage/batches?limit=200${after}`), [200]);
-    const { batches, next } = told(reply) as { batches: Told[]; next: string | null };
+    const { batches, next } = told(reply) as { batches: LandedBatch[]; next: string | null };
     const unseen = batches.filter(({ id }) => !known.has(id));
     fresh.push(...unseen);
     if (unseen.length < batches.length || next === null) break;
@@ -35,7 +35,7 @@ const sizeOf = ({ what }: Sent) => ('entries' in what ? what.entries.length : 1)
 export function matchLanded(
   list: string,
   sent: readonly Sent[],
-  landed: readonly Told[],
+  landed: readonly LandedBatch[],
 ): { readonly batch: string; readonly sent: Sent }[] {
   const taken = sent.filter(({ outcome }) => outcome === 'taken');
   const order = landed.filter(({ id }) => taken.some(({ batch }) => batch === id)).map(({ id }) => id);

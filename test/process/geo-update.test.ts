@@ -85,7 +85,7 @@ describe('beside a running server', () => {
   });
 
   const held =
-    /country: held back: downloaded country data: \S+country\.new\.csv: it has 1 countries, under half of the 8 in use; if this is intended, run weir geo accept/;
+    /country: on hold: downloaded country data: \S+country\.new\.csv: it has 1 countries, under half of the 8 in use; if this is intended, run weir geo accept/;
 
   test('D17.4 a download with under half of the countries in use is held back, once, and changes nothing', async () => {
     const { etag } = await feed('DE');

@@ -194,8 +194,8 @@ describe('a made-up kind of rule', () => {
       assert.deepEqual(
         found.map((rule) => [rule.kind, rule.rule_ref, rule.action, rule.order]),
         [
-          ['dns_rule', 'd:1', 'allow', null],
           ['dns_rule', 'd:2', 'sinkhole', 7],
+          ['dns_rule', 'd:1', 'allow', null],
         ],
       );
       return found;

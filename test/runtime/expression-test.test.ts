@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expressionTester } from '../../src/runtime/jobs/expression-test.ts';
+import { expressionTester } from '../../src/runtime/jobs/calls.ts';
 
 test('D19.15 tests of many share a thread, and one that is too much harms no other', async () => {
   const tester = expressionTester(undefined);

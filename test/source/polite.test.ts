@@ -173,12 +173,15 @@ test('D43.3 a MISP feed whose server refuses an event with 429 is left alone as 
   const reading = { ...PLAIN_READING, format: 'misp-feed' } as const;
   const feed = await world.add('feed', { url: `${server.url}/feed`, reading, every: 300 });
   await world.run();
-  assert.match(world.state(feed).fault!, /^0 of 1 events are read, .*: the server answers 429 for \/feed\/.*1\.json$/);
+  assert.match(
+    world.state(feed).fault!,
+    /^0 of 1 events are read; the next fetch continues: the server answers 429 for \/feed\/.*1\.json$/,
+  );
   world.pass(2 * HOUR);
   await refresh(feed);
   await world.run();
   assert.deepEqual(asked(server, '/feed/manifest.json'), [1]);
-  assert.match((await told(feed)).waits_for!, /which has asked to be left alone$/);
+  assert.match((await told(feed)).waits_for!, /which requested a pause$/);
   server.set(`/feed/${id}.json`, (_, response) => void response.end(JSON.stringify({ Event: { Attribute: [] } })));
   world.pass(9 * HOUR);
   await world.run();

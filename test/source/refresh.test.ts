@@ -128,7 +128,7 @@ test('D23.10, D23.15 whatever a careless or hostile server does, the list is the
     'too many': [status(429), /the server answers 429/],
     broken: [status(500), /the server answers 500/],
     'signals, not a list': [bare('{"kind":"access_rule","op":"upsert"}\n'), /neither a list nor JSON/],
-    'fewer than it says': [bare(`# Entries : 4,000\n${good}`), /it is cut/],
+    'fewer than it says': [bare(`# Entries : 4,000\n${good}`), /it is truncated/],
     'too many entries': [bare(text(0, 15_000)), /more than 10000 entries/],
   };
   const names = Object.keys(answers);

@@ -126,7 +126,7 @@ test('D41.16 a feed of MISP: what is new or changed is fetched, what left the ma
   manifest({ 1: 300, 3: 250 });
   set(1, event(attribute('198.51.100.1'), attribute('198.51.100.4')));
   await world.next(source);
-  assert.match(world.state(source).fault!, /^1 of 2 events are read, .*: the server answers 404 for \/feed\/00000000-.*3\.json$/);
+  assert.match(world.state(source).fault!, /^1 of 2 events are read; .*: the server answers 404 for \/feed\/00000000-.*3\.json$/);
   assert.deepEqual(await world.rules(source), ['198.51.100.1', '198.51.100.2']);
   wanted.splice(0);
   set(3, event(attribute('198.51.100.3'), attribute('198.51.100.999')));

@@ -140,7 +140,7 @@ test('D23.41 what cannot be fetched or read is told, and countries and ASNs woul
   for (const [path, fault] of [
     ['/gone', /^the server answers 404$/],
     ['/page', /web page or XML/],
-    ['/cut', /says that it has 9 entries, and 1 were read/],
+    ['/cut', /announces 9 entries but has 1/],
   ] as const) {
     const report = await here(job(path));
     assert.match(String(report.fault), fault);
@@ -155,18 +155,18 @@ test('D23.41 at the command line: an address, a source by its name, a row of the
   const { code, stdout } = await tryIt(`${server.url}/new`);
   assert.equal(code, 0);
   for (const line of [
-    /^whole {9}yes, it says that it has 7$/m,
+    /^whole {9}yes, it announces 7$/m,
     /^not readable {2}1$/m,
     /^protected {5}10\.0\.0\.0\/8 \(private\)$/m,
     /^first +list +2 +2$/m,
     /^default +workspace, block +4 +6 +131072 +fits$/m,
-    /^such a refresh would be held:$/m,
+    /^such a refresh would be put on hold:$/m,
   ])
     assert.match(stdout, line);
   const { content, trial } = await commandJson<TryReport>(['source', 'try', '--workspace', 'default', 'first'], settings);
   assert.deepEqual([content?.entries, trial?.present, trial?.added, trial?.removed], [300, 300, 0, 0]);
   const failed = await tryIt(`${server.url}/gone`);
-  assert.deepEqual([failed.code, /nothing of it can be taken: the server answers 404/.test(failed.stdout)], [1, true]);
+  assert.deepEqual([failed.code, /it cannot be used: the server answers 404/.test(failed.stdout)], [1, true]);
   assert.match((await tryIt('nothing')).stderr, /nothing is neither an address, nor a source of the workspace, nor in the catalogue/);
   assert.match((await tryIt('http://10.1.2.3/')).stderr, /url leads to 10\.1\.2\.3, which is in a private, special or own network/);
 });

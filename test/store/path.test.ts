@@ -145,7 +145,7 @@ test('D10.24, D10.25 property: the path of 1,000 addresses agrees with explain, 
         }
       }
       const by = [...enforcing.values()].filter(Boolean).length;
-      assert.deepEqual((path.whole as { enforced: object }).enforced, { by, of: enforcing.size });
+      assert.deepEqual((path.summary as { enforced: object }).enforced, { by, of: enforcing.size });
     }
   }
   assert.ok(Math.min(met.has, met.behind, met.in, met.out) > 100, JSON.stringify(met));

@@ -378,7 +378,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     });
     const follow = async (listId: string) => {
       const told: string[] = [];
-      const sink = { ...collectingSink().sink, list: (key: string) => void told.push(key), gone: () => undefined };
+      const sink = { ...collectingSink().sink, list: (key: string) => void told.push(key), removed: () => undefined };
       const head = await store.follow(workspaceId, listId, T0, { change: 0, lists: new Set(), isNewFeed: true }, sink);
       return { head: head === 'too_far' ? undefined : head, told };
     };
@@ -397,7 +397,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     const workspaceId = await makeWorkspace(store);
     const batchId = newBatchId(T0);
     for (const n of [0, 1]) await store.apply(batch(0, n === 0 ? null : n, n + 1, [{ ...item(workspaceId, 1), batchId }]));
-    const sweep = () => store.sweep({ now: T0, rulesExpiredBefore: 0, auditBefore: 0, limit: 10, keptRules: 0 });
+    const sweep = () => store.sweep({ now: T0, rulesExpiredBefore: 0, auditBefore: 0, limit: 10, mostPrevious: 0 });
     const undoable = async () => (await store.batch(workspaceId, batchId))!.undoable;
     const landing = new Client(url);
     await landing.connect();

@@ -23,7 +23,7 @@ import { documentEndpoint } from '../../src/http/feeds/document.ts';
 import type { DocumentAnswer } from '../../src/http/feeds/headers.ts';
 import { router } from '../../src/http/router.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
-import { EXCEPTIONS_KEY, type FoundFeed, type RuleSink, type WholeRules } from '../../src/ports/snapshot.ts';
+import { EXCEPTIONS_KEY, type FoundFeed, type RuleSink, type StoredRulesSink } from '../../src/ports/snapshot.ts';
 import type { StoreReads, StoreWrites } from '../../src/ports/store.ts';
 import type { NewLogRow } from '../../src/ports/stored/bouncer-store.ts';
 import type { DocumentRecordKey } from '../../src/ports/stored/rule-store.ts';
@@ -110,7 +110,7 @@ type MemoryFeed = FoundFeed & { readonly lists: readonly string[] | null };
 /** The calls that feeds make, over rules in an array. `down` makes reads, `readOnly` makes writes fail. */
 export class MemoryStore
   implements
-    Pick<StoreReads, 'findNamed' | 'directory' | 'feeds' | 'snapshot' | 'ruleStates' | 'rulesById' | 'told'>,
+    Pick<StoreReads, 'findNamed' | 'directory' | 'feeds' | 'snapshot' | 'ruleStates' | 'rulesById' | 'logRecords'>,
     Pick<StoreWrites, 'recordDocument' | 'recordLog'>
 {
   down = false;
@@ -280,7 +280,7 @@ export class MemoryStore
     feedId: Parameters<StoreReads['snapshot']>[1],
     now: number,
     sink: RuleSink | undefined,
-    whole: WholeRules | undefined,
+    whole: StoredRulesSink | undefined,
     onList: (key: string) => void,
   ) {
     await this.#read('snapshot');
@@ -358,7 +358,7 @@ export class MemoryStore
   async recordDocument(
     workspaceId: string,
     key: DocumentRecordKey,
-    seen: { hash: string; snapshotAt: number; second: number; told?: number },
+    seen: { hash: string; snapshotAt: number; second: number; lastModified?: number },
   ) {
     this.calls.recordDocument += 1;
     await new Promise(setImmediate);
@@ -371,8 +371,9 @@ export class MemoryStore
       const since = seen.hash === row.hash ? row.since : Math.max(seen.second, row.since + 1);
       row = { hash: seen.hash, snapshotAt: seen.snapshotAt, since };
     }
-    const { told = 0 } = seen;
-    if (seen.hash === row.hash && told > row.since && told <= this.#clock.now() / 1000) row = { ...row, since: told };
+    const { lastModified = 0 } = seen;
+    if (seen.hash === row.hash && lastModified > row.since && lastModified <= this.#clock.now() / 1000)
+      row = { ...row, since: lastModified };
     this.records.set(name, row);
     return row;
   }
@@ -380,7 +381,7 @@ export class MemoryStore
   /** What bouncers were told, by feed. */
   readonly toldRows = new Map<string | null, { seq: number; bytes: Uint8Array }[]>();
 
-  async told(_workspaceId: string, feedId: string | null, after: number) {
+  async logRecords(_workspaceId: string, feedId: string | null, after: number) {
     await new Promise(setImmediate);
     if (this.down) throw new Error('the store is down');
     return (this.toldRows.get(feedId) ?? []).filter(({ seq }) => seq > after);
@@ -440,7 +441,7 @@ interface ReplicaOptions {
 }
 
 /** The calls that a replica makes of a store: one in memory, or a real one with its key revision given as an option. */
-type FeedStore = Pick<StoreReads, 'findNamed' | 'snapshot' | 'follow' | 'ruleStates' | 'rulesById' | 'told'> &
+type FeedStore = Pick<StoreReads, 'findNamed' | 'snapshot' | 'follow' | 'ruleStates' | 'rulesById' | 'logRecords'> &
   Pick<StoreWrites, 'recordDocument' | 'recordLog'>;
 
 /** One replica: its own snapshots and cache over a store that it may share. */

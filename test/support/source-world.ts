@@ -18,7 +18,7 @@ import { readConfig } from '../../src/config.ts';
 import { activityCounter } from '../../src/http/activity.ts';
 import { newHttpCounts } from '../../src/http/counts.ts';
 import { type PlannedUndo, undoBatches } from '../../src/manage/batches.ts';
-import { keptSecret } from '../../src/manage/sources/source-secret.ts';
+import { encryptedSourceSecret } from '../../src/manage/sources/source-secret.ts';
 import type { SourceRecord } from '../../src/ports/stored/source-store.ts';
 import { type Base, startBase } from '../../src/roles/base.ts';
 import type { Close } from '../../src/roles/component.ts';
@@ -128,7 +128,7 @@ export async function sourceWorld(
     },
     async add(name, { guards, token, ...more }, of = workspace.id) {
       const [id, url] = [randomUUID(), more.url ?? 'http://127.0.0.1:9/'];
-      const kept = token === undefined ? {} : keptSecret(read.config.secretsKey, { id, url }, { auth: 'bearer', secret: token });
+      const kept = token === undefined ? {} : encryptedSourceSecret(read.config.secretsKey, { id, url }, { auth: 'bearer', secret: token });
       const { source } = await store.createSource(
         of,
         {

@@ -5,12 +5,12 @@ import { useKeyset } from '../keyset.js';
 import { useNames } from '../names.js';
 import { LongList } from '../ui/long-list.js';
 import { PageHead } from '../ui/page-head.js';
-import { Empty, Shown } from '../ui/states.js';
+import { Empty, Loaded } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
 import { actsOf } from './audit/acts.js';
 import { EntryDialog } from './audit/entry.js';
 import { AuditFilter, auditConditions } from './audit/filter.js';
-import { objectOf, summaryOf, whoOf } from './audit/words.js';
+import { actorOf, objectOf, summaryOf } from './audit/words.js';
 
 const LIMIT = 200;
 
@@ -23,17 +23,17 @@ export function Page({ session, place }) {
     keyOf: ({ id }) => id,
   });
   const acts = useMemo(() => items && actsOf(items), [items]);
-  const [shown, setShown] = useState(/** @type {Act | undefined} */ (undefined));
+  const [selected, setSelected] = useState(/** @type {Act | undefined} */ (undefined));
   const isFiltered = Object.keys(conditions).length > 0;
   return html`
     <${PageHead} title="Audit">Who changed what in the last 90 days, newest first.<//>
     <${AuditFilter} query=${place.query} names=${names} />
-    <${Shown} live=${{ value: acts, error, refresh }}>${(/** @type {Act[]} */ read) =>
+    <${Loaded} live=${{ value: acts, error, refresh }}>${(/** @type {Act[]} */ read) =>
       read.length === 0
         ? html`<${Empty} icon="audit" title=${!isComplete ? 'Loading…' : isFiltered ? 'No matching changes' : 'No changes yet'}><p>Changes to lists, feeds, keys, settings and rules appear here with their author.</p><//>`
         : html`<${LongList} label="Audit log" columns=${columns(names)} rows=${read} keyOf=${keyOf} onSight=${onSight}
-        total=${isComplete ? read.length : -1} onRow=${setShown} />`}<//>
-    ${shown !== undefined && html`<${EntryDialog} act=${shown} names=${names} onClose=${() => setShown(undefined)} />`}
+        total=${isComplete ? read.length : -1} onRow=${setSelected} />`}<//>
+    ${selected !== undefined && html`<${EntryDialog} act=${selected} names=${names} onClose=${() => setSelected(undefined)} />`}
   `;
 }
 
@@ -45,7 +45,7 @@ const columns = (names) => [
   {
     label: 'Who',
     width: 'minmax(6rem, 1.2fr)',
-    cell: ({ entry }) => html`<bdi>${whoOf(entry)}</bdi>`,
+    cell: ({ entry }) => html`<bdi>${actorOf(entry)}</bdi>`,
   },
   {
     label: 'What',

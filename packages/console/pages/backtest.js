@@ -86,7 +86,7 @@ const shareOf = (share) => (share > 0 && share < 0.00005 ? '<0.01%' : `${(share 
 
 /** @param {{ result: any }} props */
 function Result({ result }) {
-  const [shown, setShown] = useState(/** @type {any} */ (undefined));
+  const [selected, setSelected] = useState(/** @type {any} */ (undefined));
   const { requests, first, last, unread, actions, histogram } = result;
   const rules = result.rules.map((rule, i) => ({ ...rule, i }));
   const span = first === null ? '' : `, ${dateTime(first)} to ${dateTime(last)}`;
@@ -97,7 +97,7 @@ function Result({ result }) {
   return html`
     <div class="stack">
       <p>${counted(requests, 'request')}${span}. Decided by: ${decided.join(', ')}.</p>
-      <${Broad} rules=${rules} requests=${requests} onShow=${setShown} />
+      <${Broad} rules=${rules} requests=${requests} onShow=${setSelected} />
       ${unread !== null && html`<${Notice} kind="warn"><span class="text">${counted(unread.lines, 'line')} could not be read, the first: ${unread.first}</span><//>`}
       ${
         bars.length > 0 &&
@@ -110,10 +110,10 @@ function Result({ result }) {
           <//>
         `
       }
-      <${Table} label="Rules" columns=${columns(setShown)} rows=${rules}
+      <${Table} label="Rules" columns=${columns(setSelected)} rows=${rules}
         keyOf=${({ i }) => i} />
     </div>
-    ${shown !== undefined && html`<${RuleDialog} rule=${shown} onClose=${() => setShown(undefined)} />`}
+    ${selected !== undefined && html`<${RuleDialog} rule=${selected} onClose=${() => setSelected(undefined)} />`}
   `;
 }
 

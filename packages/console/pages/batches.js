@@ -16,7 +16,7 @@ import { Confirm } from '../ui/dialog.js';
 import { Facts, Figure, Figures } from '../ui/figures.js';
 import { LongList } from '../ui/long-list.js';
 import { PageHead } from '../ui/page-head.js';
-import { Empty, Failed, Shown } from '../ui/states.js';
+import { Empty, Failed, Loaded } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
 import { usePreview } from './rules/preview.js';
@@ -39,7 +39,7 @@ function Batches({ names }) {
   const { items, isComplete, error, refresh, onSight } = useKeyset('/batches', 'batches', {}, { limit: LIMIT, keyOf });
   return html`
     <${PageHead} title="Batches">Everything received in the last 7 days. A batch is undone as a whole.<//>
-    <${Shown} live=${{ value: items, error, refresh }}>${(/** @type {Batch[]} */ read) =>
+    <${Loaded} live=${{ value: items, error, refresh }}>${(/** @type {Batch[]} */ read) =>
       read.length === 0
         ? html`<${Empty} icon="batches" title="No batches in the last 7 days"><p>Each accepted signal request and each change of rules in the console is a batch.</p><//>`
         : html`<${LongList} label="Batches" columns=${columns(names)} rows=${read} keyOf=${keyOf} onSight=${onSight}
@@ -49,14 +49,14 @@ function Batches({ names }) {
 
 const keyOf = (/** @type {Batch} */ { id }) => id;
 
-/** @type {Record<string, { short: string, whole: string }>} */
+/** @type {Record<string, { short: string, long: string }>} */
 const WHAT = {
-  sent: { short: 'signals', whole: 'Signals' },
-  refreshed: { short: 'refresh', whole: 'A source refresh' },
-  deleted: { short: 'deletion', whole: 'A deletion of rules' },
-  changed: { short: 'change', whole: 'A change of rules' },
-  undone: { short: 'undo', whole: 'An undo of another batch' },
-  unknown: { short: 'unknown', whole: 'Unknown: too old' },
+  sent: { short: 'signals', long: 'Signals' },
+  refreshed: { short: 'refresh', long: 'A source refresh' },
+  deleted: { short: 'deletion', long: 'A deletion of rules' },
+  changed: { short: 'change', long: 'A change of rules' },
+  undone: { short: 'undo', long: 'An undo of another batch' },
+  unknown: { short: 'unknown', long: 'Unknown: too old' },
 };
 
 /** Changes, deletions and undos have few entries whatever their number of rules. @param {Batch} batch */
@@ -102,7 +102,7 @@ function OneBatch({ id, names, session }) {
     html`<${Button} kind="main" icon="undo" disabled=${!isUndoable} onClick=${() => setUndoing(true)}>Undo<//>`;
   return html`
     <${PageHead} title="Batch" back=${{ href: link('/batches'), label: 'Batches' }} actions=${actions}><span class="mono text">${id}</span><//>
-    <${Shown} live=${live}>${(/** @type {Batch & { undo: Effect }} */ batch) => html`
+    <${Loaded} live=${live}>${(/** @type {Batch & { undo: Effect }} */ batch) => html`
       <div class="cards">
         <${Card} title="Details"><${Facts} facts=${factsOf(batch, names)} /><//>
         <${Card} title="Effect of an undo"
@@ -130,7 +130,7 @@ function noteOf({ undoable, undone_by: by }, isUndoable) {
 
 /** @param {Batch} batch @param {Names} names @returns {(readonly [string, any])[]} */
 const factsOf = (batch, names) => [
-  ['Type', WHAT[batch.what ?? 'unknown'].whole],
+  ['Type', WHAT[batch.what ?? 'unknown'].long],
   ['State', html`<${State} batch=${batch} />`],
   ['Sent by', senderName(batch)],
   ['Person', batch.person ?? undefined],

@@ -8,7 +8,7 @@ import { link, setQuery } from '../router.js';
 import { Button } from '../ui/button.js';
 import { LongList } from '../ui/long-list.js';
 import { PageHead } from '../ui/page-head.js';
-import { Empty, Notice, Shown } from '../ui/states.js';
+import { Empty, Loaded, Notice } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
 import { BouncerDialog, programOf, State, urgency } from './bouncers/bouncer.js';
 import { ClientFilter, chosen } from './clients/filter.js';
@@ -18,26 +18,26 @@ import { Versions } from './clients/versions.js';
 export function Page({ session, place: { query } }) {
   const live = useLiveWork('bouncers', readBouncers);
   const names = useNames(session);
-  const [shown, setShown] = useState(/** @type {string | undefined} */ (undefined));
+  const [selected, setSelected] = useState(/** @type {string | undefined} */ (undefined));
   return html`
     <${PageHead} title="Bouncers">CrowdSec bouncers connected to this workspace in the last 30 days. Problems first.<//>
-    <${Shown} live=${live}>${(/** @type {Bouncer[]} */ bouncers) => {
+    <${Loaded} live=${live}>${(/** @type {Bouncer[]} */ bouncers) => {
       if (bouncers.length === 0) return html`<${NoBouncers} />`;
       const gaps = bouncers.filter(({ cannot_enforce: gap }) => gap !== null).length;
       const refused = bouncers.filter(({ refusal }) => refusal !== null).length;
-      const bouncer = bouncers.find((each) => keyOf(each) === shown);
+      const bouncer = bouncers.find((each) => keyOf(each) === selected);
       const list = chosen(bouncers, query);
       return html`
         ${gaps > 0 && html`<${Notice} kind="bad">${counted(gaps, 'bouncer does', 'bouncers do')} not enforce the complete feed.<//>`}
         ${refused > 0 && html`<${Notice} kind="warn">${counted(refused, 'bouncer is', 'bouncers are')} refused by weir.<//>`}
-        <${ClientFilter} query=${query} shown=${list.length} all=${bouncers.length} what="bouncer" />
+        <${ClientFilter} query=${query} matching=${list.length} all=${bouncers.length} what="bouncer" />
         ${
           list.length === 0
             ? html`<p class="soft">No matches. <${Button} tiny onClick=${() => setQuery({ q: '', silent: '' })}>Show all<//></p>`
-            : html`<${LongList} label="Bouncers" columns=${columns(names)} rows=${list} keyOf=${keyOf} onRow=${(/** @type {Bouncer} */ each) => setShown(keyOf(each))} />`
+            : html`<${LongList} label="Bouncers" columns=${columns(names)} rows=${list} keyOf=${keyOf} onRow=${(/** @type {Bouncer} */ each) => setSelected(keyOf(each))} />`
         }
         <${Versions} title="Versions in use" of="Program" whose="Bouncers" versions=${versionsOf(bouncers, query.get('q') ?? '')} />
-        ${bouncer !== undefined && html`<${BouncerDialog} bouncer=${bouncer} names=${names} onClose=${() => setShown(undefined)} />`}
+        ${bouncer !== undefined && html`<${BouncerDialog} bouncer=${bouncer} names=${names} onClose=${() => setSelected(undefined)} />`}
       `;
     }}<//>
   `;
@@ -57,8 +57,8 @@ const NoBouncers = () => html`
   <//>
 `;
 
-/** @param {Bouncer[]} bouncers @param {string} shown @returns {Version[]} */
-function versionsOf(bouncers, shown) {
+/** @param {Bouncer[]} bouncers @param {string} selected The selected User-Agent. */
+function versionsOf(bouncers, selected) {
   return [...Map.groupBy(bouncers, ({ user_agent: agent }) => agent)]
     .toSorted(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
     .map(([agent, each]) => {
@@ -73,7 +73,7 @@ function versionsOf(bouncers, shown) {
         note: html`<span>last fetch <${Ago} at=${last || null} /></span>`,
         clients: each.length,
         query: { q: agent },
-        isShown: agent === shown,
+        isSelected: agent === selected,
       };
     });
 }

@@ -7,12 +7,12 @@ import { useKeyset } from '../keyset.js';
 import { Badge } from '../ui/badge.js';
 import { LongList } from '../ui/long-list.js';
 import { PageHead } from '../ui/page-head.js';
-import { Empty, Notice, Shown } from '../ui/states.js';
+import { Empty, Loaded, Notice } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
 import { DifferenceCard } from './changes/difference.js';
 import { EntryDialog } from './changes/entry-dialog.js';
 import { WindowFields, windowOf } from './changes/window.js';
-import { colorOf, totalOf, whatOf, whereOf, whoOf, wordOf } from './changes/words.js';
+import { actorOf, colorOf, totalOf, whatOf, whereOf, wordOf } from './changes/words.js';
 import { WORKSPACE_FEED } from './feeds/feed-state.js';
 import { readFeeds } from './feeds/read-feeds.js';
 
@@ -30,7 +30,7 @@ export function Page({ place }) {
     <${WindowFields} window=${shownWindow} feeds=${feeds.filter(({ id }) => id !== WORKSPACE_FEED)} />
     <${Known} window=${shownWindow} />
     ${feed !== undefined && html`<${DifferenceCard} window=${shownWindow} name=${feeds.find(({ id }) => id === feed)?.name ?? ''} />`}
-    <${Shown} live=${{ value: items, error, refresh }}>${(/** @type {Change[]} */ read) => html`
+    <${Loaded} live=${{ value: items, error, refresh }}>${(/** @type {Change[]} */ read) => html`
       ${read.length > 0 && html`<p class="small soft" role="status">${totalOf(read)}${!isComplete && ' Scroll for more.'}</p>`}
       ${
         read.length === 0 && isComplete
@@ -51,7 +51,7 @@ const COLUMNS = [
   { label: 'What', width: 'minmax(7.5rem, 1fr)', cell: (change) => html`<${Badge} kind=${colorOf(change)}>${wordOf(change)}<//>` },
   { label: 'Where', width: 'minmax(6rem, 1fr)', cell: (change) => html`<bdi>${whereOf(change)}</bdi>` },
   { label: 'Details', width: 'minmax(8rem, 2.5fr)', secondary: true, cell: (change) => html`<bdi>${whatOf(change)}</bdi>` },
-  { label: 'Who', width: 'minmax(5rem, 1fr)', secondary: true, cell: (change) => html`<bdi>${whoOf(change)}</bdi>` },
+  { label: 'Who', width: 'minmax(5rem, 1fr)', secondary: true, cell: (change) => html`<bdi>${actorOf(change)}</bdi>` },
 ];
 
 const SORTS = /** @type {const} */ ([
@@ -65,9 +65,9 @@ function Known({ window: { since, until, feed } }) {
   const { value } = useLive(manage('/changes', { since, until, feed, limit: 1 }), { every: 60_000 });
   if (value === undefined) return null;
   const known = value.known_since;
-  const late = SORTS.filter(([name]) => known[name] !== null && known[name] > value.since);
+  const shorter = SORTS.filter(([name]) => known[name] !== null && known[name] > value.since);
   return html`
-    ${late.map(([name, label]) => html`<${Notice} key=${name}>${label} before ${dateTime(known[name])} are no longer stored.<//>`)}
+    ${shorter.map(([name, label]) => html`<${Notice} key=${name}>${label} before ${dateTime(known[name])} are no longer stored.<//>`)}
     ${known.settings === null && html`<${Notice}>Only people with the permission “manage” see changes of settings, lists and keys.<//>`}
   `;
 }

@@ -12,7 +12,7 @@ import { CheckField } from '../ui/field.js';
 import { Facts } from '../ui/figures.js';
 import { LongList } from '../ui/long-list.js';
 import { PageHead } from '../ui/page-head.js';
-import { Empty, Notice, Shown } from '../ui/states.js';
+import { Empty, Loaded, Notice } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
 
@@ -54,14 +54,14 @@ const LIMIT = 50;
 export function Page(_props) {
   const { items, isComplete, error, refresh, onSight } = useKeyset('/dead-letters', 'dead_letters', {}, { limit: LIMIT, keyOf });
   const [chosen, setChosen] = useState(/** @type {ReadonlySet<number>} */ (new Set()));
-  const [shown, setShown] = useState(/** @type {number | undefined} */ (undefined));
+  const [selected, setSelected] = useState(/** @type {number | undefined} */ (undefined));
   const [asked, setAsked] = useState(/** @type {{ work: keyof typeof WORKS, ids: number[] } | undefined} */ (undefined));
   const there = items ?? [];
   const ids = there.map(keyOf).filter((id) => chosen.has(id));
   const choose = (id, on) => setChosen((before) => (on ? new Set([...before, id]) : new Set([...before].filter((each) => each !== id))));
   const onWork = (/** @type {keyof typeof WORKS} */ work) => {
-    setShown(undefined);
-    setAsked({ work, ids: shown === undefined ? [] : [shown] });
+    setSelected(undefined);
+    setAsked({ work, ids: selected === undefined ? [] : [selected] });
   };
   const onDone = () => {
     setChosen(new Set());
@@ -69,7 +69,7 @@ export function Page(_props) {
   };
   return html`
     <${PageHead} title="Dead letters">Messages weir could not process. They have no effect on rules.<//>
-    <${Shown} live=${{ value: items, error, refresh }}>${() =>
+    <${Loaded} live=${{ value: items, error, refresh }}>${() =>
       there.length === 0 && html`<${Empty} icon="check" title="No dead letters"><p>No failed messages.</p><//>`}<//>
     ${
       there.length > 0 &&
@@ -85,11 +85,11 @@ export function Page(_props) {
             </div>
           </div>
           <${LongList} label="Dead letters" columns=${columns(chosen, choose)} rows=${there} keyOf=${keyOf} onSight=${onSight}
-            total=${isComplete ? there.length : -1} onRow=${(/** @type {DeadLetter} */ { id }) => setShown(id)} />
+            total=${isComplete ? there.length : -1} onRow=${(/** @type {DeadLetter} */ { id }) => setSelected(id)} />
         </div>
       `
     }
-    ${shown !== undefined && html`<${LetterDialog} key=${shown} id=${shown} onClose=${() => setShown(undefined)} onWork=${onWork} />`}
+    ${selected !== undefined && html`<${LetterDialog} key=${selected} id=${selected} onClose=${() => setSelected(undefined)} onWork=${onWork} />`}
     ${asked !== undefined && html`<${Ask} asked=${asked} onClose=${() => setAsked(undefined)} onDone=${onDone} />`}
   `;
 }
@@ -122,7 +122,7 @@ function LetterDialog({ id, onClose, onWork }) {
   const footer = html`<${Button} kind="danger" onClick=${() => onWork('drop')}>Drop<//><${Button} kind="main" onClick=${() => onWork('replay')}>Replay<//>`;
   return html`
     <${Dialog} title=${`Dead letter ${id}`} wide onClose=${onClose} footer=${footer}>
-      <${Shown} live=${live}>${(/** @type {DeadLetter} */ letter) => html`
+      <${Loaded} live=${live}>${(/** @type {DeadLetter} */ letter) => html`
         <${Notice} kind="warn"><span class="text">${letter.reason}</span><//>
         <${Facts} facts=${[
           ['Failed', dateTime(letter.at)],

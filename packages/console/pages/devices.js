@@ -7,7 +7,7 @@ import { link, setQuery } from '../router.js';
 import { Button } from '../ui/button.js';
 import { LongList } from '../ui/long-list.js';
 import { PageHead } from '../ui/page-head.js';
-import { Empty, Notice, Shown } from '../ui/states.js';
+import { Empty, Loaded, Notice } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
 import { ClientFilter, chosen } from './clients/filter.js';
 import { Versions } from './clients/versions.js';
@@ -20,30 +20,30 @@ export function Page({ session, place }) {
   const live = useLiveWork('devices', readDevices);
   const names = useNames(session);
   const { query } = place;
-  const shown = query.get('id');
-  const setShown = (id) => setQuery({ id });
+  const selected = query.get('id');
+  const setSelected = (id) => setQuery({ id });
   return html`
     <${PageHead} title="Devices">Clients that fetch feeds, rules or agent configuration. Problems first.<//>
-    <${Shown} live=${live}>${(/** @type {Device[]} */ devices) => {
+    <${Loaded} live=${live}>${(/** @type {Device[]} */ devices) => {
       const stopped = devices.filter(({ stopped_at: at }) => at !== null).length;
       const refused = devices.filter(({ stopped_at: at, refusals }) => at === null && refusals.length > 0).length;
-      const device = devices.find(({ id }) => id === shown);
+      const device = devices.find(({ id }) => id === selected);
       if (devices.length === 0) return html`<${NoDevices} />`;
       const etag = query.get('etag');
       const has = devices.filter(({ documents }) => etag === null || documents.some((each) => each.etag === etag));
-      const shownOnes = chosen(has, query);
+      const matching = chosen(has, query);
       return html`
         ${stopped > 0 && html`<${Notice} kind="bad">${counted(stopped, 'device has', 'devices have')} stopped fetching: ${stopped === 1 ? 'its' : 'their'} rules are getting outdated.<//>`}
         ${refused > 0 && html`<${Notice} kind="warn">weir refuses requests of ${counted(refused, 'device')}; ${refused === 1 ? 'it keeps its' : 'they keep their'} last version.<//>`}
-        <${ClientFilter} query=${query} shown=${shownOnes.length} all=${devices.length} what="device" />
+        <${ClientFilter} query=${query} matching=${matching.length} all=${devices.length} what="device" />
         ${
-          shownOnes.length === 0
+          matching.length === 0
             ? html`<p class="soft">No matches. <${Button} tiny onClick=${() => setQuery({ q: '', silent: '', etag: '' })}>Show all<//></p>`
-            : html`<${LongList} label="Devices" columns=${COLUMNS} rows=${shownOnes} keyOf=${keyOf}
-                onRow=${(/** @type {Device} */ { id }) => setShown(id)} />`
+            : html`<${LongList} label="Devices" columns=${COLUMNS} rows=${matching} keyOf=${keyOf}
+                onRow=${(/** @type {Device} */ { id }) => setSelected(id)} />`
         }
         <${Versions} title="Versions in use" of="Feed" whose="Devices" versions=${versionsOf(devices, names, etag)} />
-        ${device !== undefined && html`<${DeviceDialog} device=${device} names=${names} onClose=${() => setShown('')} />`}
+        ${device !== undefined && html`<${DeviceDialog} device=${device} names=${names} onClose=${() => setSelected('')} />`}
       `;
     }}<//>
   `;
@@ -55,10 +55,10 @@ const keyOf = (/** @type {Device} */ { id }) => id;
  * Groups devices by feed content, the newest content of each feed first.
  * @param {Device[]} devices
  * @param {Names} names
- * @param {string | null} shown The tag of those that are shown.
+ * @param {string | null} selected ETag of the selected version.
  * @returns {Version[]}
  */
-function versionsOf(devices, names, shown) {
+function versionsOf(devices, names, selected) {
   const documents = devices.flatMap(({ documents: each }) => each);
   const groups = [
     ...Map.groupBy(documents, ({ feed_id: id, format, family, action, etag }) => [id, format, family, action, etag].join(' ')),
@@ -77,7 +77,7 @@ function versionsOf(devices, names, shown) {
         note: html`<span>${behindText(first.behind_seconds)} (<${Ago} at=${first.last_modified} />)</span>`,
         clients: each.length,
         query: { etag: first.etag },
-        isShown: first.etag === shown,
+        isSelected: first.etag === selected,
       };
     })
     .toSorted((a, b) => (a.order === b.order ? Date.parse(b.at) - Date.parse(a.at) : a.order < b.order ? -1 : 1));

@@ -3,10 +3,10 @@ import { useEffect, useState } from 'preact/hooks';
 import { allPages, ask, manage } from '../api.js';
 import { useLive, useLiveWork } from '../data.js';
 import { count, counted, day, duration, size } from '../format.js';
-import { FORMATS } from '../formats.js';
 import { keyName, useNames } from '../names.js';
 import { link } from '../router.js';
 import { may } from '../session.js';
+import { ACTIONS, FAMILIES, FORMATS } from '../tables.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Card } from '../ui/card.js';
@@ -16,10 +16,9 @@ import { Facts, Figure, Figures } from '../ui/figures.js';
 import { Gauge } from '../ui/gauge.js';
 import { PageHead } from '../ui/page-head.js';
 import { Plot } from '../ui/plot.js';
-import { Empty, Notice, Shown } from '../ui/states.js';
+import { Empty, Loaded, Notice } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
-import { ACTIONS, FAMILIES } from '../words.js';
 import { seeChanges } from './changes/see.js';
 import { Refused, whyRefused } from './clients/refused.js';
 import { isFeed, isRefusedFeed } from './devices/documents.js';
@@ -30,12 +29,10 @@ import { readFeed } from './feeds/read-feeds.js';
 import { SetUpCard } from './feeds/set-up-card.js';
 import { linkToSource, stateOf as stateOfSource } from './sources/source-state.js';
 
-const options = (/** @type {readonly string[]} */ values) => values.map((value) => ({ value, label: value }));
-
 /** @param {{ kind: string, id: string, session: Session }} props */
 export function FeedPage({ kind, id, session }) {
   const live = useLiveWork(`feed ${kind} ${id}`, () => readFeed(kind, id));
-  return html`<${Shown} live=${live}>${(/** @type {{ feed: FeedRow, tag: string }} */ { feed, tag }) => html`
+  return html`<${Loaded} live=${live}>${(/** @type {{ feed: FeedRow, tag: string }} */ { feed, tag }) => html`
     <${Feed} feed=${feed} tag=${tag} session=${session} refresh=${live.refresh} />
   `}<//>`;
 }
@@ -98,7 +95,7 @@ function SizeCard({ feed, tag }) {
   );
   return html`
     <${Card} title="Size" note="In the feed's own format.">
-      <${Shown} live=${live}>${(measure) => {
+      <${Loaded} live=${live}>${(measure) => {
         const { entries } = measure;
         return html`
           <${Figures}>
@@ -138,7 +135,7 @@ function HistoryCard({ feed }) {
   const live = useLive(manage('/history', { feed: named(feed), days: 90 }), { every: 60_000 });
   return html`
     <${Card} title="Size over time" note="Networks per day, last 90 days.">
-      <${Shown} live=${live}>${(/** @type {{ days: any[] }} */ { days }) => {
+      <${Loaded} live=${live}>${(/** @type {{ days: any[] }} */ { days }) => {
         const known = days.filter((each) => each.v4 !== null || each.v6 !== null);
         if (known.length === 0)
           return html`<p class="soft">${feed.action === 'allow' ? 'weir records sizes of block feeds only.' : 'No sizes yet: weir records one on each day on which a client fetches the feed.'}</p>`;
@@ -177,11 +174,11 @@ function ContentCard({ feed, address, onRead }) {
   return html`
     <${Card} title="Preview" note="Live preview. Compare the MD5 with your device's.">
       <div class="form-row">
-        <${SelectField} label="Format" value=${format} onValue=${setFormat} options=${options(FORMATS)} />
-        <${SelectField} label="Family" value=${family} onValue=${setFamily} options=${options(FAMILIES)} />
-        <${SelectField} label="Action" value=${action} onValue=${setAction} options=${options(ACTIONS)} />
+        <${SelectField} label="Format" value=${format} onValue=${setFormat} options=${FORMATS} />
+        <${SelectField} label="Family" value=${family} onValue=${setFamily} options=${FAMILIES} />
+        <${SelectField} label="Action" value=${action} onValue=${setAction} options=${ACTIONS} />
       </div>
-      <${Shown} live=${live}>${(content) => html`
+      <${Loaded} live=${live}>${(content) => html`
         ${content.over_cap && html`<${Notice} kind="warn">Not published: ${count(content.entries)} entries exceed the limit of ${count(content.entry_limit)}. Devices get no update (HTTP 413). ${content.hint}<//>`}
         <${Facts} facts=${[
           [
@@ -210,7 +207,7 @@ function DevicesCard({ feed }) {
   const feedId = feed.id === WORKSPACE_FEED ? null : feed.id;
   return html`
     <${Card} title="Devices" note="Devices that fetch this feed, and how far behind they are.">
-      <${Shown} live=${live}>${(/** @type {any[]} */ devices) => {
+      <${Loaded} live=${live}>${(/** @type {any[]} */ devices) => {
         const rows = devices.flatMap((device) => {
           const document = device.documents.find((each) => each.feed_id === feedId && isFeed(each));
           const refusal = device.refusals.find((each) => isRefusedFeed(each, feedId));

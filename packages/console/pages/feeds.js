@@ -9,7 +9,7 @@ import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Gauge } from '../ui/gauge.js';
 import { PageHead } from '../ui/page-head.js';
-import { Empty, Shown } from '../ui/states.js';
+import { Empty, Loaded } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
 import { FeedPage } from './feed.js';
@@ -39,7 +39,7 @@ export function Page({ session, place }) {
   const close = () => setOpen(undefined);
   return html`
     <${PageHead} title="Feeds" actions=${actions}>Firewalls fetch feeds. Each list is a feed, and a feed can combine several lists. <a href=${link('/worth')}>List value</a><//>
-    <${Shown} live=${live}>${(/** @type {FeedRow[]} */ feeds) => html`
+    <${Loaded} live=${live}>${(/** @type {FeedRow[]} */ feeds) => html`
       <${FeedTable} feeds=${feeds} />
       <${DeletedFeeds} session=${session} onDone=${live.refresh} />
       ${

@@ -7,7 +7,7 @@ import { Card } from '../ui/card.js';
 import { Code } from '../ui/code.js';
 import { Facts, Figure, Figures } from '../ui/figures.js';
 import { PageHead } from '../ui/page-head.js';
-import { Shown } from '../ui/states.js';
+import { Loaded } from '../ui/states.js';
 
 /** Age at which geo data is reported as old, days. */
 const OLD = 90;
@@ -17,7 +17,7 @@ export function Page(_props) {
   const live = useLive(manage('/geo'), { every: 30_000 });
   return html`
     <${PageHead} title="Geo data">Address ranges of countries and ASNs. Feeds use them for country and ASN rules.<//>
-    <${Shown} live=${live}>${(/** @type {{ version: string, country: GeoKind, asn: GeoKind }} */ { version, country, asn }) => html`
+    <${Loaded} live=${live}>${(/** @type {{ version: string, country: GeoKind, asn: GeoKind }} */ { version, country, asn }) => html`
       <div class="cards">
         <${KindCard} title="Countries" many="countries" kind=${country} />
         <${KindCard} title="ASNs" many="ASNs" kind=${asn} />

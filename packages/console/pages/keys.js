@@ -1,31 +1,25 @@
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError, allPages, ask, manage } from '../api.js';
+import { allPages, ask, manage } from '../api.js';
 import { curlOf } from '../curl.js';
-import { useLiveWork, useWork } from '../data.js';
+import { useLiveWork } from '../data.js';
 import { counted } from '../format.js';
 import { useDo } from '../router.js';
 import { may } from '../session.js';
+import { PERMISSIONS, ROLES } from '../tables.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Code, SameWithCurl } from '../ui/code.js';
-import { Confirm, Dialog } from '../ui/dialog.js';
-import { CheckField, CheckList, SelectField, TextField } from '../ui/field.js';
+import { Confirm, Dialog, FormDialog } from '../ui/dialog.js';
+import { CheckField, CheckList, SelectField } from '../ui/field.js';
+import { useFields } from '../ui/form.js';
 import { PageHead } from '../ui/page-head.js';
-import { Failed, Notice, Shown } from '../ui/states.js';
+import { Loaded, Notice } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago, Countdown } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
-import { PERMISSIONS, ROLES } from '../words.js';
 import { Pulled } from './keys/pulled.js';
-
-const DAY = 86_400;
-const EXPIRIES = [
-  { value: '', label: 'Never' },
-  { value: String(DAY), label: '1 day' },
-  { value: String(30 * DAY), label: '30 days' },
-  { value: String(365 * DAY), label: '1 year' },
-];
+import { ExpiryField } from './rules/expiry.js';
 
 /** @param {PageProps} props */
 export function Page({ session, place }) {
@@ -37,16 +31,16 @@ export function Page({ session, place }) {
   const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setMaking(true)}>New key<//>`;
   return html`
     <${PageHead} title="Keys" actions=${actions}>API keys of senders, firewalls and people. weir shows a key once, when you create it.<//>
-    <${Shown} live=${live}>${(/** @type {any} */ { keys, lists, feeds }) => {
+    <${Loaded} live=${live}>${(/** @type {any} */ { keys, lists, feeds }) => {
       const ended = keys.filter((key) => stateOf(key) !== 'valid').length;
-      const shown = isAll ? keys : keys.filter((key) => stateOf(key) === 'valid');
+      const listed = isAll ? keys : keys.filter((key) => stateOf(key) === 'valid');
       return html`
         ${
           ended > 0 &&
           html`<${CheckField} label=${`Show ${counted(ended, 'expired or revoked key')}`} checked=${isAll}
           onValue=${setAll} />`
         }
-        <${Table} label="Keys" columns=${columns(session, { lists, feeds }, setRevoked)} rows=${shown}
+        <${Table} label="Keys" columns=${columns(session, { lists, feeds }, setRevoked)} rows=${listed}
           keyOf=${(/** @type {Key} */ { id }) => id} />
         ${
           isMaking &&
@@ -123,71 +117,49 @@ function firstChoice(session) {
   return given.includes('feed:read') ? ['feed:read'] : given.slice(0, 1);
 }
 
-/**
- * @param {{ session: Session, lists: { id: string, name: string }[], feeds: { id: string, name: string }[], onClose: () => void, onDone:
- *   () => void }} props
- */
+/** @param {{ session: Session, lists: Named[], feeds: Named[], onClose: () => void, onDone: () => void }} props */
 function NewKey({ session, lists, feeds, onClose, onDone }) {
-  const [name, setName] = useState('');
+  const { values, set, body: given, input } = useFields('createKey');
   const [permissions, setPermissions] = useState(() => firstChoice(session));
-  const [role, setRole] = useState('');
   const [bound, setBound] = useState('');
-  const [from, setFrom] = useState('');
-  const [expires, setExpires] = useState('');
   const [made, setMade] = useState(/** @type {(Key & { key: string | null }) | undefined} */ (undefined));
   const [once] = useState(() => crypto.randomUUID());
-  const { busy, error, run } = useWork();
   if (made !== undefined) return html`<${MadeKey} made=${made} onClose=${onClose} />`;
 
   const offered = PERMISSIONS.filter(({ value, whole }) => may(session, value) && !(whole && bound !== ''));
   const chosen = permissions.filter((each) => offered.some(({ value }) => value === each));
   // Roles that cannot be bound or exceed this session are not offered.
   const roles = ROLES.filter((each) => each.permissions.every((permission) => offered.some(({ value }) => value === permission)));
-  const isRole = roles.some(({ value }) => value === role);
+  const isRole = roles.some(({ value }) => value === values.role);
   const [kind, id] = bound.split(' ');
-  const body = {
-    ...(name.trim() !== '' && { name: name.trim() }),
-    ...(isRole ? { role } : { permissions: chosen }),
-    ...(bound !== '' && { [kind]: id }),
-    ...(from.trim() !== '' && { from: from.trim().split(/[\s,]+/) }),
-    ...(expires !== '' && { expires_in: Number(expires) }),
+  const { role, permissions: _permissions, ...rest } = given;
+  const body = { ...rest, ...(isRole ? { role } : { permissions: chosen }), ...(bound !== '' && { [kind]: id }) };
+  const work = async () => {
+    setMade((await ask(manage('/keys'), { method: 'POST', once, body })).body);
+    onDone();
   };
-  const submit = () =>
-    run(async () => {
-      const { body: key } = await ask(manage('/keys'), { method: 'POST', once, body });
-      setMade(key);
-      onDone();
-    });
-  const faultOf = (field) =>
-    error instanceof ApiError ? error.faults.find((fault) => fault.field.split('.')[0] === field)?.message : undefined;
   const bindings = [
     { value: '', label: 'The whole workspace' },
     ...lists.map((list) => ({ value: `list ${list.id}`, label: `List ${list.name}` })),
     ...feeds.map((feed) => ({ value: `feed ${feed.id}`, label: `Feed ${feed.name}` })),
   ];
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${!isRole && chosen.length === 0}>Create key<//>`;
   return html`
-    <${Dialog} title="New key" onClose=${onClose} onSubmit=${submit} footer=${footer}>
-      ${error !== undefined && faultOf('name') === undefined && faultOf('from') === undefined && html`<${Failed} error=${error} />`}
-      <${TextField} label="Name" hint="Its owner, such as edge firewall." value=${name} onValue=${setName}
-        maxlength="200" autofocus fault=${faultOf('name')} />
-      ${
-        roles.length > 0 &&
-        html`<${SelectField} label="Role" value=${isRole ? role : ''} onValue=${setRole}
-          options=${[{ value: '', label: 'None: choose permissions' }, ...roles]} />`
-      }
-      ${
-        !isRole &&
-        html`<${CheckList} label="Permissions" options=${offered.map(({ value, label }) => ({ value, label: `${label} (${value})` }))} values=${chosen}
-        onValues=${setPermissions} hint="You can grant only your own permissions." />`
-      }
-      <div class="form-row">
-        <${SelectField} label="Bound to" value=${bound} onValue=${setBound} options=${bindings} />
-        <${SelectField} label="Expires after" value=${expires} onValue=${setExpires} options=${EXPIRIES} />
-      </div>
-      <${TextField} label="Allowed from" hint="Networks, such as 198.51.100.0/24; empty: any. From other networks the key is rejected."
-        value=${from} onValue=${setFrom} maxlength="4000" fault=${faultOf('from')} />
-      <${SameWithCurl} text=${curlOf('POST', manage('/keys'), body)} />
+    <${FormDialog} title="New key" action="Create key" work=${work} stays onClose=${onClose} disabled=${!isRole && chosen.length === 0}>
+      ${(faultOf) => html`
+        ${input('name', { hint: 'Its owner, such as edge firewall.', autofocus: true, fault: faultOf('name') })}
+        ${roles.length > 0 && input('role', { value: isRole ? values.role : '', hint: undefined, empty: 'None: choose permissions', options: roles })}
+        ${
+          !isRole &&
+          html`<${CheckList} label="Permissions" options=${offered.map(({ value, label }) => ({ value, label: `${label} (${value})` }))} values=${chosen}
+          onValues=${setPermissions} hint="You can grant only your own permissions." />`
+        }
+        <div class="form-row">
+          <${SelectField} label="Bound to" value=${bound} onValue=${setBound} options=${bindings} />
+          <${ExpiryField} value=${values.expires_in} onValue=${(expires) => set({ expires_in: expires })} usual="Never" />
+        </div>
+        ${input('from', { fault: faultOf('from'), hint: 'Networks, such as 198.51.100.0/24; empty: any. From other networks the key is rejected.' })}
+        <${SameWithCurl} text=${curlOf('POST', manage('/keys'), body)} />
+      `}
     <//>
   `;
 }

@@ -13,7 +13,7 @@ import { SameWithCurl } from '../ui/code.js';
 import { SelectField, TextField } from '../ui/field.js';
 import { later } from '../ui/later.js';
 import { PageHead } from '../ui/page-head.js';
-import { Empty, Failed, Notice, Shown } from '../ui/states.js';
+import { Empty, Failed, Loaded, Notice } from '../ui/states.js';
 import { FeedByFeed } from './lookup/feed-cards.js';
 import { History } from './lookup/history.js';
 import { Path } from './lookup/path.js';
@@ -112,12 +112,12 @@ function One({ target, action, session }) {
   if (live.value === undefined && live.error !== undefined)
     return html`<${Failed} error=${live.error} retry=${isRefused(live.error) ? undefined : live.refresh} />`;
   return html`
-    <${Shown} live=${live}>${(/** @type {LookupAnswer} */ answer) => html`
+    <${Loaded} live=${live}>${(/** @type {LookupAnswer} */ answer) => html`
       <${Found} answer=${answer} mayChange=${may(session, 'rules:write')} maySet=${may(session, 'manage')} onOpen=${setOpen} onDone=${live.refresh} />
     `}<//>
     <${SameWithCurl} text=${curlOf('GET', address)} />
     ${open?.form === 'block' && html`<${BlockForm} value=${open.value} action=${open.action} ...${opened} />`}
-    ${open?.form === 'extend' && html`<${ChangeRules} meant=${{ kind: 'access_rule', ids: open.ids }} ...${opened} />`}
+    ${open?.form === 'extend' && html`<${ChangeRules} selection=${{ kind: 'access_rule', ids: open.ids }} ...${opened} />`}
     ${open?.form === 'unblock' && html`<${UnblockForm} value=${open.value} ...${opened} />`}
   `;
 }

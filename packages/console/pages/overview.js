@@ -11,7 +11,7 @@ import { Figure, Figures } from '../ui/figures.js';
 import { Gauge } from '../ui/gauge.js';
 import { PageHead } from '../ui/page-head.js';
 import { Plot } from '../ui/plot.js';
-import { Empty, Shown } from '../ui/states.js';
+import { Empty, Loaded } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
 import { seeChanges } from './changes/see.js';
 import { builtOf, isOld, nameOfKind } from './feeds/feed-state.js';
@@ -40,7 +40,7 @@ function Now() {
   const live = useLive(manage('/activity', { minutes: 60 }));
   return html`
     <${Card} title="Last hour">
-      <${Shown} live=${live}>${(activity) => {
+      <${Loaded} live=${live}>${(activity) => {
         const { accepted, failed, landed, pulls, not_modified: unchanged, refused } = activity;
         const answered = sum(pulls) - sum(refused);
         const minutes = accepted.length;
@@ -85,7 +85,7 @@ function Day() {
   return html`
     <div class="form-row" style=${{ maxWidth: '14rem' }}><${SelectField} label="Time range" value=${minutes} onValue=${setMinutes} options=${RANGES} /></div>
     <div class="cards">
-      <${Shown} live=${live}>${({ to, accepted, failed, landed, pulls, not_modified: unchanged, refused }) => {
+      <${Loaded} live=${live}>${({ to, accepted, failed, landed, pulls, not_modified: unchanged, refused }) => {
         const end = Math.floor(Date.parse(to) / 60_000) * 60;
         const first = end - accepted.length * step * 60;
         const times = accepted.map((_, i) => first + (i + 1) * step * 60);
@@ -116,7 +116,7 @@ function Days() {
   const live = useLive(manage('/history', { days: 90 }), { every: 60_000 });
   return html`
     <${Card} title="Entries, last 90 days" note="All lists, per day (UTC).">
-      <${Shown} live=${live}>${(/** @type {{ days: any[] }} */ { days }) =>
+      <${Loaded} live=${live}>${(/** @type {{ days: any[] }} */ { days }) =>
         days.length === 0
           ? html`<p class="soft">No entries yet.</p>`
           : html`
@@ -134,7 +134,7 @@ function FullFeeds() {
   const live = useLiveWork('feeds', readFeeds);
   return html`
     <${Card} title="Fullest feeds" actions=${html`<a class="small" href=${link('/feeds')}>All feeds</a>`}>
-      <${Shown} live=${live}>${(/** @type {FeedRow[]} */ feeds) => {
+      <${Loaded} live=${live}>${(/** @type {FeedRow[]} */ feeds) => {
         const rows = feeds
           .flatMap((feed) => {
             const built = builtOf(feed);

@@ -1,19 +1,19 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ApiError, ask, manage } from '../api.js';
-import { useLiveWork, useWork } from '../data.js';
+import { useLiveWork } from '../data.js';
 import { may } from '../session.js';
+import { ROLES } from '../tables.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Card } from '../ui/card.js';
-import { Confirm, Dialog } from '../ui/dialog.js';
+import { Confirm, FormDialog } from '../ui/dialog.js';
 import { SelectField, TextField } from '../ui/field.js';
 import { PageHead } from '../ui/page-head.js';
-import { Failed, Notice, Shown } from '../ui/states.js';
+import { Loaded, Notice } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
-import { ROLES } from '../words.js';
 
 const ADDRESS = manage('/workspace');
 
@@ -25,7 +25,7 @@ export function Page({ session }) {
   const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setAdding(true)}>Add group role<//>`;
   return html`
     <${PageHead} title="People" actions=${actions}>Roles for identity-provider groups, in addition to those in the service's settings.<//>
-    <${Shown} live=${live}>${(/** @type {any} */ known) => html`
+    <${Loaded} live=${live}>${(/** @type {any} */ known) => html`
       <${Card} title="Groups">
         ${
           known.rows.length === 0
@@ -97,28 +97,21 @@ async function write(change, tries = TRIES) {
 /** @param {{ session: Session, onClose: () => void, onDone: () => void }} props */
 function Add({ session, onClose, onDone }) {
   const roles = ROLES.filter(({ value }) => mayGive(session, value));
-  const [group, setGroup] = useState('');
-  const [provider, setProvider] = useState('');
-  const [role, setRole] = useState(roles[0]?.value ?? '');
-  const { busy, error, run } = useWork();
-  const submit = async () => {
+  const [{ group, provider, role }, setForm] = useState({ group: '', provider: '', role: roles[0]?.value ?? '' });
+  const set = (field) => (value) => setForm((before) => ({ ...before, [field]: value }));
+  const work = async () => {
     const text = `${role}${provider.trim() === '' ? '' : `@${provider.trim()}`}=${group}`;
-    const isDone = await run(async () => {
-      await write((people) => [...people.filter((each) => each !== text), text]);
-      toast(html`Group <bdi>${group}</bdi> now has the role ${role}.`);
-      onDone();
-    });
-    if (isDone) onClose();
+    await write((people) => [...people.filter((each) => each !== text), text]);
+    toast(html`Group <bdi>${group}</bdi> now has the role ${role}.`);
+    onDone();
   };
-  const [fault] = error instanceof ApiError ? error.faults : [];
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${group === ''}>Add role<//>`;
   return html`
-    <${Dialog} title="Add group role" onClose=${onClose} onSubmit=${submit} footer=${footer}>
-      ${error !== undefined && fault === undefined && html`<${Failed} error=${error} />`}
-      <${TextField} label="Group" hint="Its name at the provider." value=${group} onValue=${setGroup} maxlength="256" autofocus fault=${fault?.message} />
-      <${SelectField} label="Role" value=${role} onValue=${setRole} options=${roles} />
-      <${TextField} label="Provider" hint="Its id in the settings, such as keycloak; empty: any provider."
-        value=${provider} onValue=${setProvider} maxlength="32" />
+    <${FormDialog} title="Add group role" action="Add role" work=${work} onClose=${onClose} disabled=${group === ''}>
+      ${(faultOf) => html`
+        <${TextField} label="Group" hint="Its name at the provider." value=${group} onValue=${set('group')} maxlength="256" autofocus fault=${faultOf('people')} />
+        <${SelectField} label="Role" value=${role} onValue=${set('role')} options=${roles} />
+        <${TextField} label="Provider" hint="Its id in the settings, such as keycloak; empty: any provider." value=${provider} onValue=${set('provider')} maxlength="32" />
+      `}
     <//>
   `;
 }

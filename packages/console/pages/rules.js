@@ -51,7 +51,7 @@ export function Page({ session, place }) {
       faultOf=${faultsOf(rules.error)} />
     <${RuleList} rules=${rules} tab=${tab} conditions=${given(conditions)} isFiltered=${isNarrow(narrowing)} sort=${sort} names=${names} mayWrite=${may(session, 'rules:write')}
       onRule=${(/** @type {Rule} */ rule) => setOpen({ name: 'rule', rule })} onAdd=${() => setOpen({ name: isAccess ? 'block' : 'add' })}
-      onChange=${(/** @type {RuleSelection} */ meant) => setOpen({ name: 'edit', meant })} onDelete=${(/** @type {RuleSelection} */ meant) => setOpen({ name: 'delete', meant })} />
+      onChange=${(/** @type {RuleSelection} */ selection) => setOpen({ name: 'edit', selection })} onDelete=${(/** @type {RuleSelection} */ selection) => setOpen({ name: 'delete', selection })} />
     ${open !== undefined && html`<${Opened} open=${open} onOpen=${setOpen} tab=${tab} type=${type.type} names=${names} session=${session} onDone=${rules.refresh} />`}
   `;
 }

@@ -8,7 +8,7 @@ import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { PageHead } from '../ui/page-head.js';
-import { Empty, Notice, Shown } from '../ui/states.js';
+import { Empty, Loaded, Notice } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago, Countdown } from '../ui/time.js';
 import { AddSource } from './sources/add-source.js';
@@ -25,7 +25,7 @@ export function Page({ session, place }) {
   const actions = may(session, 'manage') && html`<${Button} icon="plus" kind="main" onClick=${() => setAdding(true)}>Add source<//>`;
   return html`
     <${PageHead} title="Sources" actions=${actions}>External lists, fetched automatically. <a href=${link('/worth')}>List value</a><//>
-    <${Shown} live=${live}>${(/** @type {Source[]} */ sources) => {
+    <${Loaded} live=${live}>${(/** @type {Source[]} */ sources) => {
       const held = sources.filter((each) => each.held !== null);
       return html`
         ${held.map(

@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { ApiError, ask, manage } from '../api.js';
+import { ask, manage } from '../api.js';
 import { curlOf } from '../curl.js';
 import { useLiveWork, useWork } from '../data.js';
 import { count } from '../format.js';
@@ -8,14 +8,13 @@ import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Card } from '../ui/card.js';
 import { SameWithCurl } from '../ui/code.js';
-import { Confirm, Dialog } from '../ui/dialog.js';
-import { SelectField, TextField } from '../ui/field.js';
+import { Confirm, FormDialog } from '../ui/dialog.js';
+import { useFields } from '../ui/form.js';
 import { PageHead } from '../ui/page-head.js';
-import { Failed, Notice, Shown } from '../ui/states.js';
+import { Failed, Loaded, Notice } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
-import { WEBHOOK_STYLES } from '../words.js';
 
 /** @param {PageProps} _props */
 export function Page(_props) {
@@ -25,7 +24,7 @@ export function Page(_props) {
   const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setForm({})}>New webhook<//>`;
   return html`
     <${PageHead} title="Webhooks" actions=${actions}>Send alerts to Slack, Mattermost, Teams, PagerDuty or a program, at most once a minute.<//>
-    <${Shown} live=${live}>${(/** @type {Webhook[]} */ webhooks) => html`
+    <${Loaded} live=${live}>${(/** @type {Webhook[]} */ webhooks) => html`
       ${webhooks.length === 0 && html`<${Notice} kind="info">No webhooks yet.<//>`}
       ${webhooks.map((webhook) => html`<${One} key=${webhook.id} webhook=${webhook} change=${() => setForm({ webhook })} remove=${() => setDeleted(webhook)} />`)}
       ${form !== undefined && html`<${WebhookForm} webhook=${form.webhook} onClose=${() => setForm(undefined)} onDone=${live.refresh} />`}
@@ -91,35 +90,24 @@ function One({ webhook: { id, name, url, style, has_secret: hasSecret, waiting, 
 
 /** @param {{ webhook?: Webhook, onClose: () => void, onDone: () => void }} props */
 function WebhookForm({ webhook, onClose, onDone }) {
-  const [name, setName] = useState(webhook?.name ?? '');
-  const [url, setUrl] = useState(webhook?.url ?? '');
-  const [style, setStyle] = useState(webhook?.style ?? 'weir');
-  const [secret, setSecret] = useState('');
+  const isNew = webhook === undefined;
   const [once] = useState(() => crypto.randomUUID());
-  const { busy, error, run } = useWork();
-  const body = { name: name.trim(), url: url.trim(), style, ...(secret !== '' && { secret }) };
-  const address = manage(webhook === undefined ? '/webhooks' : `/webhooks/${webhook.id}`);
-  const submit = async () => {
-    const isDone = await run(async () => {
-      await ask(address, webhook === undefined ? { method: 'POST', once, body } : { method: 'PATCH', ifMatch: webhook.tag ?? '*', body });
-      toast(html`Webhook <bdi>${body.name}</bdi> ${webhook === undefined ? 'created' : 'changed'}.`);
-      onDone();
-    });
-    if (isDone) onClose();
+  const { body, input } = useFields('createWebhook', webhook ?? { style: 'weir' });
+  const address = manage(isNew ? '/webhooks' : `/webhooks/${webhook.id}`);
+  const work = async () => {
+    await ask(address, isNew ? { method: 'POST', once, body } : { method: 'PATCH', ifMatch: webhook.tag ?? '*', body });
+    toast(html`Webhook <bdi>${body.name}</bdi> ${isNew ? 'created' : 'changed'}.`);
+    onDone();
   };
-  const faults = error instanceof ApiError ? error.faults : [];
-  const faultOf = (field) => faults.find((fault) => fault.field === field)?.message;
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${body.name === '' || body.url === ''}>${webhook === undefined ? 'Create webhook' : 'Apply'}<//>`;
   return html`
-    <${Dialog} title=${webhook === undefined ? 'New webhook' : 'Change webhook'} onClose=${onClose} onSubmit=${submit} footer=${footer}>
-      ${error !== undefined && faults.length === 0 && html`<${Failed} error=${error} />`}
-      <${TextField} label="Name" value=${name} onValue=${setName} maxlength="200" autofocus fault=${faultOf('name')} />
-      <${TextField} label="URL" hint="Anyone with this URL can post there, so only people with the permission “manage” see it."
-        value=${url} onValue=${setUrl} maxlength="2048" inputmode="url" fault=${faultOf('url')} />
-      <${SelectField} label="Style" value=${style} onValue=${setStyle} options=${WEBHOOK_STYLES} fault=${faultOf('style')} />
-      <${TextField} label="Secret" hint=${webhook?.has_secret ? 'Leave empty to keep it. Enter it again for another host or style.' : 'Signs messages; for PagerDuty, the integration key. Stored encrypted.'}
-        value=${secret} onValue=${setSecret} type="password" autocomplete="off" maxlength="200" fault=${faultOf('secret')} />
-      <${SameWithCurl} text=${curlOf(webhook === undefined ? 'POST' : 'PATCH', address, { ...body, ...(secret !== '' && { secret: '…' }) })} />
+    <${FormDialog} title=${isNew ? 'New webhook' : 'Change webhook'} action=${isNew ? 'Create webhook' : 'Apply'} work=${work} onClose=${onClose} disabled=${!body.name || !body.url}>
+      ${(faultOf) => html`
+        ${input('name', { autofocus: true, fault: faultOf('name') })}
+        ${input('url', { inputmode: 'url', fault: faultOf('url'), hint: 'Anyone with this URL can post there, so only people with the permission “manage” see it.' })}
+        ${input('style', { fault: faultOf('style') })}
+        ${input('secret', { type: 'password', autocomplete: 'off', fault: faultOf('secret'), ...(webhook?.has_secret && { hint: 'Leave empty to keep it. Enter it again for another host or style.' }) })}
+        <${SameWithCurl} text=${curlOf(isNew ? 'POST' : 'PATCH', address, { ...body, ...(body.secret && { secret: '…' }) })} />
+      `}
     <//>
   `;
 }

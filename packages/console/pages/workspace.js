@@ -3,9 +3,9 @@ import { ask, manage } from '../api.js';
 import { useLiveWork } from '../data.js';
 import { may } from '../session.js';
 import { PageHead } from '../ui/page-head.js';
-import { Shown } from '../ui/states.js';
+import { Loaded } from '../ui/states.js';
 import { GuardRails } from './workspace/guard-rails.js';
-import { Access, Told } from './workspace/links.js';
+import { Access, Webhooks } from './workspace/links.js';
 import { Sample } from './workspace/sample.js';
 
 /** @param {PageProps} props */
@@ -13,11 +13,11 @@ export function Page({ session }) {
   const live = useLiveWork('workspace', readWorkspace);
   return html`
     <${PageHead} title="Workspace">Guard rails, traffic sample, webhooks and access.<//>
-    <${Shown} live=${live}>${(/** @type {Tagged} */ workspace) => html`
+    <${Loaded} live=${live}>${(/** @type {Tagged} */ workspace) => html`
       <${GuardRails} workspace=${workspace} session=${session} onDone=${live.refresh} />
       <${Sample} workspace=${workspace.body.name} session=${session} />
       <div class="cards">
-        ${may(session, 'manage') && html`<${Told} />`}
+        ${may(session, 'manage') && html`<${Webhooks} />`}
         <${Access} people=${workspace.body.people} session=${session} />
       </div>
     `}<//>

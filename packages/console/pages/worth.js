@@ -12,7 +12,7 @@ import { Ago } from '../ui/time.js';
 import { Counted } from './worth/counting.js';
 import { ListOverlap } from './worth/list-worth.js';
 import { Matrix } from './worth/matrix.js';
-import { earlierText, linkToWorth } from './worth/worth-words.js';
+import { earlierText, linkToOverlap } from './worth/worth-words.js';
 
 /** Poll interval, ms: each answer reads all rules. */
 const EVERY = 60_000;
@@ -48,7 +48,7 @@ function Summary({ worth: { lists, detections, dropped, at } }) {
       idle.length > 0 &&
       html`
         <${Notice}>
-          <span>No hits in your detections${dropped.hits > 0 && ' or on bouncers'} for ${detections.days} days: ${idle.map((each, i) => html`${i > 0 && ', '}<a key=${each.id} class="text" href=${linkToWorth(each)}>${each.name}</a>`)}.</span>
+          <span>No hits in your detections${dropped.hits > 0 && ' or on bouncers'} for ${detections.days} days: ${idle.map((each, i) => html`${i > 0 && ', '}<a key=${each.id} class="text" href=${linkToOverlap(each)}>${each.name}</a>`)}.</span>
         <//>
       `
     }
@@ -69,7 +69,7 @@ function Summary({ worth: { lists, detections, dropped, at } }) {
 
 /** @param {Worth} worth @returns {Column<WorthList>[]} */
 const columnsOf = ({ dropped }) => [
-  { label: 'List', cell: (list) => html`<a class="text worth-name" href=${linkToWorth(list)}>${list.name}</a>` },
+  { label: 'List', cell: (list) => html`<a class="text worth-name" href=${linkToOverlap(list)}>${list.name}</a>` },
   { label: 'Entries', number: true, cell: ({ entries }) => count(entries) },
   { label: 'New', number: true, cell: ({ added }) => count(added) },
   { label: 'Removed', number: true, cell: ({ gone }) => count(gone) },

@@ -218,10 +218,10 @@ interface Source {
   expires_at: string | null;
   failures: number;
   fault: string | null;
-  held: HeldRefresh | null;
+  held: RefreshOnHold | null;
   asked: string | null;
 }
-type HeldRefresh = { replacement: string; since: string; reason: string; difference: Record<string, number> | null };
+type RefreshOnHold = { replacement: string; since: string; reason: string; difference: Record<string, number> | null };
 
 type Share = { entries: number; addresses_v4: number; addresses_v6: number };
 interface WorthList extends Share {

@@ -85,7 +85,7 @@ type Series = { label: string; color: string; values: readonly (number | null)[]
 /** Loads a module when it is needed. */
 type Load = () => Promise<Record<string, any>>;
 /** A row of clients with the same version; `query` filters for them. */
-type Version = { key: string; what: any; note: any; clients: number; query: Record<string, string>; isShown: boolean };
+type Version = { key: string; what: any; note: any; clients: number; query: Record<string, string>; isSelected: boolean };
 type SetUp = {
   name: string;
   advice: string;
@@ -118,12 +118,23 @@ type UsageCount = { name: string; value: number; unit: string };
 type LookupForm = { form: 'unblock' | 'block'; value: string; action?: string } | { form: 'extend'; ids: number[] };
 type RulesForm =
   | { name: 'block' | 'unblock' | 'paste' | 'try' | 'add' | 'order' }
-  | { name: 'delete' | 'edit'; meant: RuleSelection }
+  | { name: 'delete' | 'edit'; selection: RuleSelection }
   | { name: 'rule' | 'change'; rule: Rule }
   | { name: 'use'; kind: string; expression: string };
-type Condition = { field: string; label: string; options?: readonly Option[]; hint?: string };
+type Condition = { field: string; label: string; options?: readonly (string | Option)[]; hint?: string };
 /** Names that may replace a stretch of the text. */
 type Completion = { from: number; to: number; names: RuleName[] };
 type Ordered = { rule_ref: string | null; order?: number | null };
 /** A pasted word: a target, a host name, or neither. */
 type Pasted = { target: string } | { name: string } | { wrong: string };
+/** A field of a request as a form offers it; `list`: how several values are separated; `other`: no text field can edit it. */
+type SchemaField = {
+  field: string;
+  label: string;
+  hint?: string;
+  options?: (string | Option)[];
+  maxlength?: number;
+  number?: boolean;
+  list?: 'words' | 'lines';
+  other?: boolean;
+};

@@ -1,14 +1,16 @@
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { ApiError } from '../api.js';
 import { useWork } from '../data.js';
 import { Button, IconButton } from './button.js';
 import { Failed } from './states.js';
 
 /**
- * @param {{ title: any, onClose: () => void, wide?: boolean, footer?: any, children?: any, onSubmit?: () => void, closes?: boolean }} props
+ * @param {{ title: any, onClose: () => void, wide?: boolean, footer?: any, children?: any, onSubmit?: () => void, onType?: () => void,
+ *   closes?: boolean }} props
  * With `onSubmit` it is a form; what was typed into it is not dropped without a question. `closes` false: it cannot be closed.
  */
-export function Dialog({ title, onClose, wide = false, footer, children, onSubmit, closes = true }) {
+export function Dialog({ title, onClose, wide = false, footer, children, onSubmit, onType, closes = true }) {
   const typed = useRef(false);
   const [isAsking, setAsking] = useState(false);
   const asked = useRef(/** @type {HTMLElement | null} */ (null));
@@ -59,6 +61,7 @@ export function Dialog({ title, onClose, wide = false, footer, children, onSubmi
     if (event.key === 'Escape') cancel(event);
   };
   const onInput = () => {
+    onType?.();
     typed.current = true;
   };
   return html`
@@ -69,21 +72,35 @@ export function Dialog({ title, onClose, wide = false, footer, children, onSubmi
 }
 
 /**
- * @param {{ title: any, action: string, danger?: boolean, work: () => Promise<void>, onClose: () => void, children?: any, disabled?:
- *   boolean }} props
+ * A dialog that does its work and closes. Children may be a function of `faultOf`, which returns the error of a field; other errors
+ * show at the top.
+ * @param {{ title: any, action: any, work: () => Promise<any>, onClose: () => void, kind?: string, wide?: boolean, disabled?: boolean,
+ *   stays?: boolean, children?: any }} props `stays`: open after the work.
  */
-export function Confirm({ title, action, danger = false, work, onClose, children, disabled = false }) {
-  const { busy, error, run } = useWork();
+export function FormDialog({ title, action, work, onClose, kind = 'main', wide = false, disabled = false, stays = false, children }) {
+  const { busy, error, run, clear } = useWork();
+  const faults = error instanceof ApiError ? error.faults.map(({ field, message }) => ({ field: field.split(/[.[]/)[0], message })) : [];
+  const visible = new Set();
+  const faultOf = (field) => {
+    visible.add(field);
+    return faults.find((fault) => fault.field === field)?.message;
+  };
+  const inside = typeof children === 'function' ? children(faultOf) : children;
+  const isAtFields = faults.length > 0 && faults.every(({ field }) => visible.has(field));
   const submit = async () => {
-    if (await run(work)) onClose();
+    if ((await run(work)) && !stays) onClose();
   };
   return html`
     <${Dialog}
-      title=${title} onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind=${danger ? 'danger' : 'main'} type="submit" busy=${busy} disabled=${disabled}>${action}<//>`}
+      title=${title} wide=${wide} onClose=${onClose} onSubmit=${submit} onType=${() => error !== undefined && clear()}
+      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind=${kind} type="submit" busy=${busy} disabled=${disabled}>${action}<//>`}
     >
-      ${error !== undefined && html`<${Failed} error=${error} />`}
-      <div class="stack">${children}</div>
+      ${error !== undefined && !isAtFields && html`<${Failed} error=${error} />`}
+      ${inside}
     <//>
   `;
 }
+
+/** Asks before an act that many depend on; children say what will happen. @param {{ danger?: boolean, children?: any, [name: string]: any }} props */
+export const Confirm = ({ danger = false, children, ...rest }) =>
+  html`<${FormDialog} kind=${danger ? 'danger' : 'main'} ...${rest}><div class="stack">${children}</div><//>`;

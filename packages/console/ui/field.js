@@ -44,7 +44,7 @@ export function SelectField({ label, hint, fault, value, onValue, options, ...re
   return html`
     <${Field} label=${label} hint=${hint} fault=${fault} id=${id}>
       <select class="input" onChange=${(event) => onValue(event.target.value)} ...${described(id, { label, hint, fault })} ...${rest}>
-        ${options.map((option) => html`<option key=${option.value} value=${option.value} selected=${option.value === value}>${option.label}</option>`)}
+        ${options.map((each) => (typeof each === 'string' ? { value: each, label: each } : each)).map((option) => html`<option key=${option.value} value=${option.value} selected=${option.value === value}>${option.label}</option>`)}
       </select>
     <//>
   `;

@@ -39,7 +39,7 @@ const PATHS = {
   settings: 'M4 8h10M18 8h2M4 16h2M10 16h10M14 8a2 2 0 1 0 4 0 2 2 0 0 0-4 0M6 16a2 2 0 1 0 4 0 2 2 0 0 0-4 0',
 };
 
-/** Hidden from screen readers: a text beside it says the same. @param {{ name: string, size?: number }} props */
+/** Hidden from screen readers: the text next to it says the same. @param {{ name: string, size?: number }} props */
 export const Icon = ({ name, size = 18 }) => html`
   <svg width=${size} height=${size} viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">
     <path d=${PATHS[name]} />

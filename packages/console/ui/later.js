@@ -18,16 +18,16 @@ export function later(load, name, meanwhile) {
     const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
     const [, setReady] = useState(false);
     useEffect(() => {
-      let gone = false;
+      let isUnmounted = false;
       if (Part === undefined) {
         const onLoad = (/** @type {Record<string, any>} */ module) => {
           Part = module[name];
-          if (!gone) setReady(true);
+          if (!isUnmounted) setReady(true);
         };
-        load().then(onLoad, () => !gone && setError(new Error(NOT_LOADED)));
+        load().then(onLoad, () => !isUnmounted && setError(new Error(NOT_LOADED)));
       }
       return () => {
-        gone = true;
+        isUnmounted = true;
       };
     }, []);
     if (error !== undefined) return html`<${Failed} error=${error} retry=${() => location.reload()} />`;
@@ -37,7 +37,7 @@ export function later(load, name, meanwhile) {
 
 const NOT_LOADED = 'Loading failed: weir is not responding or was updated. Reload the console.';
 
-/** Preloads, so that it opens at once, also after an update of weir. @param {Load} load */
+/** Preloads it, to open without delay even after an update of weir. @param {Load} load */
 export function useAhead(load) {
   useEffect(() => {
     const timer = setTimeout(() => void load().catch(() => undefined), REST);

@@ -27,8 +27,8 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
   /** Row to focus after the next render. */
   const wanted = useRef(/** @type {number | undefined} */ (undefined));
   const isNarrow = useNarrow();
-  const shown = isNarrow ? columns.filter(({ secondary }) => !secondary) : columns;
-  const widths = shown.map(({ width }) => width);
+  const visible = isNarrow ? columns.filter(({ secondary }) => !secondary) : columns;
+  const widths = visible.map(({ width }) => width);
   const grid = { gridTemplateColumns: (selection === undefined ? widths : ['1.25rem', ...widths]).join(' ') };
 
   useLayoutEffect(() => {
@@ -107,7 +107,7 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
         }} />
     </span>`;
   const cells = (row) =>
-    shown.map(
+    visible.map(
       (column) => html`<span role="gridcell" key=${column.label} class=${column.number ? 'number' : undefined}>${column.cell(row)}</span>`,
     );
 
@@ -116,7 +116,7 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
       <div role="rowgroup">
         <div class="long-head" role="row" style=${grid} onKeyDown=${onHeadKey}>
           ${selection !== undefined && html`<span role="columnheader" key="check"><${CheckAll} selection=${selection} /></span>`}
-          ${shown.map((column) => html`<${Head} key=${column.label} column=${column} sort=${sort} onSort=${onSort} />`)}
+          ${visible.map((column) => html`<${Head} key=${column.label} column=${column} sort=${sort} onSort=${onSort} />`)}
         </div>
       </div>
       <div class="long-body" role="rowgroup" ref=${body} tabindex="-1" onKeyDown=${onKey} style=${{ height: `min(${rows.length * ROW}px, var(--long, 36rem))` }}>

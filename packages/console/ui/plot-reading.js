@@ -36,7 +36,7 @@ export function spanOf(times, a, b, days) {
 }
 
 /** @param {readonly number[]} times @param {number | undefined} span @param {boolean} days @returns {[from: number, to: number]} */
-export function shownOf(times, span, days) {
+export function visibleRange(times, span, days) {
   const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0];
   if (span !== undefined) return [last - span, last];
   const around = (days ? 7 * 86_400 : 3600) / 2;

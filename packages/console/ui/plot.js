@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { count, shortCount } from '../format.js';
-import { moved, readingAt, shownOf, spanOf } from './plot-reading.js';
+import { moved, readingAt, spanOf, visibleRange } from './plot-reading.js';
 
 const HEIGHT = 180;
 
@@ -22,7 +22,7 @@ const shade = (element, token) => colorOf(element, token).replace(/^rgb\(([^)]*)
  * @param {{ label: string, times: readonly number[], series: readonly Series[], days?: boolean, span?: number,
  * onSpan?: (from: number, to: number) => void }} props
  * `times` in seconds; `days`: one point a day, UTC; `span`: seconds that are shown up to the last point, however few points there are.
- * `onSpan`: what is done with a span (seconds) that is dragged over, or chosen with Shift and the arrows and Enter.
+ * `onSpan`: called with a span (seconds) selected by dragging, or by Shift with arrows and Enter.
  */
 export function Plot({ label, times, series, days = false, span, onSpan }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
@@ -43,11 +43,11 @@ export function Plot({ label, times, series, days = false, span, onSpan }) {
   const data = [times, ...series.map(({ values }) => values)];
   useEffect(() => {
     const element = /** @type {HTMLElement} */ (box.current);
-    let gone = false;
+    let isUnmounted = false;
     /** @type {ResizeObserver | undefined} */
     let observer;
     void import('uplot').then(({ default: UPlot }) => {
-      if (gone) return;
+      if (isUnmounted) return;
       const [soft, line] = [colorOf(element, '--text-soft'), colorOf(element, '--line')];
       const axis = {
         stroke: soft,
@@ -84,7 +84,7 @@ export function Plot({ label, times, series, days = false, span, onSpan }) {
             x: {
               time: true,
               // uPlot would draw a single point as the first of a thousand days.
-              range: () => shownOf(now.current.times, span, days),
+              range: () => visibleRange(now.current.times, span, days),
             },
             y: {
               range: (_plot, _least, most) => [0, Math.max(4, (most ?? 0) * 1.1)],
@@ -122,7 +122,7 @@ export function Plot({ label, times, series, days = false, span, onSpan }) {
       observer.observe(element);
     });
     return () => {
-      gone = true;
+      isUnmounted = true;
       observer?.disconnect();
       drawn.current?.destroy();
       drawn.current = undefined;

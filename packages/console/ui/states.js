@@ -26,20 +26,20 @@ export const Notice = ({ kind = '', children, ...rest }) => html`
 `;
 
 /** @param {Error | undefined} error */
-const isGone = (error) => error instanceof ApiError && error.status === 404;
+const isMissing = (error) => error instanceof ApiError && error.status === 404;
 
 /** @param {{ live: Live<any>, children: (value: any) => any }} props */
-export function Shown({ live, children }) {
+export function Loaded({ live, children }) {
   const { value, error, refresh } = live;
-  const isToldAbove = error !== undefined && isUnavailable(error);
+  const isInBanner = error !== undefined && isUnavailable(error);
   if (value === undefined) {
-    if (isToldAbove) return html`<p class="soft">Not loaded yet.</p>`;
-    if (isGone(error))
+    if (isInBanner) return html`<p class="soft">Not loaded yet.</p>`;
+    if (isMissing(error))
       return html`<${Empty} icon="search" title="Not found"><p>It may have been deleted. <a href=${link('/feeds')}>Feeds</a> shows recently deleted lists and feeds.</p><//>`;
     return error === undefined ? html`<${Loading} />` : html`<${Failed} error=${error} retry=${refresh} />`;
   }
   return html`
-    ${error !== undefined && !isToldAbove && html`<${Notice} kind="warn">${isGone(error) ? 'It was deleted.' : sentence(error.message)} Showing older data.<//>`}
+    ${error !== undefined && !isInBanner && html`<${Notice} kind="warn">${isMissing(error) ? 'It was deleted.' : sentence(error.message)} Showing older data.<//>`}
     ${children(value)}
   `;
 }

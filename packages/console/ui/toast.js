@@ -10,13 +10,13 @@ let last = 0;
 export const toast = (content, kind = 'good') => dispatchEvent(new CustomEvent('weir-toast', { detail: { content, kind } }));
 
 export function Toasts() {
-  const [shown, setShown] = useState(/** @type {{ id: number, content: any, kind: string }[]} */ ([]));
-  const remove = (id) => setShown((before) => before.filter((each) => each.id !== id));
+  const [toasts, setToasts] = useState(/** @type {{ id: number, content: any, kind: string }[]} */ ([]));
+  const remove = (id) => setToasts((before) => before.filter((each) => each.id !== id));
   useEffect(() => {
     const onToast = (event) => {
       last += 1;
       const id = last;
-      setShown((before) => [...before.slice(-3), { id, ...event.detail }]);
+      setToasts((before) => [...before.slice(-3), { id, ...event.detail }]);
       setTimeout(() => remove(id), STAYS);
     };
     addEventListener('weir-toast', onToast);
@@ -24,7 +24,7 @@ export function Toasts() {
   }, []);
   return html`
     <div class="toasts" role="status" aria-live="polite">
-      ${shown.map(
+      ${toasts.map(
         ({ id, content, kind }) => html`
         <div class=${`toast ${kind}`} key=${id}><div>${content}</div><${IconButton} icon="close" label="Close the message" onClick=${() => remove(id)} /></div>
       `,

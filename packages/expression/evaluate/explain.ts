@@ -10,20 +10,20 @@ import type { Compiler, Getter } from './compiler.ts';
 import { EvaluationError, type Layout, type Optional, type Request, type Value } from './value.ts';
 
 /** A value as JSON: bytes outside UTF-8 as `{"latin1": …}`; long values are cut. */
-export type ShownValue =
+export type RenderedValue =
   | boolean
   | number
   | string
   | null
   | { readonly latin1: string }
-  | readonly ShownValue[]
-  | { readonly [key: string]: ShownValue };
+  | readonly RenderedValue[]
+  | { readonly [key: string]: RenderedValue };
 
 export interface Part {
   /** Source text; long parts are cut. */
   readonly text: string;
   /** Null if missing or failed. */
-  readonly value: ShownValue;
+  readonly value: RenderedValue;
   readonly state: 'value' | 'missing' | 'failed' | 'not reached';
   readonly parts: readonly Part[];
 }
@@ -91,7 +91,7 @@ function part(text: string, get: Getter, type: Type, request: Request, reached: 
 }
 
 /** `type` is that of the value, or of its elements. */
-export function showValue(value: Value, type: Type): ShownValue {
+export function showValue(value: Value, type: Type): RenderedValue {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'string') return baseOf(type) === IP ? addressText(value) : showBytes(value);
   if (typeof value !== 'object') return value;
@@ -107,7 +107,7 @@ function baseOf(type: Type): Type {
   return type.of === null ? type : baseOf(type.of);
 }
 
-function showBytes(bytes: ByteString): ShownValue {
+function showBytes(bytes: ByteString): RenderedValue {
   const text = decodeText(bytes);
   return text === null ? { latin1: cut(bytes) } : cut(text);
 }

@@ -50,12 +50,18 @@ function halfAnchored(pattern: string): string | null {
 }
 
 /** The value of these fields is a single word or name. */
-const WHOLE = new Set(['http.request.method', 'http.request.scheme', 'http.request.host', 'ip.src.country', 'ip.src.asn_country']);
+const COMPLETE_FIELDS = new Set([
+  'http.request.method',
+  'http.request.scheme',
+  'http.request.host',
+  'ip.src.country',
+  'ip.src.asn_country',
+]);
 
 /** An unanchored plain word or name. */
 function notAnchored(left: Value, pattern: string): string | null {
   const isHost = left.source.kind === 'field' && left.source.name === 'http.request.headers' && left.indexes[0] === 'host';
-  const isComplete = left.source.kind === 'field' && left.indexes.length === 0 && WHOLE.has(left.source.name);
+  const isComplete = left.source.kind === 'field' && left.indexes.length === 0 && COMPLETE_FIELDS.has(left.source.name);
   if (!isHost && !isComplete) return null;
   if (!/^(?:\(\?i\))?(?:[A-Za-z0-9_-]|\\\.|[()|])+$/.test(pattern)) return null;
   return `the regular expression is found anywhere in ${printValue(left)}, also in a longer one: anchor it with ^ and $`;

@@ -15,7 +15,6 @@ type Named = { readonly id: string; readonly name: string };
 const OPTIONS = { lists: { as: 'list', help: 'a list that the feed consists of, in this order' } };
 const FLAGS = { '--lists <lists>': 'the same, separated by commas' };
 
-/** The lists that `--lists` names. */
 function listsGiven({ options, given }: Call): Fields {
   const ways = [given.lists, options.lists, given.all_lists].filter((each) => each !== undefined);
   if (ways.length > 1) throw new WeirError('USAGE', 'give one of --list, --lists and --all-lists');
@@ -78,7 +77,7 @@ export const FEED_ROWS: readonly AnyRow[] = [
 
 type Measure = ReturnType<typeof measureJson>;
 
-/** A feed with its lists and its size (SPEC D29.6). */
+/** SPEC D29.6. */
 interface Shown extends Feed {
   readonly members: readonly (Named & { readonly always: boolean; readonly copies: readonly string[] })[];
   readonly size: Measure;

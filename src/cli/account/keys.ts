@@ -1,6 +1,6 @@
 import { PERMISSIONS } from '../../account/permission.ts';
 import { WeirError } from '../../errors.ts';
-import { LATELY_WORDS } from '../../manage/devices/recent-use.ts';
+import { RECENTLY_WORDS } from '../../manage/devices/recent-use.ts';
 import type { keyJson, Revocation } from '../../manage/operations/keys.ts';
 import { namesOf } from '../client/names.ts';
 import { printable, workspaceIn } from '../context.ts';
@@ -70,7 +70,7 @@ export const KEY_ROWS: readonly AnyRow[] = [
     summary: 'revoke a key for good; names the clients that have used it lately, and asks',
     anywhere,
     confirm: (key) =>
-      key.pulled.length === 0 ? undefined : useLines(key, `key ${key.name ?? key.id} was used ${LATELY_WORDS} by`).join('\n'),
+      key.pulled.length === 0 ? undefined : useLines(key, `key ${key.name ?? key.id} was used ${RECENTLY_WORDS} by`).join('\n'),
     json: ({ id, name }) => ({ id, name, revoked: true }),
     show: (key) => `${called(key)} is revoked`,
   }),

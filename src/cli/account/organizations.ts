@@ -1,6 +1,4 @@
-/** `weir org`. */
-
-import { type Organization, SUBSCRIPTIONS } from '../../account/organization.ts';
+import { type Organization, SUBSCRIPTIONS } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import type { AddCommand } from '../command.ts';
 import { fieldTable } from '../context.ts';

@@ -1,10 +1,10 @@
-/** What commands print of lists, feeds and the workspace: their settings, their size without never-block rules, what goes with them. */
+/** Settings of lists, feeds and the workspace as commands print and change them, and deletion. */
 import { LIST_SETTINGS, type ListSetting } from '../../account/list.ts';
 import { TARGETS } from '../../account/target.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../../feed/variant.ts';
 import type { Deletion, DeletionPreview, deletedJson } from '../../manage/deletion.ts';
-import { LATELY_WORDS, type RecentUses } from '../../manage/devices/recent-use.ts';
-import { DELETED_KEPT, type RestoredFeed } from '../../ports/stored/account-store.ts';
+import { RECENTLY_WORDS, type RecentUses } from '../../manage/devices/recent-use.ts';
+import { RESTORE_PERIOD, type RestoredFeed } from '../../ports/stored/account-store.ts';
 import { plural } from '../../text/count.ts';
 import { inWords } from '../../text/duration.ts';
 import type { Fields } from '../client/client.ts';
@@ -13,28 +13,26 @@ import { type AnyRow, type Call, row } from '../rows/row.ts';
 
 const isText = (setting: ListSetting) => 'longest' in setting;
 
-/** Columns of the settings: texts, which may be long, last. The first word of a name is its heading. */
+/** Long texts come last. A heading is the first word of a name. */
 export const SETTING_COLUMNS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.values(LIST_SETTINGS)
     .toSorted((a, b) => Number(isText(a)) - Number(isText(b)))
     .map(({ field }) => [field.split('_')[0]!.toUpperCase(), field]),
 );
 
-/** A list, feed or workspace after a change. */
 export interface Changed {
   readonly id: string;
   readonly name: string;
   readonly subtraction?: { readonly entries: number; readonly entries_without_subtraction: number };
 }
 
-/** An answer without its members of these names. */
 export const without = <T extends object>(answer: T, ...names: string[]): T =>
   Object.fromEntries(Object.entries(answer).filter(([name]) => !names.includes(name))) as T;
 
-/** An answer without the state of the feed, which `weir status` reports. */
+/** `weir status` reports the state of feeds. */
 export const withoutState = <T extends object>(answer: T): T => without(answer, 'feed');
 
-/** Edits a list, a feed or the workspace. Counts first what cutting never-block rules out changes (SPEC D7.6): what cannot be counted is not changed. */
+/** Counts the effect of cutting out never-block rules first (SPEC D7.6): if the count fails, nothing is changed. */
 export async function edited(call: Call, operation: string, ref: 'list' | 'feed' | undefined): Promise<Changed> {
   const { client, given, change } = call;
   const { list: _list, feed: _feed, ...patch } = given;
@@ -58,7 +56,7 @@ export function subtractionText({ subtraction }: Changed): string {
   return `; its block feed has ${plural(entries, 'entry', 'entries')} now, ${change} with never-block rules left in`;
 }
 
-/** What to set where the maker of the device publishes no number, as the end of a sentence (SPEC D25.2). */
+/** Reminds the operator of the cap if the vendor publishes no limit (SPEC D25.2). */
 export function targetText(row: Fields): string {
   const target = TARGETS[String(row.target)];
   if (target === undefined || target.maxEntries !== null || row.max_entries !== null) return '';
@@ -68,7 +66,7 @@ export function targetText(row: Fields): string {
 const FOR_GOOD = 'it cannot be restored, and its rules no longer count';
 const OPTIONS = { for_good: { help: FOR_GOOD } };
 
-/** `delete`, `restore` and `deleted` of lists or of feeds (SPEC D15.50, D15.51). */
+/** SPEC D15.50, D15.51. */
 export function deletionRows(what: 'list' | 'feed', summary: string): AnyRow[] {
   const kind = what === 'list' ? 'list' : 'composed';
   const name = what === 'list' ? 'List' : 'Feed';
@@ -85,8 +83,8 @@ export function deletionRows(what: 'list' | 'feed', summary: string): AnyRow[] {
     row<RestoredFeed>({
       words: `${what} restore <${what}>`,
       operation: `restore${name}`,
-      summary: `restore a ${what} that was deleted in the last ${inWords(DELETED_KEPT)}, by its id or the name that it had`,
-      options: { name: { help: 'another name, where its own is taken' } },
+      summary: `restore a ${what} that was deleted in the last ${inWords(RESTORE_PERIOD)}, by its id or the name that it had`,
+      options: { name: { help: 'another name, if its own is in use' } },
       show: ({ id, name, keys, feeds }) =>
         [
           `${what} ${printable(name)} ${id} is back${keys === 0 ? '' : `, and ${plural(keys, 'key')} with it`}`,
@@ -103,7 +101,7 @@ export function deletionRows(what: 'list' | 'feed', summary: string): AnyRow[] {
   ];
 }
 
-/** What a deletion takes away, a line each, and whether it can be undone; undefined: nothing. */
+/** undefined: nothing goes with it. */
 export function deletionQuestion(preview: DeletionPreview, what: string, { options }: Call): string | undefined {
   const { name, rules, more_rules: more, feeds, keys } = preview;
   if (!preview.needs_confirmation) return undefined;
@@ -111,16 +109,15 @@ export function deletionQuestion(preview: DeletionPreview, what: string, { optio
   const list = (preview as { readonly list_id?: string }).list_id;
   const restore = `weir ${what === 'feed' ? 'feed' : 'list'} restore ${list ?? preview.id}`;
   return [
-    `deleting the ${what} ${printable(name)} takes away`,
+    `deleting the ${what} ${printable(name)} removes`,
     ...(rules === 0 ? [] : [`  ${more ? 'more than ' : ''}${plural(rules, 'rule')}`]),
     ...(feeds.length === 0 ? [] : [`  its part of the feeds ${feeds.map(names).join(', ')}`]),
     ...(keys.length === 0 ? [] : [`  the keys bound to it: ${keys.map(names).join(', ')}`]),
-    ...useLines(preview, `  what was pulled ${LATELY_WORDS} by`),
-    options.forGood ? 'it cannot be restored' : `for ${inWords(DELETED_KEPT)}, ${restore} brings all of it back`,
+    ...useLines(preview, `  what was pulled ${RECENTLY_WORDS} by`),
+    options.forGood ? 'it cannot be restored' : `for ${inWords(RESTORE_PERIOD)}, ${restore} brings all of it back`,
   ].join('\n');
 }
 
-/** Who has fetched lately, below a heading; nothing where nobody has. */
 export function useLines({ pulled, pulled_left_out: more }: RecentUses, heading: string): string[] {
   if (pulled.length === 0) return [];
   const lines = pulled.map(({ kind, key_name, key_id, user_agent, address, last_pull }) =>

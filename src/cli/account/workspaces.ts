@@ -1,5 +1,3 @@
-/** `weir workspace`. */
-
 import type { Command } from 'commander';
 import { MOST_PROTECTED, PROTECT_RULE, protectedWord } from '../../account/guard-rails.ts';
 import { ROLE_NAMES } from '../../account/role.ts';
@@ -44,7 +42,6 @@ export function workspaceCommands(add: AddCommand): void {
   });
 }
 
-/** `weir workspace set`. */
 export const WORKSPACE_ROWS: readonly AnyRow[] = [
   row<Changed>({
     words: 'workspace set <workspace>',
@@ -73,7 +70,7 @@ export const WORKSPACE_ROWS: readonly AnyRow[] = [
 
 type ProtectOptions = Readonly<Partial<Record<'protect' | 'protectAdd' | 'protectRemove', string>>>;
 
-/** The words of an option in their canonical form; undefined: it is not given. */
+/** In their canonical form; undefined: the option is absent. */
 function wordsOf(name: keyof ProtectOptions, { [name]: text }: ProtectOptions): string[] | undefined {
   if (text === undefined) return undefined;
   if (name === 'protect' && (text === '' || text === 'none')) return [];
@@ -85,13 +82,12 @@ function wordsOf(name: keyof ProtectOptions, { [name]: text }: ProtectOptions): 
   return [...new Set(words as string[])];
 }
 
-/** The protected words after some are added to those before, and some removed. */
 function protectChange(before: readonly string[], options: ProtectOptions): Fields {
   const [add, remove] = [wordsOf('protectAdd', options), wordsOf('protectRemove', options)];
   if (add === undefined && remove === undefined) return {};
   if (options.protect !== undefined) throw new WeirError('USAGE', 'give --protect, or --protect-add and --protect-remove');
   const unknown = remove?.find((word) => !before.includes(word));
   if (unknown !== undefined)
-    throw new WeirError('USAGE', `--protect-remove: ${unknown} is not protected by itself; protected are: ${before.join(', ') || 'none'}`);
+    throw new WeirError('USAGE', `--protect-remove: ${unknown} is not in the list: ${before.join(', ') || 'none'}`);
   return { protect: [...new Set([...before, ...(add ?? [])])].filter((word) => !remove?.includes(word)) };
 }

@@ -1,13 +1,12 @@
-/** Operations of management as commands call them: on the store of this machine, or over HTTP at a running service (SPEC D48.1). */
+/** Calls operations of management, on the local store or over HTTP (SPEC D48.1). */
 import { hasCode, WeirError } from '../../errors.ts';
 import type { Operation } from '../../manage/operation.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import { compile } from '../../signal/validate.ts';
 
-/** Values of parameters and fields by name; undefined: not given. */
+/** By name; undefined: absent. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The values of a request by their place. */
 export interface Parts {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Fields;
@@ -16,24 +15,30 @@ export interface Parts {
 
 export interface Answer {
   readonly body: unknown;
-  /** The entity tag of the state that the answer describes. */
+  /** Of the state in the answer. */
   readonly tag: string | undefined;
 }
 
-/** Sends one request. Rejects with a WeirError, whose cause are the faults of fields. `tag`: the state that an edit expects. */
+interface Page<T> {
+  readonly items: readonly T[];
+  /** null: the last page. */
+  readonly next: string | null;
+}
+
+/** Rejects with a WeirError; its cause lists faults of fields. `tag`: the state that an edit expects. */
 export type Send = (operation: Operation, parts: Parts, tag: string | undefined) => Promise<Answer>;
 
 export interface Client {
   call<T>(operation: string, given?: Fields, tag?: string): Promise<T>;
-  /** The items of a list, of all its pages, `limit` at most. */
+  /** Reads all pages, up to `limit` items. */
   items<T>(operation: string, given?: Fields, limit?: number): Promise<T[]>;
-  /** The state that an operation edits, with its tag. */
+  pages<T>(operation: string, given: Fields, limit?: number): AsyncIterable<Page<T>>;
+  /** The object that an operation edits. */
   state(operation: string, given: Fields): Promise<Answer>;
-  /** Edits the present state: reads it, and again when somebody else was faster. */
+  /** Edits the current state, and tries again if another edit was faster. */
   edit<T>(operation: string, given: Fields, change?: (state: never) => Fields): Promise<T>;
 }
 
-/** Attempts of an edit while others edit the same. */
 const ATTEMPTS = 5;
 const PARAMETER = /\{(\w+)\}/g;
 
@@ -43,17 +48,14 @@ export function operationNamed(name: string): Operation {
   return found;
 }
 
-/** The names of the parameters in the path of an operation. */
 export const pathNames = ({ path }: Operation): string[] => [...path.matchAll(PARAMETER)].map(([, name]) => name!);
 
-/** The path of a request. */
 export const pathOf = ({ path }: Operation, params: Parts['params']): string =>
   path.replaceAll(PARAMETER, (_, name: string) => encodeURIComponent(params[name]!));
 
-/** The schemas of the query and the body by field. */
 export const fieldsOf = ({ query, body }: Operation) => ({ ...query?.properties, ...body?.properties });
 
-/** The name of the list in an answer that consists of one, in pages or not; undefined: the answer is something else. */
+/** The only field of an answer, apart from `next`, if it is an array. */
 export function listName({ answer }: Operation): string | undefined {
   const { next: _next, ...fields } = (answer as { properties?: Record<string, { type?: unknown }> }).properties ?? {};
   const [[name, schema] = [], ...others] = Object.entries(fields);
@@ -73,7 +75,6 @@ function partsOf(operation: Operation, given: Fields): Parts {
   return parts;
 }
 
-/** Throws USAGE where the schemas of an operation refuse a request. */
 function requireFit({ query, body }: Operation, parts: Parts): void {
   const faults = [...(query === undefined ? [] : compile(query)(parts.query)), ...(body === undefined ? [] : compile(body)(parts.body))];
   if (faults.length > 0) throw new WeirError('USAGE', faults[0]!.message, { cause: faults });
@@ -92,25 +93,32 @@ export function clientOf(send: Send): Client {
     const reads = OPERATIONS.find(({ method, path }) => method === 'GET' && path === operation.path)!;
     return send(reads, partsOf(reads, Object.fromEntries(pathNames(reads).map((each) => [each, given[each]]))), undefined);
   };
+  async function* pages<T>(name: string, given: Fields, limit = Number.POSITIVE_INFINITY): AsyncGenerator<Page<T>> {
+    const operation = operationNamed(name);
+    const most = (fieldsOf(operation).limit as { maximum?: number } | undefined)?.maximum;
+    const list = Object.entries((operation.answer as unknown as { properties: object }).properties).find(
+      ([, { type }]) => type === 'array',
+    )![0];
+    let { after } = given;
+    for (let left = limit; ; ) {
+      const page = most === undefined ? {} : { limit: Math.min(most, left), after };
+      const body = await call<Record<string, T[]> & { next?: string | null }>(name, { ...given, ...page });
+      const { [list]: items, next = null } = body;
+      yield { items: items!, next };
+      left -= items!.length;
+      if (next === null || left <= 0) return;
+      after = next;
+    }
+  }
   return {
     call,
     state,
     async items<T>(name: string, given: Fields = {}, limit = Number.POSITIVE_INFINITY) {
-      const operation = operationNamed(name);
-      const most = (fieldsOf(operation).limit as { maximum?: number } | undefined)?.maximum;
-      const list = Object.entries((operation.answer as unknown as { properties: object }).properties).find(
-        ([, { type }]) => type === 'array',
-      )![0];
       const found: T[] = [];
-      let after: string | null | undefined;
-      do {
-        const page = { limit: most && Math.min(most, limit - found.length), after: after ?? undefined };
-        const body = await call<Record<string, T[]> & { next?: string | null }>(name, { ...given, ...(most !== undefined && page) });
-        found.push(...body[list]!);
-        after = body.next;
-      } while (after != null && found.length < limit);
+      for await (const { items } of pages<T>(name, given, limit)) found.push(...items);
       return found;
     },
+    pages,
     async edit<T>(name: string, given: Fields, change: (state: never) => Fields = () => ({})) {
       for (let attempt = 1; ; attempt += 1) {
         const { body, tag } = await state(name, given);

@@ -1,4 +1,4 @@
-/** Operations of management in the process of a command, on the store and the stream of this machine. */
+/** Runs operations in the process of the command. */
 import { blockGuards } from '../../account/guard-rails.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
 import type { Workspace } from '../../account/workspace.ts';
@@ -6,12 +6,13 @@ import { systemClock } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import { isCountry } from '../../geo/iso3166.ts';
-import { byCommand, type ManageContext, type ManagePorts } from '../../manage/context.ts';
+import type { ManageContext, ManagePorts } from '../../manage/context.ts';
 import { ruleSelections } from '../../manage/rules/rule-selections.ts';
 import type { Store, StoreReads } from '../../ports/store.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
 import type { Context } from '../context.ts';
-import { rulePorts } from '../rules/rule-operations.ts';
+import { untilLanded } from '../landed.ts';
+import { publish } from '../publish.ts';
 import type { Send } from './client.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -29,16 +30,15 @@ export function localSend(context: Context, store: StoreReads, workspace: Worksp
 const unavailable = (): never => {
   throw new WeirError('REFUSED', 'only a running service can do this: name one with --url');
 };
-/** A port that only a process that serves has. */
+/** A port of the server. */
 const ABSENT = new Proxy({}, { get: unavailable }) as never;
 
-/** Large modules are loaded by the operations that use them. */
+/** Ports load large modules on first use. */
 function manageContext(context: Context, store: StoreReads, workspace: Workspace): ManageContext {
   const { config, author } = context;
   const { now } = systemClock;
   const guardOf = blockGuards(servedSettings(config).guardRails);
   const parts = async () => ({ ...(await (await import('../feed-parts.ts')).servedParts(context)), store });
-  const rules = () => rulePorts(context, 'nothing has changed');
   const step: ManageContext['step'] = (work) => work();
   const ports: Omit<ManagePorts, 'store'> = {
     now,
@@ -57,8 +57,8 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     takeWebhookTest: () => 0,
     trySource: async (job) => (await import('../sources/trial.ts')).trySource(context, store, job),
     files: ABSENT,
-    worth: {
-      lists: async (id, shown) => (await import('../../feed/whatif/overlap/overlap.ts')).overlapOf(id, shown, await parts()),
+    overlap: {
+      lists: async (id, selected) => (await import('../../feed/whatif/overlap/overlap.ts')).overlapOf(id, selected, await parts()),
       async detail(_, list) {
         const { guard, ...rest } = await parts();
         return (await import('../../feed/whatif/overlap/detail.ts')).detailOf(workspace, list, { ...rest, guard: guard(workspace) });
@@ -72,13 +72,13 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
         return feedMeasurer({ ...rest, geo: () => geo, shares: async () => undefined }).measure(request);
       },
     },
-    room: { audit: config.maxAuditMb * MEBIBYTE, answers: 0 },
+    quota: { audit: config.maxAuditMb * MEBIBYTE, answers: 0 },
     guardRails: servedSettings(config).guardRails,
     testExpression: unavailable,
     backtests: ABSENT,
     service: ABSENT,
-    publish: async (messages) => (await rules()).publish(messages),
-    untilLanded: async () => (await rules()).untilLanded(),
+    publish: async (messages) => publish(context, await context.stream(), messages, 'nothing has changed'),
+    untilLanded: async () => untilLanded(context, await context.stream(), store),
     accept: unavailable,
     forecast: undefined,
     explainer: undefined,
@@ -90,12 +90,12 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     sleep: unavailable,
     stepsOf: () => step,
     turnOf: async () => undefined,
-    late: { inTime: (_, work) => work(), find: () => undefined },
+    asyncOperations: { inTime: (_, work) => work(), find: () => undefined },
     inTurn: (work) => work(),
     patience: Number.POSITIVE_INFINITY,
     selections: {
       async find(selecting, asked, conditions, order) {
-        // The rules of a list are counted through an index, however many there are.
+        // An index counts the rules of a list.
         if (Object.keys(asked).join() !== 'list') return ruleSelections().find(selecting, asked, conditions, order);
         const total = await store.countListRules(workspace.id, conditions.listId!, Number.MAX_SAFE_INTEGER);
         return { total, isComplete: true, reasons: new Map(), ids: [], keys: [] };
@@ -104,7 +104,15 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
   };
   return {
     ...ports,
-    ...byCommand(store as Store, workspace.id, author, config),
+    store: store as Store,
+    workspaceId: workspace.id,
+    by: author,
+    // A command may do everything.
+    permissions: null,
+    keyExpiresAt: null,
+    keyNetworks: [],
+    ifMatch: undefined,
+    once: undefined,
     caller: {
       // A command has no key.
       keyId: undefined as unknown as string,
@@ -122,6 +130,6 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     },
     step,
     pause: async () => {},
-    isGone: () => false,
+    isDisconnected: () => false,
   };
 }

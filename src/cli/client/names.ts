@@ -5,6 +5,6 @@ interface Named {
   readonly name: string;
 }
 
-/** The names of the lists and feeds of the workspace, by id. */
+/** Of lists and feeds, by id. */
 export const namesOf = async (client: Client): Promise<ReadonlyMap<string, string>> =>
   new Map([...(await client.items<Named>('listLists')), ...(await client.items<Named>('listFeeds'))].map(({ id, name }) => [id, name]));

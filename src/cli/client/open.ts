@@ -1,5 +1,3 @@
-/** The client of a command: of the service that `--url` or WEIR_URL names, else of the store of this machine. */
-
 import { WeirError } from '../../errors.ts';
 import type { Store, StoreReads } from '../../ports/store.ts';
 import { type Context, workspaceIn } from '../context.ts';
@@ -7,11 +5,10 @@ import { readKey } from '../signals/service.ts';
 import { type Client, clientOf } from './client.ts';
 
 interface Wanted {
-  /** The name or id of the workspace. */
+  /** Name or id. */
   readonly workspace: string | undefined;
-  /** Whether the command changes something. */
   readonly writes: boolean;
-  /** Finds the workspace where none is named; throws the error of a command that nothing else helps. */
+  /** Finds the workspace if the command names none. */
   readonly anywhere: ((store: StoreReads) => Promise<string | undefined>) | undefined;
 }
 
@@ -30,7 +27,7 @@ export async function openClient(context: Context, { workspace, writes, anywhere
   return clientOf(localSend(context, store, found));
 }
 
-/** The key decides over the workspace. */
+/** The key determines the workspace. */
 async function requireWorkspace(client: Client, named: string): Promise<void> {
   const { workspace } = await client.call<{ workspace: { id: string; name: string } }>('whoAmI');
   if (workspace.id !== named && workspace.name !== named)

@@ -1,4 +1,4 @@
-/** Operations of management over HTTP, at a running service. */
+/** Runs operations over HTTP. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Author } from '../../account/caller.ts';
 import { type ErrorCode, WeirError } from '../../errors.ts';
@@ -12,10 +12,10 @@ export interface Service {
   readonly author: Author;
 }
 
-/** Milliseconds between two questions whether an operation has ended, and how long rules may take to land. */
+/** Polling interval, and limit for landing, ms. */
 const PAUSE = 250;
 const LANDING = 30_000;
-/** Pauses that a service may ask for, s, and how often a request is sent. */
+/** Longest `Retry-After`, s, and attempts. */
 const LONGEST_PAUSE = 60;
 const ATTEMPTS = 5;
 
@@ -72,7 +72,7 @@ export function remoteSend({ url, key, author }: Service): Send {
     return new WeirError(CODES[status] ?? 'REFUSED', message ?? `${url} answered ${status}: ${text.slice(0, 200)}`);
   }
 
-  /** The answer of an asynchronous operation, and that of rules once they have landed. */
+  /** Waits for asynchronous operations and for landing. */
   async function finished(answer: Answer & { readonly status: number }): Promise<Answer> {
     let { status, body, tag } = answer;
     const { answer: id } = body as { answer?: string };

@@ -1,4 +1,4 @@
-/** Of which list an element of a set is, by the decisions of its feed (SPEC D31.7), and the usage metrics that tell it. */
+/** Finds the list of each set element in the decisions of its feed (SPEC D31.7), and builds usage metrics. */
 import { firstAddressV4, maskHostBits } from '@weir/network/bounds.ts';
 import { formatAddress } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
@@ -12,15 +12,15 @@ interface HeldDecision {
   readonly scenario: string;
 }
 
-/** Tells the origin that bouncers count an element under; undefined for one that is in no decision. */
+/** The origin under which bouncers count an element; undefined: no decision contains it. */
 export type OriginOf = (value: string) => string | undefined;
 
-/** By the decisions of a feed. An element that is none of them is of the decision that has its first address. */
+/** An element without a decision of its own belongs to the decision that contains its first address. */
 export function originsIn(decisions: readonly HeldDecision[]): OriginOf {
   const origins = new Map(
     decisions.map(({ value, origin, scenario }) => [
       value,
-      // A feed that tells no lists names those of networks that come of one.
+      // A feed whose origins are not lists names the list in the scenario.
       origin === LISTS_ORIGIN || scenario !== ORIGIN ? `${LISTS_ORIGIN}:${scenario}` : origin,
     ]),
   );
@@ -38,7 +38,7 @@ export function originsIn(decisions: readonly HeldDecision[]): OriginOf {
   }
 }
 
-/** The network of so many bits around an address, as a decision says it. */
+/** The network of this prefix length around an address, written as in decisions. */
 function textAround(address: Network, prefix: number): string {
   if (prefix === address.prefix) return formatAddress(address);
   if (address.family === 4) {
@@ -54,10 +54,10 @@ function maskedV6(words: readonly number[], prefix: number): Uint32Array {
   return masked;
 }
 
-/** Origins of one report: it stays within what the service takes. */
+/** Origins in a report: the service limits its size. */
 const REPORTED = 100;
 
-/** Who reports: what it is called, when (whole seconds), and of how many seconds. */
+/** `at`: seconds; `window`: seconds that the report covers. */
 interface Reporter {
   readonly name: string;
   readonly version: string;
@@ -65,7 +65,7 @@ interface Reporter {
   readonly window: number;
 }
 
-/** The reports of what was dropped by origin, as bodies of usage metrics. */
+/** Reports of dropped traffic by origin, as bodies of usage metrics. */
 export function usageReports(dropped: ReadonlyMap<string, Counter>, { name, version, at, window }: Reporter): string[] {
   const all = [...dropped].sort(([a], [b]) => (a < b ? -1 : 1));
   const reports: string[] = [];

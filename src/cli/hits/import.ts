@@ -1,4 +1,4 @@
-/** `weir hits import`: what each list of a feed has stopped in nftables (SPEC D31.7). */
+/** `weir hits import` (SPEC D31.7). */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { text } from 'node:stream/consumers';
@@ -16,23 +16,23 @@ import { VERSION } from '../version.ts';
 import { originsIn, usageReports } from './attribution.ts';
 import { type Counter, type Counters, countedSince, countersOf, type NftElement, nftElements } from './nft-sets.ts';
 
-/** What is known of the last import. */
+/** Of the last import. */
 interface State {
-  /** Whole seconds. */
+  /** Seconds. */
   readonly at: number;
   readonly counters: Counters;
-  /** Reports that the service may not have taken: they are sent again as they are, so that they count once. */
+  /** Unconfirmed reports. They are sent again unchanged: the service counts each once. */
   readonly unsent: readonly string[];
 }
 
 export function hitsCommands(add: AddCommand): void {
   add(
     'hits import <file>',
-    'tell weir what each list of a feed has stopped: reads what nft -j list set prints, of sets with counters; "-" reads standard input',
+    'report to weir what each list of a feed has stopped: reads the output of nft -j list set, of sets with counters; "-" reads standard input',
     (c) =>
       c
         .option('--url <url>', 'address of the service, such as http://127.0.0.1:8080; else WEIR_URL', readUrl)
-        .requiredOption('--state <file>', 'what was counted before; remove it when the sets were filled anew')
+        .requiredOption('--state <file>', 'what was counted before; remove it when the sets were filled again')
         .option('--key <key>', 'API key in place of the one in WEIR_API_KEY: of the feed that the sets are filled from'),
     {
       sends: true,
@@ -82,7 +82,7 @@ async function importHits(path: string, elements: readonly NftElement[], at: (na
     const held = await refusing(ask(at('v1/decisions')));
     const originOf = originsIn(Array.isArray(held) ? held : []);
     for (const { element, since } of counted) {
-      // What has left the feed since is of no list.
+      // A network that has left the feed since belongs to no list.
       const origin = originOf(element.value) ?? ORIGIN;
       const known = dropped.get(origin) ?? { packets: 0, bytes: 0 };
       dropped.set(origin, { packets: known.packets + since.packets, bytes: known.bytes + since.bytes });
@@ -90,13 +90,12 @@ async function importHits(path: string, elements: readonly NftElement[], at: (na
   }
   const unsent = usageReports(dropped, { name: hostname(), version: VERSION, at: now, window: Math.max(0, now - before.at) });
   const state = { at: now, counters: countersOf(elements), unsent };
-  // Noted before it is told: whatever ends this in between, it is told once.
+  // Written before the report is sent: an interruption counts nothing twice.
   writeState(path, state);
   await send(state);
   return [...dropped].map(([origin, counter]) => ({ origin, ...counter }));
 }
 
-/** What the service refuses is a mistake of who asks, or it is away. */
 async function refusing<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;

@@ -1,4 +1,4 @@
-/** Counters of the elements of nftables sets, as `nft -j list` tells them (SPEC D31.7). */
+/** Counters of nftables set elements in the output of `nft -j list` (SPEC D31.7). */
 import { WeirError } from '../../errors.ts';
 import { parsedJson } from '../../json/json.ts';
 
@@ -8,9 +8,9 @@ export interface Counter {
 }
 
 export interface NftElement {
-  /** Names the element: its set, and what it says. */
+  /** The set and the element. */
   readonly name: string;
-  /** An address, or a network in CIDR notation; of a range its first address. */
+  /** An address, a network in CIDR notation, or the first address of a range. */
   readonly value: string;
   readonly counter: Counter;
 }
@@ -20,7 +20,7 @@ interface Listed {
   readonly set?: { readonly family?: string; readonly table?: string; readonly name?: string; readonly elem?: readonly unknown[] };
 }
 
-/** The elements that have counters, of all sets of the text: one listing, or several on lines of their own. Rejects with USAGE. */
+/** Reads one listing, or several on separate lines. Rejects with USAGE. */
 export function nftElements(text: string): { readonly elements: readonly NftElement[]; readonly withoutCounter: number } {
   const elements: NftElement[] = [];
   let withoutCounter = 0;
@@ -53,13 +53,13 @@ function listingsIn(text: string): Listed[] {
   });
 }
 
-/** What elements have counted before, by name. */
+/** By name of the element. */
 export type Counters = Readonly<Record<string, readonly [packets: number, bytes: number]>>;
 
 export const countersOf = (elements: readonly NftElement[]): Counters =>
   Object.fromEntries(elements.map(({ name, counter: { packets, bytes } }) => [name, [packets, bytes] as const]));
 
-/** What an element has counted since; a counter that is lower than before began anew. */
+/** A counter below its earlier value was reset. */
 export function countedSince({ name, counter: { packets, bytes } }: NftElement, before: Counters): Counter {
   const [oldPackets, oldBytes] = before[name] ?? [0, 0];
   if (packets < oldPackets || bytes < oldBytes) return { packets, bytes };

@@ -1,4 +1,4 @@
-/** Options of commands, made from the schema of the operation that the command runs (SPEC D48.2). */
+/** Builds options from the schema of an operation (SPEC D48.2). */
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
@@ -9,23 +9,24 @@ import type { FieldFault } from '../../signal/validate.ts';
 import { readDuration } from '../../text/duration.ts';
 import { type Fields, fieldsOf } from '../client/client.ts';
 
-/** How the option of a field differs from what its schema says. */
-export interface OptionRow {
-  /** The option's name without dashes; that of the field when absent. */
+/** Overrides of the schema. */
+interface OptionRow {
+  /** Name without dashes; default: the field. */
   readonly as?: string;
   readonly help?: string;
-  /** What stands for no value, beside the empty text. */
+  /** A word for no value, like the empty text. */
   readonly unset?: string;
   readonly fallback?: string | number;
-  /** The value is in a file. */
   readonly isFile?: true;
-  /** Reads the value; throws USAGE. */
+  /** Joins the values of a repeatable option; throws USAGE. */
+  joined?(texts: readonly string[]): string;
+  /** Throws USAGE. */
   read?(text: string): unknown;
 }
 
 export type OptionRows = Readonly<Record<string, OptionRow>>;
 
-/** What is used of the JSON Schema of a field. */
+/** The keywords of JSON Schema that options use. */
 interface Shape {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -36,7 +37,6 @@ interface Shape {
   readonly writeOnly?: boolean;
 }
 
-/** An option and the field that it sets. */
 export interface FieldOption {
   readonly field: string;
   readonly long: string;
@@ -49,34 +49,34 @@ const typesOf = ({ type, anyOf = [], enum: words = [] }: Shape): readonly string
   [type ?? [], ...anyOf.map((each) => [...typesOf(each)]), words.includes(null) ? 'null' : []].flat() as string[];
 const wordsOf = (shape: Shape): readonly unknown[] => [shape, ...(shape.anyOf ?? [])].flatMap((each) => each.enum ?? []);
 
-function valueName(shape: Shape, types: readonly string[], { isFile }: OptionRow): string {
+function valueName(name: string, shape: Shape, types: readonly string[], { isFile }: OptionRow): string {
   if (isFile) return 'file';
   if (shape['x-unit'] !== undefined) return 'duration';
   if (types.includes('integer') || types.includes('number')) return 'number';
-  return wordsOf(shape).length > 0 ? 'word' : 'text';
+  if (wordsOf(shape).length === 0) return 'text';
+  return name.includes('-') ? 'word' : name;
 }
 
 const collect = (value: string, before: readonly string[] | undefined) => [...(before ?? []), value];
 
-/** The option of a field: a flag for a boolean, repeatable for an array. */
-export function optionOf(field: string, schema: TSchema, row: OptionRow = {}): FieldOption {
+/** A flag for a boolean; repeatable for an array. */
+function optionOf(field: string, schema: TSchema, row: OptionRow = {}): FieldOption {
   const shape = schema as Shape;
   const types = typesOf(shape);
   const isList = types.includes('array');
-  const long = `--${row.as ?? field.replaceAll('_', '-')}`;
-  const value = valueName(isList ? (shape.items ?? {}) : shape, types, row);
-  const words = wordsOf(isList ? (shape.items ?? {}) : shape)
-    .filter((word) => word !== null)
-    .join(', ');
-  const help = (row.help ?? shape.description ?? words).replace(/\.$/, '');
-  const more = isList ? '; repeatable' : words !== '' && help !== words && !help.includes(words) ? `: ${words}` : '';
+  const name = row.as ?? field.replaceAll('_', '-');
+  const long = `--${name}`;
+  const value = valueName(name, isList ? (shape.items ?? {}) : shape, types, row);
+  const words = wordsOf(isList ? (shape.items ?? {}) : shape).filter((word) => word !== null);
+  const help = (row.help ?? shape.description ?? words.join(', ')).replace(/\.$/, '');
+  const explained = words.filter((word) => help.split(/[^\w-]+/).includes(String(word)));
+  const more = isList ? '; repeatable' : words.length > 0 && explained.length < 2 ? `: ${words.join(', ')}` : '';
   const option = new Option(types.includes('boolean') ? long : `${long} <${value}>`, `${help}${more}`);
-  if (isList) option.argParser(collect as never);
+  if (isList || row.joined !== undefined) option.argParser(collect as never);
   if (row.fallback !== undefined) option.default(String(row.fallback));
   return { field, long, option, row, shape };
 }
 
-/** The options of an operation but those of `omit`. */
 export const optionsOf = (operation: Operation, rows: OptionRows, omit: readonly string[]): FieldOption[] =>
   Object.entries(fieldsOf(operation)).flatMap(([field, schema]) => (omit.includes(field) ? [] : [optionOf(field, schema, rows[field])]));
 
@@ -87,7 +87,7 @@ export function addOptions(command: Command, options: readonly FieldOption[]): v
   }
 }
 
-/** The value of a field from the text of an option or an argument; a text that has no such value stays, for the schema to refuse. */
+/** Leaves a wrong text as it is: the schema refuses it. */
 export function readValue(given: string, shape: Shape, { unset, read }: OptionRow = {}): unknown {
   const types = typesOf(shape);
   if (types.includes('null') && (given === '' || given === unset)) return null;
@@ -98,13 +98,13 @@ export function readValue(given: string, shape: Shape, { unset, read }: OptionRo
   return given;
 }
 
-/** The fields that options set. */
 export async function givenBy(options: readonly FieldOption[], parsed: Fields): Promise<Fields> {
   const found: Record<string, unknown> = {};
   for (const { field, option, row, shape } of options) {
     const given = parsed[option.attributeName()];
     if (given === undefined) continue;
     if (row.isFile) found[field] = await secretIn(String(given));
+    else if (row.joined !== undefined) found[field] = row.joined(given as string[]);
     else if (Array.isArray(given)) found[field] = listOf(given as string[], shape, row);
     else found[field] = typeof given === 'string' ? readValue(given, shape, row) : given;
   }
@@ -114,7 +114,7 @@ export async function givenBy(options: readonly FieldOption[], parsed: Fields): 
 const listOf = (given: readonly string[], { items = {} }: Shape, row: OptionRow) =>
   given.filter((each) => each !== '' && each !== row.unset).map((each) => readValue(each, items, row));
 
-/** An error whose faults name options instead of fields. */
+/** Replaces fields by options in the message of an error. */
 export function namingOptions(error: unknown, options: readonly FieldOption[], parsed: Fields): unknown {
   const faults = codeOf(error) === 'USAGE' ? (error as Error).cause : undefined;
   if (!Array.isArray(faults)) return error;
@@ -131,14 +131,15 @@ function faultText({ field, message }: FieldFault, options: readonly FieldOption
   const isShown = typeof value === 'string' && !option?.row.isFile && /^must (be (an? |one of)|match)/.test(text);
   const unit = option?.shape['x-unit'];
   const how = isShown && unit !== undefined ? `: ${UNITS[unit]}, or with a unit such as 12h, 7d` : '';
-  return `${option?.long ?? name} ${text}${isShown ? `, not ${JSON.stringify(value)}` : ''}${how}`;
+  const long = option?.long ?? (item === undefined ? name : `--${name}-${item}`);
+  return `${long} ${text}${isShown ? `, not ${JSON.stringify(value)}` : ''}${how}`;
 }
 const UNITS = { s: 'seconds', m: 'minutes', h: 'hours', d: 'days', w: 'weeks' } as const;
 
-/** Characters of a file with a secret, at most. */
+/** Characters. */
 const LONGEST_SECRET = 8192;
 
-/** The secret in a file, `-` for standard input; the line end behind it does not count. */
+/** `-`: standard input. The line end does not count. */
 async function secretIn(file: string): Promise<string> {
   const content = file === '-' ? await text(process.stdin) : readSecret(file);
   return content.slice(0, LONGEST_SECRET).replace(/\r?\n$/, '');

@@ -9,46 +9,46 @@ import { type Context, table } from '../context.ts';
 import { inWorkspace } from '../usage.ts';
 import { addOptions, givenBy, namingOptions, type OptionRows, optionsOf, readValue } from './options.ts';
 
-/** The cells of a column: a member of an item, or what is made of one. */
+/** A member of the item, or a function of it. */
 type Columns<I> = Readonly<Record<string, keyof I | ((item: I) => unknown)>>;
 
-/** What a row's functions work with. */
+/** The argument of a row's functions. */
 export interface Call {
   readonly client: Client;
   readonly context: Context;
-  /** The fields of the request. */
   readonly given: Fields;
+  readonly args: Readonly<Record<string, string>>;
   /** The options as commander has them. */
   // biome-ignore lint/suspicious/noExplicitAny: commander returns options untyped
   readonly options: any;
-  /** Fields that follow from the present state. */
+  /** Fields computed from the current state. */
   change(state: never): Fields;
 }
 
-/** `A`: the answer of the operation; `T`: what the command prints with `--json`. */
+/** `A`: the answer of the operation; `T`: the value for `--json`. */
 export interface Row<A, T = A> {
-  /** The words of the command and its arguments, which are parameters of the path or fields by name. */
+  /** Name and arguments; an argument is a parameter of the path or a field. */
   readonly words: string;
   readonly operation: string;
   readonly summary: string;
   readonly options?: OptionRows;
   /** Fields without an option. */
   readonly omit?: readonly string[];
-  /** Further options: flags and their help. */
+  /** More options, with their help. */
   readonly flags?: Readonly<Record<string, string>>;
-  /** Further fields of the request. */
+  /** More fields of the request. */
   given?(call: Call): Fields | Promise<Fields>;
-  /** Fields that are computed from the present state of what is edited. */
+  /** Fields computed from the current state of the edited object. */
   change?(state: never, call: Call): Fields;
-  /** The workspace of what the arguments name, where the command names none; undefined: the only workspace. */
+  /** Finds the workspace if the command names none; undefined: the only workspace. */
   anywhere?(store: StoreReads, args: Readonly<Record<string, string>>, context: Context): Promise<string | undefined>;
-  /** The question about the answer to a preview; undefined: nothing has to be confirmed. */
+  /** A question about the preview; undefined: no confirmation. */
   confirm?(preview: A, call: Call): string | undefined;
-  /** Takes the place of the one request to the operation. */
+  /** Replaces the single request. */
   run?(call: Call): Promise<A>;
-  /** What is printed with `--json`; the answer when absent, of an answer that is a list its items. */
+  /** The value for `--json`; default: the answer, or the items of a list. */
   json?(answer: A, call: Call): T | Promise<T>;
-  /** The text for people: a table of the items, or what `show` makes of the result. */
+  /** The text: a table of the items, or the result of `show`. */
   readonly columns?: T extends readonly (infer I)[] ? Columns<I> : never;
   show?(value: T): string;
 }
@@ -56,17 +56,14 @@ export interface Row<A, T = A> {
 // biome-ignore lint/suspicious/noExplicitAny: each row has types of its own
 export type AnyRow = Row<any, any>;
 
-/** A row whose answer has a type. */
 export const row = <A, T = A>(row: Row<A, T>): AnyRow => row;
 
-/** The arguments in the words of a row: `list set <list>` has `list`. */
 export const argumentsOf = ({ words }: Pick<AnyRow, 'words'>): string[] =>
   [...words.matchAll(/[<[]([\w-]+)(?:\.\.\.)?[>\]]/g)].map(([, name]) => name!);
 
-/** Fields that the client sets. */
+/** The client sets these. */
 const OF_CLIENT = ['preview', 'confirmed', 'limit', 'after'];
 
-/** The fields of a row's operation that have no option. */
 export const omitted = (each: AnyRow): string[] =>
   [...OF_CLIENT, ...argumentsOf(each), ...(each.omit ?? [])].filter((name) => !Object.hasOwn(each.options ?? {}, name));
 
@@ -90,7 +87,7 @@ function addRow(add: AddCommand, each: AnyRow): void {
     {
       isOperation: true,
       async run(context, values, parsed) {
-        const args = Object.fromEntries(names.flatMap((name, i) => (values[i] === undefined ? [] : [[name, values[i]]])));
+        const args: Call['args'] = Object.fromEntries(names.flatMap((name, i) => (values[i] === undefined ? [] : [[name, values[i]]])));
         let given: Fields = {};
         try {
           given = await givenBy(options, parsed);
@@ -100,8 +97,10 @@ function addRow(add: AddCommand, each: AnyRow): void {
             anywhere: each.anywhere && ((store) => each.anywhere!(store, args, context)),
           });
           const fields = fieldsOf(operation);
+          const known = [...pathNames(operation), ...Object.keys(fields)];
           for (const [name, text] of Object.entries(args)) {
-            if (name === 'workspace') continue;
+            // The row itself reads other arguments.
+            if (!known.includes(name)) continue;
             const isRepeated = each.words.includes(`${name}...`);
             const value = isRepeated ? values.slice(names.indexOf(name)) : readValue(text, fields[name] ?? {});
             given = { ...given, [name]: value };
@@ -111,7 +110,7 @@ function addRow(add: AddCommand, each: AnyRow): void {
             requireChange(each, { ...given, ...more });
             return more;
           };
-          const about = { client, context, options: parsed, change };
+          const about = { client, context, args, options: parsed, change };
           given = { ...given, ...(await each.given?.({ ...about, given })) };
           const call: Call = { ...about, given };
           const answer = await (each.run?.(call) ?? answerOf(each, call));
@@ -125,7 +124,6 @@ function addRow(add: AddCommand, each: AnyRow): void {
   );
 }
 
-/** Throws USAGE where an edit sets nothing. */
 function requireChange({ words, operation: name }: AnyRow, given: Fields): void {
   const operation = operationNamed(name);
   const names = pathNames(operation);

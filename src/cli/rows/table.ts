@@ -1,6 +1,6 @@
 import type { AnyRow } from './row.ts';
 
-/** Loads the rows of each group of commands, by the first words of these. */
+/** Rows by the first word of their commands. */
 export const ROW_GROUPS: readonly (readonly [words: readonly string[], load: () => Promise<readonly AnyRow[]>])[] = [
   [['workspace'], async () => (await import('../account/workspaces.ts')).WORKSPACE_ROWS],
   [['key'], async () => (await import('../account/keys.ts')).KEY_ROWS],
@@ -11,6 +11,7 @@ export const ROW_GROUPS: readonly (readonly [words: readonly string[], load: () 
   [['source'], async () => (await import('../sources/sources.ts')).SOURCE_ROWS],
   [['webhook'], async () => (await import('../account/webhooks.ts')).WEBHOOK_ROWS],
   [['batch', 'undo'], async () => (await import('../rules/batches.ts')).BATCH_ROWS],
+  [['rule'], async () => (await import('../rules/rules.ts')).RULE_ROWS],
   [['history'], async () => (await import('../rules/history.ts')).HISTORY_ROWS],
   [['feed'], async () => (await import('../rules/difference.ts')).DIFFERENCE_ROWS],
   [['changes'], async () => (await import('../rules/changes.ts')).CHANGES_ROWS],
@@ -19,5 +20,4 @@ export const ROW_GROUPS: readonly (readonly [words: readonly string[], load: () 
   [['bouncer', 'device'], async () => (await import('../state/clients.ts')).CLIENT_ROWS],
 ];
 
-/** All commands that are operations. */
 export const COMMAND_ROWS = async (): Promise<AnyRow[]> => (await Promise.all(ROW_GROUPS.map(([, load]) => load()))).flat();

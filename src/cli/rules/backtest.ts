@@ -1,4 +1,3 @@
-/** `weir backtest`: what rules would have done to recorded requests. */
 import type { Report, RuleReport } from '../../backtest/report.ts';
 import { reportOf } from '../../backtest/report.ts';
 import type { TestedRule } from '../../backtest/rule.ts';
@@ -22,7 +21,7 @@ const MAX_RULE_FILE = 64 * 1024 * 1024;
 export function backtestCommand(add: AddCommand): void {
   add(
     'backtest <recordings...>',
-    'tell what rules would have done to recorded requests: logs of nginx, Apache, Envoy, Caddy or the agent, HAR; gzip or not; "-" is standard input',
+    'show what rules would have done to recorded requests: logs of nginx, Apache, Envoy, Caddy or the agent, HAR; gzip or not; "-" is standard input',
     (c) =>
       c
         .option('--workspace <workspace>', 'the rules of this workspace')
@@ -58,7 +57,7 @@ export function backtestCommand(add: AddCommand): void {
   );
 }
 
-/** The geo data in use, where a rule reads what they tell. */
+/** undefined: no rule reads geo data. */
 async function geoFor({ config }: Context, rules: readonly TestedRule[]) {
   if (!readsGeo(rules)) return undefined;
   const { country, asn } = await loadGeo(geoFiles(config), config.dataDir);

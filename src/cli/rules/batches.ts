@@ -1,17 +1,16 @@
 /** `weir batch` and `weir undo` (SPEC D9). */
 import { WeirError } from '../../errors.ts';
 import { type batchJson, effectText } from '../../manage/batches.ts';
-import { RULES_KEPT } from '../../ports/stored/account-store.ts';
+import { RULE_RETENTION } from '../../ports/stored/account-store.ts';
 import type { UndoPreview } from '../../ports/stored/rule-store.ts';
-import { inWords, readSince } from '../../text/duration.ts';
+import { inWords } from '../../text/duration.ts';
 import type { Client } from '../client/client.ts';
 import { namesOf } from '../client/names.ts';
 import { confirm } from '../confirm.ts';
 import { printable } from '../context.ts';
 import { type AnyRow, type Call, row } from '../rows/row.ts';
 import { wholeNumber } from '../usage.ts';
-import { SINCE_RULE } from './conditions.ts';
-import { waiting } from './rule-operations.ts';
+import { SINCE_RULE, sinceOf, waiting } from './selection.ts';
 
 type Batch = ReturnType<typeof batchJson>;
 type Named = Batch & { readonly list_name: string | null };
@@ -26,7 +25,7 @@ export const BATCH_ROWS: readonly AnyRow[] = [
   row<Named[]>({
     words: 'batch ls',
     operation: 'listBatches',
-    summary: `list the batches of signals that have landed in the last ${inWords(RULES_KEPT)}, newest first`,
+    summary: `list the batches of signals that have landed in the last ${inWords(RULE_RETENTION)}, newest first`,
     flags: { '--limit <number>': 'how many (default: 20)', '--before <batch>': 'those before this one' },
     run: async ({ client, options: { limit = '20', before } }) =>
       named(client, await client.items<Batch>('listBatches', { after: before }, wholeNumber('--limit', 1, 10_000)(limit))),
@@ -85,7 +84,7 @@ interface Answer {
   readonly unlanded: number;
 }
 
-/** Batches of one request. */
+/** Batches in a request. */
 const MOST = 50;
 
 async function undo({ client, context, given, options }: Call): Promise<Undone | Undone[]> {
@@ -104,14 +103,13 @@ async function undo({ client, context, given, options }: Call): Promise<Undone |
   const undone = (await ask(false)).flatMap((answer) =>
     answer.undone.map(({ batch, undone_by: by, ...effect }) => ({ undone: batch, ...effect, batch_id: by, unlanded: answer.unlanded })),
   );
-  // The id of a replacement stands for several batches.
+  // A replacement consists of several batches.
   return batches.length === 1 && undone.length === 1 ? undone[0]! : undone;
 }
 
-/** The batches that were accepted since an instant, by one key where it is named, and that are not undone; no undos. */
+/** Batches that can be undone; no undos. */
 async function batchesSince(client: Client, { since, key }: { readonly since: string; readonly key?: string }): Promise<string[]> {
-  const from = readSince(since, Date.now());
-  if (from === undefined) throw new WeirError('USAGE', `--since must be ${SINCE_RULE}`);
+  const from = Date.parse(sinceOf(since));
   const keyId = key === undefined ? undefined : (await client.call<{ id: string }>('getKey', { key })).id;
   const found = (await client.items<Batch>('listBatches')).filter(
     (batch) =>
@@ -124,7 +122,7 @@ async function batchesSince(client: Client, { since, key }: { readonly since: st
   return found.map(({ id }) => id);
 }
 
-/** Where the rules of a batch are; null: in no list, or in one that is deleted. */
+/** null: in no list, or the list is deleted. */
 function listText({ list_name: name, list_id: id, lists, has_targets: has }: Named): string | null {
   const first = name ?? id;
   if (first === null) return null;

@@ -5,7 +5,7 @@ import { countText } from '../../text/count.ts';
 import { table } from '../context.ts';
 import { type AnyRow, type Call, row } from '../rows/row.ts';
 import { wholeNumber } from '../usage.ts';
-import { SINCE_RULE } from './conditions.ts';
+import { SINCE_RULE } from './selection.ts';
 
 export const CHANGES_ROWS: readonly AnyRow[] = [
   row<ChangesJson>({
@@ -23,7 +23,7 @@ export const CHANGES_ROWS: readonly AnyRow[] = [
   }),
 ];
 
-/** Entries of one request. */
+/** Entries in a request. */
 const PAGE = 1000;
 
 async function allChanges({ client, given, options }: Call): Promise<ChangesJson> {
@@ -60,7 +60,6 @@ const cellsOf = (entry: EntryJson) => [
 
 const COUNTS = ['added', 'renewed', 'removed', 'expired'] as const;
 
-/** What happened, in words. */
 function whatOf(entry: EntryJson): string {
   const { reason, several_reasons: several, text, before, after, names } = entry;
   if (entry.from !== null || text !== null) {

@@ -1,9 +1,8 @@
-import { isoTime } from '../../clock.ts';
 import type { DifferenceJson } from '../../manage/changes/difference.ts';
 import { countText } from '../../text/count.ts';
 import { printable } from '../context.ts';
 import { type AnyRow, row } from '../rows/row.ts';
-import { SINCE_RULE, sinceOf } from './conditions.ts';
+import { SINCE_RULE, sinceOf } from './selection.ts';
 
 export const DIFFERENCE_ROWS: readonly AnyRow[] = [
   row<DifferenceJson>({
@@ -11,7 +10,7 @@ export const DIFFERENCE_ROWS: readonly AnyRow[] = [
     operation: 'feedDifference',
     summary: "compare the networks of a feed (without one: of the workspace's feed) at two points in time",
     options: {
-      since: { help: `the first point: ${SINCE_RULE}`, fallback: '1d', read: (text) => isoTime(sinceOf(text)) },
+      since: { help: `the first point: ${SINCE_RULE}`, fallback: '1d', read: sinceOf },
       until: { help: 'the second, as --since; now when absent' },
       limit: { help: 'how many networks are named, of the added and of the removed ones', fallback: 1000 },
     },
@@ -19,7 +18,7 @@ export const DIFFERENCE_ROWS: readonly AnyRow[] = [
   }),
 ];
 
-/** As `diff` writes it: what came with `+`, what went with `-`. */
+/** In the format of `diff`. */
 function differenceText({ since, until, before, after, added, removed, ...more }: DifferenceJson): string {
   const { added_networks: came, removed_networks: went, settings_changed: settings } = more;
   const left = added - came.length + removed - went.length;

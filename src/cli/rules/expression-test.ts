@@ -1,5 +1,3 @@
-/** `weir expression test`: what an expression is for a request, and why; or for many pairs of both. */
-
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { pairEvaluator } from '@weir/expression/evaluate/pairs.ts';
@@ -15,13 +13,13 @@ import { type Context, printable, writeLine } from '../context.ts';
 import { openInput } from '../signals/input.ts';
 import { oneOf } from '../usage.ts';
 
-/** A request is a small file. */
+/** Bytes. */
 const MAX_REQUEST = 16 * 1024 * 1024;
 
 export function expressionTestCommand(add: AddCommand): void {
   add(
     'expression test [expression]',
-    'tell what an expression (or the one in a file) is for a request, and why; with --pairs for many',
+    'evaluate an expression (or the one in a file) for a request, and explain the result; with --pairs for many',
     (c) =>
       c
         .option('--request <file>', 'a request: JSON, a curl command, an entry of a HAR or a line of an access log; "-" is standard input')
@@ -86,7 +84,7 @@ async function testPairs({ stdout }: Context, file: string, evaluate: (line: str
 }
 
 function testedText({ result, error, why, lacking, agent, hints }: Tested): string {
-  const lines = [error === null ? String(result) : `cannot be told: ${error}`, '', ...partLines(why, 0)];
+  const lines = [error === null ? String(result) : `cannot be evaluated: ${error}`, '', ...partLines(why, 0)];
   if (lacking.length > 0) lines.push('', `not in the request, so the default of the engine counts: ${lacking.join(', ')}`);
   if (agent !== null) lines.push('', `as the agent sees the request: ${agent.error ?? agent.result}`);
   if (hints.length > 0) lines.push('', ...hints.map((hint) => `hint: ${hint}`));

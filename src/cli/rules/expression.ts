@@ -1,5 +1,3 @@
-/** `weir expression check`: judges filter expressions as the signal endpoint does, before they are sent. */
-
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
@@ -12,10 +10,10 @@ import type { AddCommand } from '../command.ts';
 import { printable, writeLine } from '../context.ts';
 import { oneOf } from '../usage.ts';
 
-/** One expression and where it was found; `file` is null for standard input and the command line. */
+/** `file`: null for standard input and the command line. */
 interface Source {
   readonly file: string | null;
-  /** The line that it begins on when a file holds one a line; null when it is the whole file. */
+  /** Its first line in a file with one expression a line; null: the whole file. */
   readonly line: number | null;
   readonly expression: string;
 }
@@ -51,7 +49,7 @@ export function expressionCommands(add: AddCommand): void {
   );
 }
 
-/** A faulty expression without a blank is more likely the name of a file that is not there. */
+/** A faulty expression without a space is probably the name of a missing file. */
 function refuseName(argument: string, fault: ParseError): void {
   if (/\s/.test(argument)) return;
   throw new WeirError('USAGE', `there is no file "${argument}", and it is no expression either: ${faultLine(fault)}`);
@@ -62,7 +60,7 @@ async function readSources(file: string, isLines: boolean): Promise<Source[]> {
   return (isLines ? lines : whole)(file === STANDARD_INPUT ? null : file, text);
 }
 
-/** A byte order mark at the beginning is the file's and not the expression's. */
+/** Without a byte order mark. */
 async function readText(file: string): Promise<string> {
   const bytes = file === STANDARD_INPUT ? await buffer(process.stdin) : await readFile(file);
   try {
@@ -72,7 +70,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** The line break at the end of a file is no part of the expression. */
+/** Without the line break at the end. */
 const whole = (file: string | null, text: string): Source[] => [{ file, line: null, expression: text.replace(/\r?\n$/, '') }];
 
 const lines = (file: string | null, text: string): Source[] =>
@@ -81,7 +79,6 @@ const lines = (file: string | null, text: string): Source[] =>
     .map((expression, index) => ({ file, line: index + 1, expression }))
     .filter(({ expression }) => expression.trim() !== '');
 
-/** The fault as it lies in the file. */
 const inFile = (fault: ParseError, { line }: Source): ParseError => ({ ...fault, line: fault.line + (line ?? 1) - 1 });
 
 function verdictText(source: Source, verdict: Verdict): string {

@@ -1,4 +1,4 @@
-/** `weir lookup`: which feeds have an address, and why (SPEC D10). */
+/** `weir lookup` (SPEC D10). */
 import type { Command } from 'commander';
 import { instantOf } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
@@ -15,14 +15,17 @@ import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction, type Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { countText, plural } from '../../text/count.ts';
+import { without } from '../account/settings.ts';
+import type { Fields } from '../client/client.ts';
+import { openClient } from '../client/open.ts';
 import type { AddCommand } from '../command.ts';
-import { printable, workspaceIn } from '../context.ts';
+import { type Context, printable, workspaceIn } from '../context.ts';
 import { servedParts } from '../feed-parts.ts';
 import { inWorkspace, oneOf, targetOf } from '../usage.ts';
 
 const lookupOptions = (c: Command): Command =>
   inWorkspace(c)
-    // What it was called in 0.1; goes with 0.3.0.
+    // The name in 0.1; ends with 0.3.0.
     .alias('explain')
     .option('--feed <feed>', 'only this feed made of lists')
     .option('--list <list>', 'only the feed of this list')
@@ -31,8 +34,11 @@ const lookupOptions = (c: Command): Command =>
 
 export function lookupCommand(add: AddCommand): void {
   add('lookup <target>', 'which feeds have an address, network, ASN or country, and why', lookupOptions, {
-    async run(context, [text], { workspace: name, feed, list, action, entries: counts }) {
-      const target = targetOf(text);
+    isOperation: true,
+    async run(context, [text], { workspace: name, feed, list, action, entries: counts }): Promise<Explanation> {
+      const target = targetOf(text!);
+      if (feed !== undefined && list !== undefined) throw new WeirError('USAGE', 'give --feed or --list, not both');
+      if (context.url !== undefined) return explainAtService(context, { target: text!, action, feed: feed ?? list }, name);
       const store = await context.reads();
       const workspace = await workspaceIn(context, store, name);
       const { geo, geoData, guard, clock } = await servedParts(context);
@@ -50,20 +56,25 @@ export function lookupCommand(add: AddCommand): void {
   });
 }
 
-/** The ids of the feeds that options name; undefined for all. */
+/** The service returns up to 20 rules per feed, and the sizes of feeds that it has built. */
+async function explainAtService(context: Context, given: Fields, named: string | undefined): Promise<Explanation> {
+  const client = await openClient(context, { workspace: named, writes: false, anywhere: undefined });
+  const { workspace } = await client.call<{ workspace: { id: string; name: string } }>('whoAmI');
+  const { target, where, action, feeds, dropped } = await client.call<Explanation>('lookUp', { ...given, path: true });
+  const shown = feeds.map((feed) => without(feed, 'settled_at', 'never_block', 'rules_left_out'));
+  return { target, where, workspace_id: workspace.id, workspace: workspace.name, action, feeds: shown, dropped };
+}
+
+/** undefined: all feeds. */
 async function feedsAsked(
   store: StoreReads,
   workspace: string,
   { feed, list }: { readonly feed?: string; readonly list?: string },
 ): Promise<string[] | undefined> {
-  if (feed !== undefined && list !== undefined) throw new WeirError('USAGE', 'give --feed or --list, not both');
   if (feed !== undefined) return [(await findFeed(store, workspace, feed)).id];
   return list === undefined ? undefined : [(await findList(store, workspace, list)).id];
 }
 
-// ---------------------------------------------------------------- for people
-
-/** A feed, and who pulls it where a rule concerns it. */
 interface ShownFeed extends FeedJson {
   readonly pulled_by: Pulled | undefined;
 }
@@ -71,17 +82,18 @@ interface ShownFeed extends FeedJson {
 interface Explanation {
   readonly target: string;
   readonly where: ReturnType<typeof whereJson>;
+  readonly workspace_id: string;
   readonly workspace: string;
   readonly action: AccessAction;
   readonly feeds: readonly ShownFeed[];
   readonly dropped: readonly ListDropped[];
 }
 
-/** Rules that are shown of each feed. */
+/** Printed rules per feed. */
 const SHOWN = 20;
 
 function explanationText({ target, where, workspace, action, feeds, dropped }: Explanation): string {
-  // What is protected is told where a rule meets it.
+  // Protected networks appear only with a rule.
   const [concerned, others] = [feeds.filter(({ rules }) => rules.length > 0), feeds.filter(({ rules }) => rules.length === 0)];
   const sections = concerned.map((feed) =>
     [
@@ -94,7 +106,7 @@ function explanationText({ target, where, workspace, action, feeds, dropped }: E
   return [`${target}${whereText(target, where)} in the ${action} feeds`, ...sections, ...none, ...droppedLines(dropped)].join('\n\n');
 }
 
-/** Where it is: ` (DE, AS64500 Example)`. */
+/** ` (DE, AS64500 Example)`. */
 function whereText(target: string, where: Explanation['where']): string {
   const { country = null, asn = null, asn_name: name = null } = where ?? {};
   const asnText = asn === null ? null : [`AS${asn}`, name].filter((part) => part !== null && part !== target).join(' ');
@@ -102,17 +114,16 @@ function whereText(target: string, where: Explanation['where']): string {
   return parts.length === 0 ? '' : ` (${printable(parts.join(', '))})`;
 }
 
-/** What bouncers dropped for the lists that have it; nothing where none counts. */
+/** Empty if no bouncer counts. */
 function droppedLines(dropped: Explanation['dropped']): string[] {
   if (dropped.length === 0) return [];
   const named = dropped.map(
     ({ list, hits, last_hit: last }) => `${printable(list)} ${countText(hits)}${last === null ? '' : ` (the last on ${last})`}`,
   );
-  return [`dropped for these lists in 30 days, as bouncers told: ${named.join(', ')}`];
+  return [`dropped for these lists in 30 days, as reported by bouncers: ${named.join(', ')}`];
 }
 
 const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`);
-/** Addresses of the other family are in no feed of one family. */
 const familyNote = ({ family }: FeedJson) => (family === 'both' ? '' : ` (${family} only)`);
 const nameOf = ({ kind, name }: FeedJson) => `${KINDS[kind]} ${printable(name)}`;
 const KINDS: Readonly<Record<FeedSource['kind'], string>> = { workspace: 'workspace', list: 'list', composed: 'feed' };
@@ -120,16 +131,15 @@ const KINDS: Readonly<Record<FeedSource['kind'], string>> = { workspace: 'worksp
 function feedLine(feed: FeedJson): string {
   const { verdict, entries, max_entries: most, over_cap: isOver } = feed;
   const size = entries === null ? '' : `, ${entries} of ${most} entries`;
-  const told = isOver ? `, but not published: over its cap with ${entries} of ${most} entries, polls are answered 413` : size;
-  return `${nameOf(feed)}${familyNote(feed)}: ${verdict}${told}`;
+  const note = isOver ? `, but not published: over its cap with ${entries} of ${most} entries, polls are answered 413` : size;
+  return `${nameOf(feed)}${familyNote(feed)}: ${verdict}${note}`;
 }
 
-/** How many lists have it, where lists have to agree. */
 function agreementLines({ agreement }: FeedJson): string[] {
   if (agreement === null) return [];
   const { min_sources: least, found, lists } = agreement;
   const named = lists.map(({ name, always, copies }) => {
-    const note = always ? 'is enough by itself' : copies.length > 0 ? `copies ${copies.join(', ')}` : '';
+    const note = always ? 'is enough alone' : copies.length > 0 ? `copies ${copies.join(', ')}` : '';
     return note === '' ? name : `${name} (${note})`;
   });
   return [printable(`${found} of ${least} lists that must agree: ${named.join(', ')}`)];
@@ -141,7 +151,7 @@ function whyLines(feed: FeedJson): string[] {
   return [
     ...agreementLines(feed),
     ...rules.slice(0, SHOWN).map((rule) => `${rule.idle === null ? rule.effect : IDLE[rule.idle]}: ${ruleText(rule)}`),
-    ...(more > 0 ? [`and ${more} more rules (--json tells all)`] : []),
+    ...(more > 0 ? [`and ${more} more rules (--json prints all)`] : []),
     ...protected_by.map((network) => `out: protected network ${network}`),
   ];
 }
@@ -182,7 +192,6 @@ function ruleText(rule: RuleJson): string {
   return printable(parts.join(', '));
 }
 
-/** The same of a rule of a source. */
 const sourceParts = ({ batch_id }: RuleJson, { name, refresh, since }: RuleSource) => [
   `from source ${name}`,
   `refresh of ${refresh}`,
@@ -190,7 +199,7 @@ const sourceParts = ({ batch_id }: RuleJson, { name, refresh, since }: RuleSourc
   `there since ${since}`,
 ];
 
-/** What removing the rule on exactly this target would change, and what not. */
+/** The effect of removing the rule for exactly this target. */
 function unblockLines({ rules, verdict, unblock }: FeedJson, target: string, action: AccessAction): string[] {
   if (verdict === 'out' && unblock.removes.length === 0) return [];
   const deed = action === 'block' ? `an unblock of ${target}` : `deleting the never-block rule on ${target}`;
@@ -205,7 +214,7 @@ function unblockLines({ rules, verdict, unblock }: FeedJson, target: string, act
   return [printable(`${removes}${then}`)];
 }
 
-/** What cutting never-block rules out would change. */
+/** The effect of cutting out never-block rules. */
 function subtractionLines({ kind, name, subtract_allow: subtract }: FeedJson, workspace: string): string[] {
   if (subtract === null) return [];
   const then = subtract.verdict === 'out' ? 'takes it out of this feed' : 'takes a part of it out of this feed';
@@ -218,23 +227,22 @@ const PULLERS: Readonly<Record<Pulled['told'][number]['state'], string>> = {
   has: 'has it',
 };
 
-/** Who pulls it, and whether they have what it says now; those that need a look come first. */
+/** Clients and whether they are up to date, problems first. */
 function pulledLines({ pulled_by: pulled }: ShownFeed): string[] {
   if (pulled === undefined || pulled.total === 0) return [];
-  const { total, has, behind, unknown, told } = pulled;
-  const lines = told.map(({ kind, state, key_id, key_name, user_agent: agent, address, last_pull: last, stopped_at: stopped }) =>
+  const { total, has, behind, unknown, told: clients } = pulled;
+  const lines = clients.map(({ kind, state, key_id, key_name, user_agent: agent, address, last_pull: last, stopped_at: stopped }) =>
     printable(
       `${PULLERS[state]}: ${kind} ${JSON.stringify(agent)} at ${address}, key ${key_name ?? key_id}, ${stopped === null ? 'fetched' : 'stopped, fetched'} last at ${last}`,
     ),
   );
-  const more = total > told.length ? [`and ${total - told.length} more (weir device ls, weir bouncer ls)`] : [];
+  const more = total > clients.length ? [`and ${total - clients.length} more (weir device ls, weir bouncer ls)`] : [];
   return [
-    `of ${plural(total, 'client')} ${has} have what it says now, ${behind} are behind, ${unknown} unknown:`,
+    `of ${plural(total, 'client')} ${has} are up to date, ${behind} are behind, ${unknown} unknown:`,
     ...indented([...lines, ...more]),
   ];
 }
 
-/** What to do instead where sources keep what stays. */
 const keptNote = (rest: readonly RuleJson[]) =>
   rest.some(({ source, effect }) => source !== null && effect === 'in') ? ', which its source keeps: allow it in another list' : '';
 

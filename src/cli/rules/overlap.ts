@@ -14,7 +14,7 @@ export const WORTH_ROWS: readonly AnyRow[] = [
   }),
 ];
 
-/** Rows of overlaps that are shown. */
+/** Printed rows. */
 const SHOWN = 10;
 
 type List = OverlapJson['lists'][number];
@@ -52,9 +52,9 @@ const hitsText = ({ hits, last_hit: last }: List) => `${countText(hits)} in 30 d
 const detectedText = ({ count, days, first }: OverlapJson['detections']) =>
   `own detections of ${days} days that are known still: ${countText(count)}${first === null ? '' : `, the first of ${first}`}`;
 
-/** What was dropped; nothing where no bouncer counts. */
+/** Empty if no bouncer counts. */
 const droppedText = ({ days, hits, of_no_list: other }: OverlapJson['dropped']) =>
-  hits === 0 ? [] : [`dropped in ${days} days, as bouncers told: ${countText(hits)}, of them ${countText(other)} of no list`];
+  hits === 0 ? [] : [`dropped in ${days} days, as reported by bouncers: ${countText(hits)}, ${countText(other)} of them for no list`];
 
 const mostShared = ({ overlaps: [most] }: List) => most && `${printable(most.name)} (${countText(most.entries)})`;
 
@@ -64,7 +64,6 @@ const copyLines = ({ name, entries, copies }: List) =>
       `${printable(name)} copies ${printable(each.name)}: ${countText(each.entries)} of its ${countText(entries)} entries are there`,
   );
 
-/** So long as people say it, of seconds. */
 function durationText(seconds: number): string {
   const [unit, size] = UNITS.find(([, each]) => seconds >= 2 * each) ?? ['s', 1];
   return `${Math.round(seconds / size)} ${unit}`;
@@ -79,7 +78,7 @@ function listText(list: ListOverlapJson): string {
   const { unique, detections, days, never_block: never, feeds } = list;
   const sum = (field: 'added' | 'expired' | 'removed') => days.reduce((all, day) => all + day[field], 0);
   const lines: readonly (readonly [string, string | false])[] = [
-    ['entries', `${countText(list.entries)}, of them ${countText(list.added)} of the last day; ${countText(list.gone)} have gone in it`],
+    ['entries', `${countText(list.entries)}; ${countText(list.added)} added and ${countText(list.gone)} removed in the last day`],
     ['30 days', `${countText(sum('added'))} added, ${countText(sum('expired'))} expired, ${countText(sum('removed'))} removed`],
     ['only here', `${countText(unique.entries)} entries, ${countText(unique.addresses_v4)} IPv4 addresses`],
     [

@@ -1,18 +1,13 @@
-/** `weir rule export`: access rules in the forms that `weir send` takes. */
-import type { Command } from 'commander';
-import { isoTime } from '../../clock.ts';
-import { WeirError } from '../../errors.ts';
-import { findList } from '../../manage/find.ts';
-import { ACCESS_ACTIONS, type AccessRule } from '../../rule.ts';
-import { formatTarget } from '../../signal/target.ts';
+import { hasCode, WeirError } from '../../errors.ts';
+import { ACCESS_ACTIONS } from '../../rule.ts';
 import { EXPORT_FIELDS } from '../../source/readers/entry.ts';
-import type { AddCommand } from '../command.ts';
-import { type Context, readsIn, writeLine } from '../context.ts';
-import { inWorkspace, oneOf } from '../usage.ts';
+import type { Fields } from '../client/client.ts';
+import { writeLine } from '../context.ts';
+import type { Call } from '../rows/row.ts';
+import { oneOf } from '../usage.ts';
+import type { RuleRow } from './selection.ts';
 
-type Fields = Readonly<Record<(typeof EXPORT_FIELDS)[number], unknown>>;
-
-/** What a form writes before, for and behind the rules; `line` returns undefined for a rule that has no line of its own. */
+/** `line` returns undefined for a duplicate. */
 interface Form {
   readonly head?: string;
   readonly end?: string;
@@ -34,61 +29,33 @@ const FORMS = {
   json: () => ({ head: '[', end: ']', line: (fields, number) => `${number === 0 ? ' ' : ','}${jsonOf(fields)}` }),
   ndjson: () => ({ line: (fields) => jsonOf(fields) }),
 } as const satisfies Record<string, () => Form>;
-type FormName = keyof typeof FORMS;
-const FORM_NAMES = Object.keys(FORMS) as readonly FormName[];
+export const FORM_NAMES = Object.keys(FORMS) as readonly (keyof typeof FORMS)[];
 
-const ruleExportOptions = (c: Command): Command =>
-  inWorkspace(c)
-    .option('--list <list>', 'only this list')
-    .option('--format <format>', FORM_NAMES.join(', '), oneOf('--format', FORM_NAMES), 'text')
-    .option('--action <action>', 'only block or only allow rules; text: block when absent', oneOf('--action', ACCESS_ACTIONS));
-
-export function ruleExportCommand(add: AddCommand): void {
-  add('rule export', 'write the active access rules in a form that weir send takes', ruleExportOptions, {
-    async run(context, _args, { workspace: name, list, format, action }) {
-      const { store, workspace } = await readsIn(context, name);
-      const listId = list === undefined ? undefined : (await findList(store, workspace, list)).id;
-      const only = action ?? (format === 'text' ? 'block' : undefined);
-      await write(context, FORMS[format as FormName](), accessRules());
-
-      async function* accessRules(): AsyncGenerator<AccessRule> {
-        for await (const { rule } of store.rules(workspace, { kind: 'access_rule', listId, now: Date.now() })) {
-          if (only === undefined || rule.action === only) yield rule as AccessRule;
-        }
-      }
-    },
-    show: () => '',
-  });
-}
-
-/** Writes rules as they are read. What a failure cuts has no end where the form has one. */
-async function write({ stdout }: Context, { head, end, line }: Form, rules: AsyncIterable<AccessRule>): Promise<void> {
+/** Writes while it reads. After a failure the end of the form is missing. */
+export async function exportRules({ client, context: { stdout }, given, options }: Call): Promise<undefined> {
+  const format = oneOf('--format', FORM_NAMES)(options.format ?? 'text');
+  if (given.action !== undefined) oneOf('--action', ACCESS_ACTIONS)(String(given.action));
+  const action = given.action ?? (format === 'text' ? 'block' : undefined);
+  const { head, end, line }: Form = FORMS[format]();
   let number = 0;
   if (head !== undefined) await writeLine(stdout, head);
   try {
-    for await (const rule of rules) {
-      const text = line(fieldsOf(rule), number);
-      if (text !== undefined) await writeLine(stdout, text);
-      number += 1;
-    }
+    for await (const { items } of client.pages<RuleRow>('listRules', { ...given, kind: 'access_rule', action }))
+      for (const rule of items) {
+        const text = line(fieldsOf(rule), number);
+        if (text !== undefined) await writeLine(stdout, text);
+        number += 1;
+      }
   } catch (error) {
+    if (number === 0 && hasCode(error, 'NOT_FOUND')) throw error;
     throw new WeirError('STORE_UNAVAILABLE', `the rules are cut after ${number}: ${(error as Error).message}`);
   }
   if (end !== undefined) await writeLine(stdout, end);
 }
 
-const fieldsOf = ({ target, action, expiresAt, reason, labels, config, ruleRef, name }: AccessRule): Fields => ({
-  value: formatTarget(target),
-  action,
-  expires_at: isoTime(expiresAt),
-  reason,
-  labels,
-  config,
-  rule_ref: ruleRef,
-  name,
-});
+const fieldsOf = (rule: RuleRow): Fields =>
+  Object.fromEntries(EXPORT_FIELDS.map((name) => [name, name === 'value' ? rule.target : rule[name]]));
 
-/** The fields that say something. */
 const jsonOf = (fields: Fields) => JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)));
 
 function csvCell(value: unknown): string {

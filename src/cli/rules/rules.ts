@@ -1,163 +1,203 @@
-/** `weir rule ls`, and how commands show rules. */
-import type { Command } from 'commander';
-import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { findList } from '../../manage/find.ts';
-import { type Names, namesIn, originRuleJson } from '../../manage/rules/rule-json.ts';
-import { type OriginRule, withOrigins } from '../../manage/rules/rule-search.ts';
-import type { StoreReads } from '../../ports/store.ts';
-import type { RulePosition } from '../../ports/stored/rule-queries.ts';
-import type { StoredRule } from '../../ports/stored/stored-rule.ts';
-import type { ExpressionRule, Kind } from '../../rule.ts';
-import { readInChunks } from '../../schedule/chunks.ts';
-import { warningOf } from '../../signal/rate-limit.ts';
-import { formatTarget } from '../../signal/target.ts';
-import type { AddCommand } from '../command.ts';
-import { type Context, cut, printable, readsIn, table, writeLine } from '../context.ts';
+import { MOST_CHANGED } from '../../manage/rules/rule-change.ts';
+import { plural } from '../../text/count.ts';
+import { without } from '../account/settings.ts';
+import type { Fields } from '../client/client.ts';
+import { namesOf } from '../client/names.ts';
+import { confirm } from '../confirm.ts';
+import { cut, printable, table, writeLine } from '../context.ts';
+import { type AnyRow, type Call, row } from '../rows/row.ts';
 import { wholeNumber } from '../usage.ts';
-import { type ConditionOptions, conditionOptions, matchingRules, readConditions } from './conditions.ts';
+import { exportRules, FORM_NAMES } from './rule-export.ts';
+import { CONDITION_OPTIONS, changedJson, everyRequest, type RuleRow, requireConditions, ruleLine, sumOf, waiting } from './selection.ts';
 
-/** A stored rule as one line for people. */
-export function ruleLine({ rule }: StoredRule): string {
-  const what = 'target' in rule ? formatTarget(rule.target) : `${rule.type} ${rule.expression}`;
-  const warning = 'expression' in rule ? warningOf(rule) : null;
-  const shown = [rule.action, what, rule.ruleRef ?? '-', isoTime(rule.expiresAt) ?? 'no expiry', rule.name ?? ''];
-  return printable([...shown, ...(warning === null ? [] : [`warning: ${warning}`])].join('  ').trimEnd());
-}
-
-/** Prints rules as they come: a list of any length needs no memory. */
-type Print = (
-  context: Context,
-  pages: AsyncIterable<readonly OriginRule[]>,
-  shown: { readonly names: Names; readonly kind: Kind },
-) => Promise<void>;
-
-const json = (rule: OriginRule) => JSON.stringify(originRuleJson(rule));
-
-const ndjson: Print = async ({ stdout }, pages) => {
-  for await (const page of pages) for (const rule of page) await writeLine(stdout, json(rule));
+const CHANGE_FLAGS = {
+  '--set-expires <when>': 'when they expire: a duration such as 7d from now, an instant, or never',
+  '--set-reason <text>': 'their reason; empty: none',
+  '--set-list <list>': 'the list where they go, by its id or name',
+  '--yes': 'do it without asking',
 };
 
-/** A JSON array, one rule a line. Where it has to be cut, its end is missing: no reader takes it for whole. */
-const jsonArray: Print = async ({ stdout }, pages) => {
-  let begin = '[';
-  for await (const page of pages) {
-    for (const rule of page) {
-      await writeLine(stdout, `${begin}${json(rule)}`);
-      begin = ',';
-    }
-  }
-  await writeLine(stdout, begin === '[' ? '[]' : ']');
-};
+export const RULE_ROWS: readonly AnyRow[] = [
+  row<undefined>({
+    words: 'rule ls',
+    operation: 'listRules',
+    summary: 'list the active rules of a workspace that meet every given condition',
+    options: { ...CONDITION_OPTIONS, after: { help: 'continue where an earlier page ended' } },
+    flags: { '--limit <number>': 'how many at most', '--ndjson': 'print JSON for programs, one object a line' },
+    run: listRules,
+    show: () => '',
+  }),
+  row<undefined>({
+    words: 'rule export',
+    operation: 'listRules',
+    summary: 'write the active access rules in a form that weir send reads',
+    options: { ...CONDITION_OPTIONS, action: { help: 'only block or only allow rules; text: block when absent' } },
+    omit: ['kind', 'sort', 'descending'],
+    flags: { '--format <format>': `${FORM_NAMES.join(', ')} (default: text)` },
+    run: exportRules,
+    show: () => '',
+  }),
+  row<Deleted>({
+    words: 'rule delete',
+    operation: 'deleteRules',
+    summary: 'delete the active rules that meet every given condition',
+    options: CONDITION_OPTIONS,
+    omit: ['ids'],
+    flags: { '--yes': 'do it without asking' },
+    run: deleteRules,
+    show: (done) =>
+      done.deleted === 0
+        ? `no rule meets these conditions${stay(done)}`
+        : `${plural(done.deleted, 'rule')} deleted by ${done.batch_id}${waiting(done)}${stay(done)}`,
+  }),
+  row<Changed>({
+    words: 'rule change',
+    operation: 'changeRules',
+    summary: 'change the expiry, reason or list of the active rules that meet every given condition',
+    options: CONDITION_OPTIONS,
+    omit: ['ids', 'set'],
+    flags: CHANGE_FLAGS,
+    given: ({ options }) => ({ set: setOf(options) }),
+    run: changeRules,
+    show: (done) =>
+      done.changed === 0
+        ? `no rule changes${others(done)}`
+        : `${plural(done.changed, 'rule')} changed by ${done.batch_id}${waiting(done)}${others(done)}`,
+  }),
+];
 
-/** The columns for people: what may be long stands last. */
-const COLUMNS = {
-  target: ['ACTION', 'TARGET', 'LIST', 'UNTIL', 'REF', 'NAME', 'KEY', 'BATCH', 'REASON'],
+/** Characters of a column; the last one is unlimited. */
+const WIDEST = 48;
+const HEADINGS = {
+  access: ['ACTION', 'TARGET', 'LIST', 'UNTIL', 'REF', 'NAME', 'KEY', 'BATCH', 'REASON'],
   expression: ['ACTION', 'TYPE', 'UNTIL', 'REF', 'NAME', 'KEY', 'BATCH', 'REASON', 'EXPRESSION'],
 } as const;
-/** Characters of a column that is not the last. */
-const WIDEST = 48;
 
-/** Columns with a heading, aligned page by page. */
-const text: Print = async ({ stdout }, pages, { names, kind }) => {
-  const columns = kind === 'access_rule' ? COLUMNS.target : COLUMNS.expression;
-  let heading = 0;
-  for await (const page of pages) {
-    const lines = table(columns, page, (rule) => cells(rule, names)).split('\n');
-    for (const line of lines.slice(heading)) await writeLine(stdout, line);
-    heading = 1;
+/** Prints page by page: memory is bounded. After a failure the end of the JSON array is missing. */
+async function listRules({ client, context, given, options }: Call): Promise<undefined> {
+  const { stdout, stderr } = context;
+  const limit = options.limit === undefined ? undefined : wholeNumber('--limit', 1, 1_000_000_000)(options.limit);
+  const isText = !options.json && !options.ndjson;
+  const names: ReadonlyMap<string, string> = isText ? await namesOf(client) : new Map();
+  const headings = (given.kind ?? 'access_rule') === 'access_rule' ? HEADINGS.access : HEADINGS.expression;
+  let [printed, last]: [number, string | null] = [0, null];
+  try {
+    for await (const { items, next } of client.pages<RuleRow>('listRules', given, limit)) {
+      const json = () => items.map((rule) => JSON.stringify(without(rule, 'key_name')));
+      const lines = () =>
+        table(headings, items, (rule) => cellsOf(rule, names))
+          .split('\n')
+          .slice(printed === 0 ? 0 : 1);
+      const array = () => json().map((text, i) => `${printed + i === 0 ? '[' : ','}${text}`);
+      if (items.length > 0) for (const line of isText ? lines() : options.ndjson ? json() : array()) await writeLine(stdout, line);
+      printed += items.length;
+      last = next;
+    }
+    if (options.json && !options.ndjson) await writeLine(stdout, printed === 0 ? '[]' : ']');
+    if (last !== null && (await client.items('listRules', { ...given, after: last }, 1)).length > 0)
+      stderr.write(`weir: there are more rules: --after ${last}\n`);
+  } catch (error) {
+    if (printed === 0) throw error;
+    context.exitCode = 1;
+    stderr.write(`weir: the list is cut after ${printed} rules: ${(error as Error).message}\n`);
   }
+}
+
+function cellsOf(rule: RuleRow, names: ReadonlyMap<string, string>): (string | null)[] {
+  const { action, target, list_id: list = '', type = null, expires_at: until, reason, expression, warning } = rule;
+  const from = [rule.rule_ref, rule.name, rule.key_name ?? rule.key_id ?? rule.actor ?? null, rule.batch_id];
+  const cells =
+    target === undefined
+      ? [action, type, until, ...from, reason, `${expression}${warning === undefined ? '' : `  (warning: ${warning})`}`]
+      : [action, target, names.get(list) ?? list, until, ...from, reason];
+  return cells.map((cell, i) => (cell === null || i === cells.length - 1 ? cell : cut(printable(cell), WIDEST)));
+}
+
+interface Deleted {
+  readonly deleted: number;
+  readonly left_out: number;
+  readonly unlanded: number;
+  readonly batch_id: string | null;
+}
+
+interface DeleteAnswer extends Pick<Deleted, 'deleted' | 'left_out' | 'unlanded'> {
+  readonly batches: readonly string[];
+  readonly sample: readonly RuleRow[];
+  readonly next: string | null;
+}
+
+/** Rules in a question. */
+const SAMPLE = 10;
+
+const sums = (answers: readonly DeleteAnswer[]) => ({
+  deleted: sumOf(answers, 'deleted'),
+  left_out: sumOf(answers, 'left_out'),
+  ...changedJson(answers),
+});
+
+async function deleteRules({ client, context, given, options }: Call): Promise<Deleted> {
+  requireConditions(given);
+  const previews = await everyRequest<DeleteAnswer>(client, 'deleteRules', { ...given, preview: true });
+  const preview = sums(previews);
+  if (preview.deleted === 0) return preview;
+  const sample = previews.flatMap((each) => each.sample).slice(0, SAMPLE);
+  const question = [`deleting ${plural(preview.deleted, 'rule')}${stay(preview)}`, ...sample.map((rule) => `  ${ruleLine(rule)}`)];
+  await confirm(context, question.join('\n'), options.yes);
+  return sums(await everyRequest<DeleteAnswer>(client, 'deleteRules', given));
+}
+
+/** Rules managed by sources. */
+const stay = ({ left_out: leftOut }: Pick<Deleted, 'left_out'>) =>
+  leftOut === 0 ? '' : `; ${leftOut} more stay, because sources manage them`;
+
+interface Changed extends Omit<Deleted, 'deleted'> {
+  readonly changed: number;
+  readonly moved: number;
+  readonly unchanged: number;
+  readonly refused: number;
+}
+
+interface ChangeAnswer extends Omit<Changed, 'batch_id'> {
+  readonly batches: readonly string[];
+  readonly refusals: readonly { readonly rule: string; readonly why: string }[];
+  readonly sample: readonly RuleRow[];
+  readonly next: string | null;
+}
+
+function setOf({ setExpires: expires, setReason: reason, setList: list }: Fields): Fields {
+  if (expires === undefined && reason === undefined && list === undefined)
+    throw new WeirError('USAGE', 'say what changes: give --set-expires, --set-reason or --set-list');
+  return Object.fromEntries(
+    Object.entries({ expires, reason: reason === '' ? null : reason, list }).filter(([, value]) => value !== undefined),
+  );
+}
+
+const changeJson = (answer: ChangeAnswer): Changed => {
+  const { changed, moved, unchanged, left_out, refused } = answer;
+  return { changed, moved, unchanged, left_out, refused, ...changedJson([answer]) };
 };
 
-function cells({ stored: { rule, listId }, origin }: OriginRule, { lists, keys }: Names): (string | null)[] {
-  const until = isoTime(rule.expiresAt);
-  const key = origin?.keyId ? (keys.get(origin.keyId) ?? origin.keyId) : (origin?.actor ?? null);
-  const from = [rule.ruleRef, rule.name, key, origin?.batchId ?? null];
-  const row =
-    'target' in rule
-      ? [rule.action, formatTarget(rule.target), lists.get(listId ?? '') ?? listId, until, ...from, rule.reason]
-      : [rule.action, rule.type, until, ...from, rule.reason, withWarning(rule)];
-  return row.map((cell, i) => (cell === null ? null : cut(printable(cell), i === row.length - 1 ? Number.POSITIVE_INFINITY : WIDEST)));
+async function changeRules({ client, context, given, options }: Call): Promise<Changed> {
+  requireConditions(given);
+  const preview = await client.call<ChangeAnswer>('changeRules', { ...given, preview: true });
+  if (preview.next !== null)
+    throw new WeirError('REFUSED', `more than ${MOST_CHANGED} rules meet these conditions, the most that change as one batch: narrow them`);
+  if (preview.changed === 0) return changeJson(preview);
+  const question = [
+    `changing ${plural(preview.changed, 'rule')}${others(preview)}`,
+    ...preview.sample.map((rule) => `  ${ruleLine(rule)}`),
+    ...preview.refusals.map(({ rule, why }) => printable(`  stays as it is: ${rule}: ${why}`)),
+  ];
+  await confirm(context, question.join('\n'), options.yes);
+  return changeJson(await client.call<ChangeAnswer>('changeRules', { ...given, confirmed: true }));
 }
 
-/** The expression of a rule, and what agents would ignore of the rule. */
-function withWarning(rule: ExpressionRule): string {
-  const warning = warningOf(rule);
-  return warning === null ? rule.expression : `${rule.expression}  (warning: ${warning})`;
-}
-
-/** Rules that are read and printed at a time. */
-const PAGE = 1000;
-
-/** Pages of rules with their origins. */
-async function* originPages(
-  store: StoreReads,
-  workspace: string,
-  rules: AsyncIterable<StoredRule>,
-  progress: { read: number },
-): AsyncGenerator<OriginRule[]> {
-  for await (const page of readInChunks(rules, PAGE)) {
-    progress.read += page.length;
-    yield await withOrigins(store, workspace, page);
-  }
-}
-
-/** At most `limit` rules; `onMore` is told the last of them when there are more. */
-async function* limited(rules: AsyncIterable<StoredRule>, limit: number, onMore: (last: StoredRule) => void): AsyncGenerator<StoredRule> {
-  let left = limit;
-  let last: StoredRule | undefined;
-  for await (const rule of rules) {
-    if (left === 0) return onMore(last!);
-    yield rule;
-    last = rule;
-    left -= 1;
-  }
-}
-
-/** A position as `--after` takes it: `LIST/ID` of an access rule, the `rule_ref` of another. */
-const positionText = ({ id, listId, rule }: StoredRule): string => (listId === null ? rule.ruleRef! : `${listId}/${id}`);
-
-async function positionOf(store: StoreReads, workspace: string, kind: Kind, after: string): Promise<RulePosition> {
-  if (kind !== 'access_rule') return { id: 0, listId: null, ruleRef: after };
-  const [, listId, id] = /^([0-9a-f-]{36})\/(\d{1,15})$/i.exec(after) ?? [];
-  if (listId === undefined) throw new WeirError('USAGE', `--after takes what an earlier page ended with, not "${after}"`);
-  const { id: known } = await findList(store, workspace, listId.toLowerCase());
-  return { id: Number(id), listId: known, ruleRef: null };
-}
-
-const ruleOptions = (c: Command): Command =>
-  conditionOptions(c)
-    .option('--limit <count>', 'at most so many', wholeNumber('--limit', 1, 1_000_000_000))
-    .option('--after <position>', 'go on where an earlier page ended')
-    .option('--ndjson', 'print JSON for programs, one object a line');
-
-export function ruleCommands(add: AddCommand): void {
-  add('rule ls', 'list the active rules of a workspace that meet every given condition', ruleOptions, {
-    async run(context, _args, options) {
-      const { kind, limit = Number.POSITIVE_INFINITY, after }: ListOptions = options;
-      const { store, workspace } = await readsIn(context, options.workspace);
-      const conditions = await readConditions(store, workspace, options);
-      const from = after === undefined ? undefined : await positionOf(store, workspace, kind, after);
-      const print = options.ndjson ? ndjson : options.json ? jsonArray : text;
-      const progress = { read: 0 };
-      let more = '';
-      const rules = limited(matchingRules(store, workspace, conditions, from), limit, (last) => {
-        more = `weir: there are more rules: --after ${positionText(last)}\n`;
-      });
-      try {
-        await print(context, originPages(store, workspace, rules, progress), { names: await namesIn(store, workspace), kind });
-        context.stderr.write(more);
-      } catch (error) {
-        if (progress.read === 0) throw error;
-        context.exitCode = 1;
-        context.stderr.write(`weir: the list is cut after ${progress.read} rules: ${(error as Error).message}\n`);
-      }
-    },
-    show: () => '',
-  });
-}
-
-interface ListOptions extends ConditionOptions {
-  readonly limit?: number;
-  readonly after?: string;
-}
+const others = ({ unchanged, left_out: leftOut, refused }: Pick<Changed, 'unchanged' | 'left_out' | 'refused'>) =>
+  [
+    unchanged > 0 && `${unchanged} have that already`,
+    leftOut > 0 && `${leftOut} stay, because sources manage them`,
+    refused > 0 && `${refused} cannot change`,
+  ]
+    .map((text) => (text === false ? '' : `; ${text}`))
+    .join('');

@@ -1,4 +1,4 @@
-/** `weir sample`: requests of good traffic that rules are tried on before they are taken. */
+/** `weir sample` (SPEC D21). */
 
 import { randomInt } from 'node:crypto';
 import { layoutOf } from '@weir/expression/evaluate/value.ts';
@@ -10,7 +10,7 @@ import { readRecord } from '../../recording/record.ts';
 import { readSchemes } from '../../runtime/schemes.ts';
 import { SampleTaker } from '../../sample/content.ts';
 import type { AddCommand } from '../command.ts';
-import { type Context, changesIn } from '../context.ts';
+import { type Context, workspaceIn } from '../context.ts';
 import { openInput } from '../signals/input.ts';
 import { inWorkspace, oneOf } from '../usage.ts';
 
@@ -19,7 +19,7 @@ export function sampleCommands(add: AddCommand): void {
     inWorkspace(c)
       .option(
         '--max-share <share>',
-        'the share of the sample that a rule may block, such as 0.1%; none: it is told in dry runs only',
+        'the share of the sample that a rule may block, such as 0.1%; none: only dry runs report it',
         readShare,
       )
       .option(
@@ -36,7 +36,8 @@ export function sampleCommands(add: AddCommand): void {
         const taker = await readRecording(context, file!);
         if (name === 'set' && taker.seen > MOST_SAMPLED)
           throw new WeirError('USAGE', `${file} has ${taker.seen} requests, a sample at most ${MOST_SAMPLED}: weir sample take chooses`);
-        const { store, workspace } = await changesIn(context, options.workspace);
+        const store = await context.store();
+        const { id: workspace } = await workspaceIn(context, store, options.workspace);
         const written = await store.writeSample(workspace, taker.content(), context.author);
         const limit = limitOf(options);
         const sample = Object.keys(limit).length === 0 ? written : await store.limitSample(workspace, limit, { by: context.author });
@@ -63,7 +64,7 @@ async function readRecording({ config }: Context, file: string): Promise<SampleT
   return taker;
 }
 
-/** A share as a percentage or a fraction; null for none. */
+/** A percentage or a fraction; null: none. */
 export function readShare(given: string): number | null {
   if (given === 'none') return null;
   const share = /^\d+(\.\d+)?%?$/.test(given) ? Number.parseFloat(given) / (given.endsWith('%') ? 100 : 1) : Number.NaN;
@@ -77,7 +78,6 @@ function limitOf({ maxShare, rules }: { maxShare?: number | null; rules?: Sample
 
 export function sampleText({ requests, max_sample_share: share, sample_rules: rules }: ReturnType<typeof sampleJson>): string {
   const of = rules === 'all' ? 'a rule that blocks' : 'a generated rule';
-  const limit =
-    share === null ? 'what a rule would block is told in dry runs only' : `${of} may block ${Math.floor(share * requests)} of them`;
+  const limit = share === null ? 'only dry runs report what a rule would block' : `${of} may block ${Math.floor(share * requests)} of them`;
   return `the sample has ${requests} requests; ${limit}`;
 }

@@ -1,10 +1,10 @@
-/** `weir apply`: makes a workspace as a file says (SPEC D28). */
+/** `weir apply` (SPEC D28). */
 import type { Command } from 'commander';
 import { WeirError } from '../../errors.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import { type Applied, applyFile, type FileContext } from '../../manage/file/apply.ts';
 import { fileSchema } from '../../manage/file/operations.ts';
-import { fileAsMeant, fileFaults } from '../../manage/file/schema.ts';
+import { fileFaults, normalizedFile } from '../../manage/file/schema.ts';
 import type { Store } from '../../ports/store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import type { AddCommand } from '../command.ts';
@@ -23,13 +23,13 @@ interface Options {
   readonly schema?: boolean;
 }
 
-/** Exit code of a dry run that has found a difference. */
+/** Exit code of a dry run with a difference. */
 const DIFFERS = 3;
 
 const applyOptions = (c: Command): Command =>
   inWorkspace(c)
-    .option('--dry-run', 'tell what would change, and change nothing; exit code 3 when something would')
-    .option('--prune', 'of the kinds that the file has, what it does not name goes: tells what, and asks')
+    .option('--dry-run', 'report what would change, and change nothing; exit code 3 when something would')
+    .option('--prune', 'delete what the file does not name, of the kinds in the file: lists it, and asks')
     .option('--yes', 'do it without asking')
     .option(
       '--key-dir <folder>',
@@ -40,17 +40,17 @@ const applyOptions = (c: Command): Command =>
 export function applyCommand(add: AddCommand): void {
   add(
     'apply [file]',
-    'make the lists, feeds, sources, keys and settings of a workspace as a file says (YAML or JSON; - is standard input)',
+    'set up the lists, feeds, sources, keys and settings of a workspace from a file (YAML or JSON; - is standard input)',
     applyOptions,
     {
       async run(context, [path], options: Options): Promise<Applied | Schema> {
         if (options.schema) return { schema: fileSchema() };
         if (path === undefined) throw new WeirError('USAGE', 'name the file; weir apply --help lists the options');
-        const file = fileAsMeant(await readSettingsFile(path, context.environment, fileFaultsOrThrow));
+        const file = normalizedFile(await readSettingsFile(path, context.environment, fileFaultsOrThrow));
         const store = options.dryRun ? ((await context.reads()) as Store) : await context.store();
         const about = fileContext(store, (await workspaceIn(context, store, options.workspace)).id, context);
         const { dryRun = false, prune = false } = options;
-        const seen = dryRun || prune ? await told(applyFile(about, file, { dryRun: true, prune })) : undefined;
+        const seen = dryRun || prune ? await faultsByLine(applyFile(about, file, { dryRun: true, prune })) : undefined;
         if (dryRun) {
           if (seen!.changed) context.exitCode = DIFFERS;
           return seen!;
@@ -59,7 +59,7 @@ export function applyCommand(add: AddCommand): void {
         const files =
           options.keyDir === undefined ? undefined : keyFiles(options.keyDir, async (hash) => (await store.findCaller(hash)) !== undefined);
         try {
-          const applied = await told(
+          const applied = await faultsByLine(
             applyFile(about, file, {
               prune,
               confirmed: true,
@@ -84,7 +84,6 @@ interface Schema {
   readonly schema: object;
 }
 
-/** What files are applied with by a command. */
 export const fileContext = (store: Store, workspace: string, { author, config }: Context): FileContext => ({
   store,
   workspaceId: workspace,
@@ -108,13 +107,13 @@ const faultLines = (faults: readonly FieldFault[]) =>
 
 function fileFaultsOrThrow(value: unknown): asserts value is Record<string, unknown> {
   const clean =
-    typeof value === 'object' && value !== null && !Array.isArray(value) ? fileAsMeant(value as Record<string, unknown>) : value;
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? normalizedFile(value as Record<string, unknown>) : value;
   const faults = fileFaults(clean);
   if (faults.length > 0) throw faultLines(faults);
 }
 
-/** The faults of a file a line each. */
-async function told(applied: Promise<Applied>): Promise<Applied> {
+/** Prints each fault on a line. */
+async function faultsByLine(applied: Promise<Applied>): Promise<Applied> {
   try {
     return await applied;
   } catch (error) {
@@ -123,7 +122,6 @@ async function told(applied: Promise<Applied>): Promise<Applied> {
   }
 }
 
-/** The changes, a line each, with what goes below. */
 const linesOf = ({ changes }: Applied): string[] =>
   changes.flatMap(({ text, goes_text: goes }) => [text, ...(goes === null ? [] : [`    ${printable(goes)}`])]);
 

@@ -1,4 +1,4 @@
-/** `weir backup` and `weir restore`: the two files of the embedded engine (docs/deployment.md). */
+/** `weir backup` and `weir restore` (docs/deployment.md). */
 
 import type { Command } from 'commander';
 import { WeirError } from '../../errors.ts';
@@ -15,21 +15,21 @@ export function backupCommands(add: AddCommand): void {
       requireEmbedded(config, 'backup');
       return { folder, ...(await backUp(config.dataDir, folder)) };
     },
-    show: (backup) => `${backup.folder}: ${told(backup)}`,
+    show: (backup) => `${backup.folder}: ${described(backup)}`,
   });
   add('restore <folder>', 'put a backup into DATA_DIR, while weir is stopped', restoreOptions, {
     async run({ config }, [folder], options) {
       requireEmbedded(config, 'restore');
       return { folder, ...(await restore(folder, config.dataDir, options.force ?? false)) };
     },
-    show: (backup) => `${backup.folder} is restored: ${told(backup)}`,
+    show: (backup) => `${backup.folder} is restored: ${described(backup)}`,
   });
 }
 
-const told = ({ at, files, unlanded }: Backup) =>
+const described = ({ at, files, unlanded }: Backup) =>
   `${files.map(({ name, bytes }) => `${name} (${bytes} bytes)`).join(', ')} of ${at}${unlanded > 0 ? `; ${unlanded} messages land after a restore` : ''}`;
 
-/** What to do where the engines are others, whose own tools do it. */
+/** Advice for other engines. */
 const INSTEAD = {
   backup: {
     store: 'back up PostgreSQL with pg_dump, and have Kafka replicate',

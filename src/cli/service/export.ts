@@ -1,4 +1,4 @@
-/** `weir export`: a workspace with its lists, feeds, keys and rules into a file (docs/moving.md). */
+/** `weir export` (docs/moving.md). */
 
 import { createWriteStream, existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -22,9 +22,9 @@ import { inWorkspace } from '../usage.ts';
 import { type Counts, endLine, feedLine, headLine, keyLine, listLine, ruleLine, settingsLine, sourceLine } from './workspace-file.ts';
 import type { SavedRule } from './workspace-line.ts';
 
-/** Rules that are looked up together. */
+/** Rules in a query. */
 const SLICE = 400;
-/** Characters that are gathered before they are written. */
+/** Characters in a write. */
 const CHUNK = 65_536;
 
 export function exportCommand(add: AddCommand): void {
@@ -76,13 +76,13 @@ async function exportWorkspace(context: Context, store: StoreReads, workspace: W
 
 const existing = (file: string) => new WeirError('USAGE', `the file "${file}" exists already`);
 
-/** A new file, which holds what an operator sees and nobody else. */
+/** Readable only by its owner. */
 const createFile = (file: string) => createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
 
 async function* workspaceLines(store: StoreReads, workspace: Workspace, now: number, counts: Counts): AsyncGenerator<string> {
   yield headLine(workspace, now);
   if (!isDeepStrictEqual({ ...workspace, ...NO_WORKSPACE_SETTINGS }, workspace)) yield settingsLine(workspace);
-  // Keys first: a list or feed that a key names is older than the key.
+  // Keys are read first: their lists and feeds are older.
   const keys = await store.savedKeys(workspace.id);
   const feeds = await store.feeds(workspace.id);
   const lists = (await store.directory(workspace.id))!.lists;
@@ -107,7 +107,7 @@ async function* workspaceLines(store: StoreReads, workspace: Workspace, now: num
   yield endLine(counts);
 }
 
-/** The sources of a workspace, without their secrets. */
+/** Without secrets. */
 async function* sourcesOf(store: StoreReads, workspaceId: string): AsyncGenerator<SavedSource> {
   for await (const { source, state } of everyItem((page) => store.sourcePage(workspaceId, page))) {
     const { workspaceId: _w, name: _n, revision: _r, createdAt: _c, ...saved } = source;
@@ -115,7 +115,7 @@ async function* sourcesOf(store: StoreReads, workspaceId: string): AsyncGenerato
   }
 }
 
-/** The rules of exactly these lists: one that is made meanwhile has no line. */
+/** Only of these lists: a list made meanwhile has no line. */
 async function* allRules(store: StoreReads, workspaceId: string, lists: readonly { id: string }[], now: number): AsyncGenerator<SavedRule> {
   for (const kind of KINDS) {
     const places = RULE_KINDS[kind].scope === 'workspace' ? [null] : lists.map(({ id }) => id);
@@ -126,7 +126,7 @@ async function* allRules(store: StoreReads, workspaceId: string, lists: readonly
   }
 }
 
-/** The rules with who sent them, and what they replaced with who had sent that. */
+/** Adds the sender of each rule, and the replaced rule with its sender. */
 async function withPast(
   store: StoreReads,
   workspaceId: string,

@@ -1,4 +1,4 @@
-/** `weir import`: a file of `weir export` into a workspace without rules (docs/moving.md). */
+/** `weir import` (docs/moving.md). */
 
 import { type Author, senderOf } from '../../account/caller.ts';
 import type { SavedFeed } from '../../account/feed.ts';
@@ -22,30 +22,28 @@ import { inWorkspace } from '../usage.ts';
 import { type Counts, type Entry, fileSize, readEntries } from './workspace-file.ts';
 import type { SavedRule } from './workspace-line.ts';
 
-/** Messages that are published at a time, and about how many characters they hold at most. */
+/** Limits of a published batch; characters approximately. */
 const BATCH = { messages: 1000, characters: 4_000_000 };
 const BROKE_OFF = 'the import broke off, docs/moving.md says how to go on';
 
 interface ImportFile {
   readonly path: string;
-  /** bytes */
+  /** Bytes. */
   readonly size: number;
 }
 
-/** What `weir import` did. */
 interface Imported extends Readonly<Counts> {
   readonly workspace_id: string;
-  /** Rules that have expired since the export; they are left out. */
+  /** Rules that have expired since the export, and are skipped. */
   readonly expired: number;
   /** Messages that wait for a consumer. */
   readonly unlanded: number;
-  /** Lists whose id another list has: the id in the file → the one here. */
+  /** Ids in the file, and the new ids of lists whose id was in use. */
   readonly new_list_ids: Record<string, string>;
-  /** The same of feeds. */
   readonly new_feed_ids: Record<string, string>;
-  /** Names of sources whose secret did not come with the file. */
+  /** Sources whose secret is not in the file. */
   readonly missing_secrets: readonly string[];
-  /** Keys that are known here already; they stay as they are. */
+  /** Existing keys, which stay unchanged. */
   readonly known_keys: readonly { id: string; prefix: string; name: string | null }[];
 }
 
@@ -69,13 +67,13 @@ export function importCommand(add: AddCommand): void {
         await store.ping(),
       );
       const unlanded = await untilLanded(context, stream, store);
-      // Behind the rules of their lists, which their refreshes are compared with.
+      // After the rules of their lists: refreshes are compared with them.
       await store.restoreSources(
         workspace.id,
         sources.map((each) => ({ ...each, listId: newId(ids, each.listId)! })),
         context.author,
       );
-      // Last: whoever has a key finds its feed complete.
+      // Last: a client must find a complete feed.
       const known = await store.restoreKeys(
         workspace.id,
         keys.map((key) => ({ ...key, listId: newId(ids, key.listId), feedId: newId(ids, key.feedId) })),
@@ -100,7 +98,7 @@ export function importCommand(add: AddCommand): void {
   });
 }
 
-/** Keys that the workspace has already, such as a first key, stay as they are. */
+/** Existing keys, such as the first key, stay unchanged. */
 async function keyIdsOf(store: Store, workspaceId: string, keys: readonly SavedKey[]): Promise<ReadonlyMap<string, string>> {
   const hex = ({ hash }: SavedKey) => Buffer.from(hash).toString('hex');
   const here = new Map((await store.savedKeys(workspaceId)).map((key) => [hex(key), key.id]));
@@ -133,7 +131,7 @@ function report({ expired, unlanded, ...done }: Imported): string {
   ].join('\n');
 }
 
-/** An import never mixes with rules that are there or on their way. */
+/** An import never mixes with existing or pending rules. */
 async function refuseRules(context: Context, stream: Stream, store: Store, { id, name }: Workspace): Promise<void> {
   const left = await untilLanded(context, stream, store);
   if (left > 0) {
@@ -174,15 +172,15 @@ async function checkFile(
 interface Destination {
   readonly stream: Stream;
   readonly workspace: Workspace;
-  /** The id of each list here, by its id in the file. */
+  /** Ids of lists by their id in the file. */
   readonly ids: ReadonlyMap<string, string>;
-  /** The id here of each key that is known here by another id, by its id in the file. */
+  /** Ids of existing keys by their id in the file. */
   readonly keyIds: ReadonlyMap<string, string>;
-  /** Who imports: the author of rules of which the file names none. */
+  /** Author of rules without one in the file. */
   readonly author: Author;
 }
 
-/** Puts the rules that are active at `now` onto the stream as the signals that leave them, in the file's order: only the consumer writes rules. */
+/** Publishes active rules as signals in the order of the file: only the consumer writes rules. */
 async function publishRules(
   context: Context,
   file: ImportFile,
@@ -220,7 +218,7 @@ async function publishRules(
   return counts;
 }
 
-/** The signals that leave a rule, and what it replaced behind it, each with the batch and the key that it came with. */
+/** The signals of a rule and of the rules it replaced, oldest first, each with its batch and key. */
 function historyOf(rule: SavedRule): (PastSignal & Pick<SavedRule, 'origin'>)[] {
   const signals = ruleToSignals(rule);
   const last = { ...signals.at(-1)!, origin: rule.origin };
@@ -248,7 +246,6 @@ function messageOf(
   });
 }
 
-/** The entries of a file behind a bar. */
 async function* entriesOf(context: Context, what: string, { path, size }: ImportFile): AsyncGenerator<Entry> {
   const progress = startProgress(context, what, size, { rules: 0 });
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** The texts of keys that `weir apply` makes, in files of their own (SPEC D28.7). */
+/** Files for the texts of new keys (SPEC D28.7). */
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,13 +8,13 @@ import type { KeyText } from '../../manage/file/apply.ts';
 const LONGEST = 180;
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
-/** The name of a key as that of a file: `berlin firewall` is `berlin%20firewall.key`. */
+/** `berlin firewall` becomes `berlin%20firewall.key`. */
 export function keyFileName(name: string): string {
   const safe = encodeURIComponent(name).replaceAll(/^\.|[*'()!~]/g, (each) => `%${each.charCodeAt(0).toString(16)}`);
   return `${safe.length <= LONGEST ? safe : `${safe.slice(0, LONGEST)}-${sha256(name).toString('hex').slice(0, 12)}`}.key`;
 }
 
-/** Files in a folder, which is made where it is not there. `isKnown`: whether a key with this SHA-256 is there; what is left of a try that ended before it made one is not. */
+/** Creates the folder. `isKnown`: whether a key with this SHA-256 exists; leftovers of a failed attempt are overwritten. */
 export function keyFiles(folder: string, isKnown: (hash: Uint8Array) => Promise<boolean>) {
   const written = new Set<string>();
   const of = (name: string) => join(folder, keyFileName(name));
@@ -30,14 +30,13 @@ export function keyFiles(folder: string, isKnown: (hash: Uint8Array) => Promise<
     written.add(file);
   }
   return {
-    /** The file of a key. */
     of,
-    /** Writes a file for each, durably, before the keys are made: none is made whose text nobody has. Rejects with USAGE where one is there. */
+    /** Writes durably before the keys are made: no text is lost. Rejects with USAGE if a file holds an existing key. */
     async write(keys: readonly KeyText[]): Promise<void> {
       if (keys.length > 0) mkdirSync(folder, { recursive: true, mode: 0o700 });
       for (const { name, key } of keys) await write(of(name), key);
     },
-    /** Removes what was written: no key was made. */
+    /** For keys that were not made. */
     revert(): void {
       for (const file of written) rmSync(file, { force: true });
     },

@@ -10,13 +10,13 @@ import { nullable, Type } from '../../json/schema.ts';
 import { ACCESS_ACTIONS, type JsonObject, LEVELS, RULE_TYPES } from '../../rule.ts';
 import { RULE_REF_PATTERN } from '../../signal/limits.ts';
 
-/** One kind of line: `read` says in a few words what is wrong with a value. */
+/** `read` returns a short description of a fault. */
 export interface Line<T> {
   read(value: unknown): T | string;
   write(item: T): object;
 }
 
-/** `item` when it is written as `given`, else the first field that is not. */
+/** The item, or its first field that differs from `given`. */
 export function unchanged<T>(given: unknown, item: T, written: object): T | string {
   const odd = Object.entries(written).find(([field, value]) => !isDeepStrictEqual(value, (given as Record<string, unknown>)[field]));
   return odd === undefined ? item : `${odd[0]}: would become ${JSON.stringify(odd[1])}`;
@@ -31,7 +31,7 @@ export const uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-
 export const json = Type.Unsafe<JsonObject>({ type: 'object', 'x-json': { maxDepth: 64, maxBytes: Number.MAX_SAFE_INTEGER } });
 export const oneOf = <T extends string>(words: readonly T[]) => Type.Enum([...words]);
 
-/** A setting may be missing: an older weir, which did not know it, has written the file. */
+/** Optional: an older weir may have written the file. */
 export function settingShape(setting: ListSetting): TSchema {
   if ('longest' in setting) return optional(text);
   return optional('least' in setting ? Type.Integer({ minimum: setting.least, maximum: setting.most }) : oneOf(setting.words));

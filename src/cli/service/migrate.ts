@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { schemaOf } from '../../runtime/engines.ts';
 import type { AddCommand } from '../command.ts';
 
-/** Exit code of a check that finds what a start would change. */
+/** Exit code of a check with missing migrations. */
 const DIFFERS = 3;
 
 const migrateOptions = (c: Command): Command =>
@@ -11,7 +11,7 @@ const migrateOptions = (c: Command): Command =>
 export function migrateCommand(add: AddCommand): void {
   add('migrate', 'bring the schema of the store up to date', migrateOptions, {
     async run(context, _, { check }: { check?: true }) {
-      // Opening the store does it.
+      // Opening the store migrates it.
       if (!check) await context.store();
       const { store, weir, missing, newer } = await schemaOf(context.config);
       context.exitCode = newer.length > 0 ? 1 : missing.length > 0 ? DIFFERS : 0;

@@ -1,11 +1,11 @@
-/** The file of a workspace as it is read and written: YAML 1.2, of which JSON is a part (SPEC D28.1, D28.8). */
+/** Workspace files: YAML 1.2, including JSON (SPEC D28.1, D28.8). */
 import { readFileSync } from 'node:fs';
 import { WeirError } from '../../errors.ts';
 import { MOST_BYTES, type WorkspaceFile } from '../../manage/file/schema.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads a file whose form `judge` accepts, with the secrets that it names. Rejects with USAGE for what cannot be read. */
+/** Includes the named secrets. Rejects with USAGE. */
 export async function readSettingsFile(
   path: string,
   environment: Environment,
@@ -54,15 +54,15 @@ async function parse(bytes: Buffer, path: string): Promise<unknown> {
   }
 }
 
-/** What the library says where its stack ends. */
+/** The library's stack overflows. */
 const TOO_DEEP = 'is nested too deeply';
 
-/** An entry with what it names by a file or a variable in its place: `secret_file`, `secret_env`, `url_env`. */
+/** Replaces `secret_file`, `secret_env` and `url_env` by their values. */
 function withNamed(entry: Record<string, unknown>, path: string, environment: Environment): Record<string, unknown> {
   const found = ['secret', 'url'].flatMap((field) => {
     const { [`${field}_file`]: file, [`${field}_env`]: variable, [field]: own } = entry;
     if ([file, variable, own].filter((each) => each != null).length > 1)
-      throw new WeirError('USAGE', `${path}.${field}: is said more than once`);
+      throw new WeirError('USAGE', `${path}.${field}: is given more than once`);
     if (file != null) return [[field, lineOf(readBytes(String(file), String(file)).toString('utf8'))]];
     if (variable == null) return [];
     const value = environment[String(variable)];
@@ -75,7 +75,7 @@ function withNamed(entry: Record<string, unknown>, path: string, environment: En
 
 const lineOf = (text: string) => text.replace(/\r?\n$/, '');
 
-/** A file as it is written. Words that YAML 1.1 would take for others stand in quotes. */
+/** Quotes words with another type in YAML 1.1. */
 export async function settingsText(file: WorkspaceFile, format: 'yaml' | 'json'): Promise<string> {
   if (format === 'json') return JSON.stringify(file, null, 2);
   const { stringify } = await import('yaml');

@@ -1,4 +1,4 @@
-/** The line of a source in a workspace's file (docs/moving.md): all that is set of it but its secret, of which only the kind is told. */
+/** The line of a source in an export (docs/moving.md): all settings, but only the kind of its secret. */
 
 import {
   AUTH_KINDS,
@@ -28,7 +28,7 @@ const SourceShape = Type.Object({
   paths: words,
   where: nullable(text),
   collection: nullable(text),
-  // An older weir did not write these.
+  // Missing in files of an older weir.
   column: optional(text),
   skip: Type.Optional(Type.Integer({ minimum: 0 })),
   ...Object.fromEntries(
@@ -49,7 +49,7 @@ export const SOURCE_LINE: Line<SavedSource> = {
     const { column, skip } = PLAIN_READING;
     const given = { column, skip, ...line } as Given;
     const source = savedOf(given);
-    // What it may reach is judged where it is fetched.
+    // Reachability is checked at each fetch.
     const [fault] = settingsFaults(source, () => undefined);
     return fault === undefined ? unchanged(given, source, SOURCE_LINE.write(source)) : `${fault.field}: ${fault.message}`;
   }),

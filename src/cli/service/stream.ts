@@ -1,4 +1,3 @@
-/** `weir stream`. */
 import { WeirError } from '../../errors.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Stream } from '../../ports/stream.ts';
@@ -9,15 +8,15 @@ import { confirm } from '../confirm.ts';
 const RESTORE = 'weir restore puts a backup back instead';
 
 export function streamCommands(add: AddCommand): void {
-  const about = 'start over with the stream that is here now, when landing has stopped because the old one is gone';
+  const about = 'start over with the current stream, when landing has stopped because the old one is lost';
   add('stream adopt', about, (c) => c.option('--yes', 'do it without asking'), {
     async run(context, _args, { yes }) {
       const [stream, store] = [await context.stream(), await context.store(true)];
       const streamId = await stream.id();
       const ends = await endsOf(stream);
       if (ends.size > 0 && (await isBlank(store))) {
-        // Its messages are of workspaces that are gone: they could only become dead letters.
-        await confirm(context, `the store starts anew: what the stream ${streamId} holds never lands; ${RESTORE}`, yes);
+        // The workspaces of its messages no longer exist: all would become dead letters.
+        await confirm(context, `the store starts again: the messages in the stream ${streamId} never land; ${RESTORE}`, yes);
         await store.adoptStream(streamId, ends, context.author);
         return { stream_id: streamId, adopted: true, anew: true };
       }
@@ -25,7 +24,7 @@ export function streamCommands(add: AddCommand): void {
         throw new WeirError('USAGE', `landing continues with the stream ${streamId} as it is: there is nothing to adopt`);
       await confirm(
         context,
-        `landing starts over with the stream ${streamId}: what another one held that had not landed is given up, and this one lands from its beginning; ${RESTORE}`,
+        `landing starts over with the stream ${streamId}: messages of the old stream that have not landed are lost, and this one lands from its beginning; ${RESTORE}`,
         yes,
       );
       await store.adoptStream(streamId, undefined, context.author);
@@ -33,12 +32,12 @@ export function streamCommands(add: AddCommand): void {
     },
     show: ({ stream_id, anew }) =>
       anew
-        ? `the store starts anew: what the stream ${stream_id} holds is left alone, and what comes lands`
+        ? `the store starts again: it ignores the messages in the stream ${stream_id}, and lands new ones`
         : `landing starts over with the stream ${stream_id}, from its beginning, within seconds`,
   });
 }
 
-/** Whether the store's positions are those of this stream, so that landing continues from them. */
+/** Whether the store's positions belong to this stream. */
 async function hasLanded(stream: Stream, store: Store): Promise<boolean> {
   const streamId = await stream.id();
   if (!(await store.positionStreams()).includes(streamId)) return false;

@@ -1,11 +1,11 @@
-/** `weir workspace export --settings`: what is set in a workspace, as a file for `weir apply` (SPEC D28.1). */
+/** `weir workspace export --settings` (SPEC D28.1). */
 import { existsSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { WeirError } from '../../errors.ts';
 import { exportFile } from '../../manage/file/export.ts';
 import type { Store } from '../../ports/store.ts';
 import type { AddCommand } from '../command.ts';
-import { printable, readsIn, writeLine } from '../context.ts';
+import { printable, workspaceIn, writeLine } from '../context.ts';
 import { oneOf } from '../usage.ts';
 import { fileContext } from './apply.ts';
 import { settingsText } from './settings-file.ts';
@@ -14,13 +14,13 @@ const FORMATS = ['yaml', 'json'] as const;
 
 const exportOptions = (c: Command): Command =>
   c
-    .option('--settings', 'what is set: lists, feeds, sources, keys, guard rails; with its rules weir export writes a workspace')
+    .option('--settings', 'the settings: lists, feeds, sources, keys, guard rails; weir export includes the rules')
     .option('--format <format>', FORMATS.join(' or '), oneOf('--format', FORMATS), 'yaml');
 
 export function workspaceExportCommand(add: AddCommand): void {
   add(
     'workspace export <workspace> [file]',
-    'write what is set in a workspace as a file for weir apply, or to standard output',
+    'write the settings of a workspace as a file for weir apply, or to standard output',
     exportOptions,
     {
       async run(
@@ -28,14 +28,14 @@ export function workspaceExportCommand(add: AddCommand): void {
         [name, path],
         options: { readonly settings?: boolean; readonly format: (typeof FORMATS)[number]; readonly json?: boolean },
       ) {
-        if (!options.settings)
-          throw new WeirError('USAGE', 'say --settings for what is set; weir export writes a workspace with its rules');
+        if (!options.settings) throw new WeirError('USAGE', 'give --settings for the settings; weir export includes the rules');
         if (path !== undefined && existsSync(path)) throw new WeirError('USAGE', `the file "${path}" exists already`);
-        const { store, workspace } = await readsIn(context, name!);
+        const store = await context.reads();
+        const { id: workspace } = await workspaceIn(context, store, name);
         const state = (await store.workspaceState(workspace))!;
         const about = { ...fileContext(store as Store, workspace, context), prune: true, now: await store.ping() };
         const { file, leftOut } = exportFile(state, about);
-        for (const each of leftOut) await writeLine(context.stderr, `weir: left out: ${printable(each)}, which no name tells from others`);
+        for (const each of leftOut) await writeLine(context.stderr, `weir: left out: ${printable(each)}, whose name is not unique`);
         const text = await settingsText(file, options.format);
         if (path !== undefined) writeFileSync(path, `${text}\n`, { flag: 'wx', mode: 0o600 });
         return options.json ? file : path === undefined ? { text } : { text: `${path} is written` };

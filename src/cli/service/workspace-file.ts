@@ -1,4 +1,4 @@
-/** A workspace's file as a whole (docs/moving.md): head, settings, lists, feeds, sources, keys, rules, end, one JSON object a line. */
+/** An export of a workspace (docs/moving.md): head, settings, lists, feeds, sources, keys, rules, end, one JSON object a line. */
 
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -16,10 +16,9 @@ import type { Line } from './line-shapes.ts';
 import { SOURCE_LINE } from './source-line.ts';
 import { FEED_LINE, KEY_LINE, LIST_LINE, RULE_LINE, type SavedRule, SETTINGS_LINE } from './workspace-line.ts';
 
-/** Version of the format. */
 const VERSION = 1;
 
-/** One line between head and end. */
+/** A line between head and end. */
 export type Entry =
   | { readonly settings: WorkspaceSettings }
   | { readonly list: SavedList }
@@ -42,11 +41,11 @@ export const listLine = (list: SavedList): string => JSON.stringify({ list: LIST
 export const feedLine = (feed: SavedFeed): string => JSON.stringify({ feed: FEED_LINE.write(feed) });
 export const sourceLine = (source: SavedSource): string => JSON.stringify({ source: SOURCE_LINE.write(source) });
 export const keyLine = (key: SavedKey): string => JSON.stringify({ key: KEY_LINE.write(key) });
-/** `now` (ms) is the instant of the export. */
+/** `now`: the time of the export, ms. */
 export const ruleLine = (rule: SavedRule, now: number): string => JSON.stringify({ rule: RULE_LINE.write(withinReach(rule, now)) });
 export const endLine = (counts: Counts): string => JSON.stringify({ end: counts });
 
-/** The rule with instants that a signal can give: messages of other producers may have brought others. */
+/** Limits times to the range of signals: other producers may have sent others. */
 function withinReach(saved: SavedRule, now: number): SavedRule {
   const past = (ms: number) => (ms > ACCEPTANCE.first ? Math.min(ms, now + DAY) : ACCEPTANCE.first);
   const updatedAt = past(saved.updatedAt);
@@ -54,7 +53,7 @@ function withinReach(saved: SavedRule, now: number): SavedRule {
   const { expiresAt } = saved.rule;
   const last = (Math.ceil(updatedAt / 1000) + LIMITS.expirySeconds) * 1000;
   const before = saved.before && withinReach(saved.before, now);
-  // What no signal could leave is not worth a file that cannot be read.
+  // A replaced rule is dropped if no signal can create it: the file must stay readable.
   const kept = before !== undefined && typeof RULE_LINE.read(RULE_LINE.write(before)) === 'string' ? undefined : before;
   return {
     ...saved,
@@ -65,7 +64,7 @@ function withinReach(saved: SavedRule, now: number): SavedRule {
   };
 }
 
-/** The size of a file that can be read twice, bytes. */
+/** Bytes. */
 export async function fileSize(path: string): Promise<number> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined || !found.isFile())
@@ -73,10 +72,7 @@ export async function fileSize(path: string): Promise<number> {
   return found.size;
 }
 
-/**
- * The entries of a file, streamed. Rejects at the first line that is not as it should be, and when the end is missing: a file is
- * only known to be whole after the last entry. `onLine` hears how many bytes each line has.
- */
+/** Streams the entries. Rejects at the first wrong line, and at the end if the file is incomplete. `onLine` gets the bytes of each line. */
 export async function* readEntries(path: string, onLine: (bytes: number) => void): AsyncGenerator<Entry> {
   const check = fileChecker();
   let number = 0;
@@ -94,7 +90,7 @@ export async function* readEntries(path: string, onLine: (bytes: number) => void
 const WORDS = ['weir_export', 'settings', 'list', 'feed', 'source', 'key', 'rule', 'end'] as const;
 type Word = (typeof WORDS)[number];
 
-/** What the lines of a file mean together: their order, the lists that keys and rules name, the counts at the end. */
+/** Checks the order of lines, references to lists, and the counts at the end. */
 function fileChecker() {
   const counts: Counts = { lists: 0, feeds: 0, sources: 0, keys: 0, rules: 0 };
   const lists = new Set<string>();
@@ -132,7 +128,7 @@ function fileChecker() {
     }),
     key: entry('key', KEY_LINE, (key) => {
       counts.keys += 1;
-      // Deleting a list or a feed revokes the keys bound to it.
+      // Deleting a list or feed revokes its keys.
       if (key.revokedAt !== null) return { key };
       if (key.feedId !== null && !feeds.has(key.feedId)) return 'feed_id: no line before is this feed';
       return key.listId === null || lists.has(key.listId) ? { key } : UNKNOWN_LIST;
@@ -149,7 +145,7 @@ function fileChecker() {
   };
 
   return {
-    /** The entry of a line, undefined for head and end, or what is wrong. */
+    /** undefined for head and end; a text describes a fault. */
     line(text: string): Entry | string | undefined {
       const member = Object.entries(parsedJson(text) ?? {})[0];
       if (last === undefined && member?.[0] !== 'weir_export') return 'this is not the first line of a file that weir export has written';
@@ -165,7 +161,7 @@ function fileChecker() {
   };
 }
 
-/** A count of the last line; files of older versions say nothing of feeds and sources. */
+/** Older files have no counts of feeds and sources. */
 const countOf = (end: unknown, what: keyof Counts): unknown =>
   (end as Partial<Counts> | null)?.[what] ?? (what === 'feeds' || what === 'sources' ? 0 : undefined);
 

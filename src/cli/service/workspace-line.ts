@@ -1,13 +1,10 @@
-/**
- * The lines of a workspace's file (docs/moving.md): lists, feeds, keys and rules as JSON, and back.
- * A line counts when, read and written again, it is the same: what is not exactly so after the move is refused before it.
- */
+/** Lines of an export (docs/moving.md). A line is valid if it stays the same when it is read and written again. */
 
 import { makingJson, makingOf, type SavedFeed } from '../../account/feed.ts';
 import { protectedWord } from '../../account/guard-rails.ts';
 import { bindingFault, type SavedKey } from '../../account/key.ts';
 import { type ListSettings, type SavedList, settingFaults, settingsJson, settingsOf } from '../../account/list.ts';
-import { keptNameFault } from '../../account/name.ts';
+import { existingNameFault } from '../../account/name.ts';
 import { type GroupRole, readGroupRole } from '../../account/person.ts';
 import { type WorkspaceSettings, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
@@ -37,21 +34,16 @@ import {
   uuid,
 } from './line-shapes.ts';
 
-/** A rule without the store's own numbers, with where it came from and what it replaced, as far as that is known. */
+/** Without the store's numbers; with its origin and the replaced rule, if known. */
 export type SavedRule = Omit<StoredRule, 'id' | 'seq'> & {
   readonly origin?: RuleOrigin | undefined;
-  /** As it was before that batch replaced it. */
   readonly before?: SavedRule | undefined;
 };
-
-// ---------------------------------------------------------------- shapes
 
 const ms = (instant: string) => Date.parse(instant);
 const msOrNull = (instant: string | null) => (instant === null ? null : ms(instant));
 
 const faultOf = (field: string, fault: string | null) => (fault === null ? undefined : `${field}: ${fault}`);
-
-// ---------------------------------------------------------------- settings
 
 export const SETTINGS_LINE: Line<WorkspaceSettings> = {
   read: reader(SettingsShape, (line) => {
@@ -69,10 +61,8 @@ export const SETTINGS_LINE: Line<WorkspaceSettings> = {
   },
 };
 
-// ---------------------------------------------------------------- lists
-
 const profileFault = (name: string, settings: ListSettings) =>
-  faultOf('name', keptNameFault(name)) ?? settingFaults(settings).map(([field, fault]) => faultOf(field, fault))[0];
+  faultOf('name', existingNameFault(name)) ?? settingFaults(settings).map(([field, fault]) => faultOf(field, fault))[0];
 
 export const LIST_LINE: Line<SavedList> = {
   read: reader(ListShape, ({ id, name, default: isDefault, ...rest }) => {
@@ -81,8 +71,6 @@ export const LIST_LINE: Line<SavedList> = {
   }),
   write: (list) => ({ id: list.id, name: list.name, default: list.isDefault, ...settingsJson(list) }),
 };
-
-// ---------------------------------------------------------------- feeds
 
 export const FEED_LINE: Line<SavedFeed> = {
   read: reader(FeedShape, ({ id, name, all_lists: all, lists, always = [], ...rest }) => {
@@ -101,8 +89,6 @@ export const FEED_LINE: Line<SavedFeed> = {
   }),
 };
 
-// ---------------------------------------------------------------- keys
-
 export const KEY_LINE: Line<SavedKey> = {
   read: reader(KeyShape, (line) => {
     const key: SavedKey = {
@@ -119,7 +105,7 @@ export const KEY_LINE: Line<SavedKey> = {
       revokedAt: msOrNull(line.revoked_at),
       lastUsedAt: msOrNull(line.last_used_at),
     };
-    const fault = faultOf('name', key.name === null ? null : keptNameFault(key.name)) ?? faultOf('permissions', bindingFault(key));
+    const fault = faultOf('name', key.name === null ? null : existingNameFault(key.name)) ?? faultOf('permissions', bindingFault(key));
     return fault ?? unchanged(line, key, KEY_LINE.write(key));
   }),
   write: (key) => ({
@@ -137,8 +123,6 @@ export const KEY_LINE: Line<SavedKey> = {
     last_used_at: isoTime(key.lastUsedAt),
   }),
 };
-
-// ---------------------------------------------------------------- rules
 
 export const RULE_LINE: Line<SavedRule> = {
   read: reader(Type.Object({ kind: oneOf(KINDS) }), (line): SavedRule | string => {
@@ -175,13 +159,13 @@ const PastShape = Type.Object({
   before: optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
 });
 
-/** Where a rule came from and what it replaced; files of older versions do not say. */
+/** Missing in older files. */
 const pastOf = reader(PastShape, ({ batch_id: batchId = null, key_id: keyId = null, actor, person, before }) => {
   const origin: RuleOrigin = { batchId, keyId, ...(actor && { actor }), ...(person && { personId: person }) };
   return { origin: (batchId ?? keyId ?? actor ?? person ?? null) === null ? undefined : origin, before: before ?? undefined };
 });
 
-/** The rule as the signals that stand for it leave it. */
+/** The rule after its signals have landed. */
 function landed(saved: SavedRule): SavedRule | string {
   const { signal, receivedAt } = ruleToSignals(saved).at(-1)!;
   const message = encodeMessage(signal, { organizationId: '-', workspaceId: '-', listId: undefined, receivedAt, signalId: '-' });

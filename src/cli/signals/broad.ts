@@ -1,4 +1,4 @@
-/** Broad networks of a plain list are sent last, once the service has said what they would add to the list (SPEC D44.5). */
+/** Sends broad networks of a plain list last, after the service has judged them (SPEC D44.5). */
 
 import { before } from '../../clock.ts';
 import { formatTarget } from '../../signal/target.ts';
@@ -11,10 +11,10 @@ import { type Destination, LINGER, type Sender } from './sender.ts';
 
 type Item = PlacedEntry | LineFault | PassedRow;
 
-/** Networks of one question. */
+/** Networks in a request. */
 const MOST = 10_000;
 
-/** The same items; broad networks that would be most of the list are faults in their place. They wait for the others: of a pipe for a second. */
+/** Replaces broad networks that would be most of the list by faults. They wait for the other items, in a pipe for a second. */
 export async function* withoutLargeNetworks(
   items: AsyncIterable<Item>,
   sender: Sender,
@@ -31,7 +31,7 @@ export async function* withoutLargeNetworks(
       if (found !== undefined) next = undefined;
       const isAside = item !== undefined && 'entry' in item && isBroad(item.entry);
       if (isAside) broad.push(item);
-      // What unblocks stays behind what is blocked before it.
+      // An unblock stays behind the blocks before it.
       const isDue = item === undefined || broad.length === MOST || ('entry' in item && item.entry.action === 'unblock');
       if (isDue && broad.length > 0) {
         yield* await judged(broad, sender, destination);
@@ -56,10 +56,8 @@ async function judged(broad: readonly PlacedEntry[], sender: Sender, { url, key,
       const { faults } = (await ask({ url: address, key, keepTrying, onRetry: sender.say }, body)) as { faults: readonly string[] };
       if (faults.length === 0) items.push(...entries);
       else {
-        items.push(...entries.map(({ place }, i) => ({ fault: `${networks[i]} is sent only when that is meant`, place })));
-        sender.say(
-          `not sent: ${plural(entries.length, 'network')}, with which ${faults.join('; ')}; when that is meant, say so with --yes`,
-        );
+        items.push(...entries.map(({ place }, i) => ({ fault: `${networks[i]} is sent only with --yes`, place })));
+        sender.say(`not sent: ${plural(entries.length, 'network')}, with which ${faults.join('; ')}; to send them, add --yes`);
       }
     } catch (error) {
       if (!(error instanceof SendFailure)) throw error;

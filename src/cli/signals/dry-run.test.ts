@@ -19,7 +19,7 @@ test('one batch is told as it is, several as the sum of what each changes by its
     { feeds: 'unknown', feeds_reason: 'no time' },
   );
   assert.deepEqual(sumLines(many), [
-    'edge (block): 4 entries of 10, 12 more, the sum of 4 batches that were each tried by itself: OVER ITS CAP',
+    'edge (block): 4 entries of 10, 12 more, the sum of 4 batches that were each tried alone: OVER ITS CAP',
     'edge goes over',
     'and 2 more feeds, which were not counted',
     'what changes in feeds is unknown: no time',

@@ -1,11 +1,10 @@
-/** What `weir send --dry-run` learns of feeds, over all batches of a file (SPEC D10.14). */
+/** Sums up dry runs over all batches of a file (SPEC D10.14). */
 
 import type { ForecastField, ForecastFields } from '../../feed/monitor/forecast-fields.ts';
 import { plural } from '../../text/count.ts';
 
-/** One feed over all batches. */
 interface FeedSum extends Readonly<Omit<ForecastField, 'entries_after' | 'left_out' | 'warning'>> {
-  /** The sum of what each batch by itself would change. */
+  /** The sum over batches, each tried alone. */
   readonly entries_change: number;
   readonly warnings: readonly string[];
 }
@@ -13,15 +12,14 @@ interface FeedSum extends Readonly<Omit<ForecastField, 'entries_after' | 'left_o
 export interface DryRunSum {
   readonly batches: number;
   readonly feeds: readonly FeedSum[];
-  /** Feeds that were not counted, of the batch that concerns most. */
+  /** Feeds that were not counted: the maximum of the batches. */
   readonly feeds_left_out: number;
-  /** Why batches are not in the numbers. */
+  /** Why batches were not counted. */
   readonly unknown: readonly string[];
 }
 
 export const NOTHING_TRIED: DryRunSum = { batches: 0, feeds: [], feeds_left_out: 0, unknown: [] };
 
-/** The sum with one more batch. */
 export function withBatch(sum: DryRunSum, answer: ForecastFields): DryRunSum {
   const { feeds = 'unknown', feeds_left_out: leftOut = 0, feeds_reason: reason = 'the service is older than this command' } = answer;
   const batches = sum.batches + 1;
@@ -45,10 +43,10 @@ export function withBatch(sum: DryRunSum, answer: ForecastFields): DryRunSum {
 
 const keyOf = ({ id, action }: Pick<FeedSum, 'id' | 'action'>) => `${id} ${action}`;
 
-/** The sum for people, one line a feed. */
+/** One line per feed. */
 export function sumLines({ batches, feeds, feeds_left_out: leftOut, unknown }: DryRunSum): string[] {
   const change = (count: number) => (count < 0 ? `${-count} fewer` : `${count} more`);
-  const each = batches > 1 ? `, the sum of ${batches} batches that were each tried by itself` : '';
+  const each = batches > 1 ? `, the sum of ${batches} batches that were each tried alone` : '';
   return [
     ...feeds.flatMap(({ kind, name, action, entries_before: before, entries_change: more, entry_limit: limit, warnings }) => {
       const over = before + more > limit && before <= limit ? ': OVER ITS CAP' : '';

@@ -1,15 +1,14 @@
-/** The file that `weir send` reads. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { WeirError } from '../../errors.ts';
 
 export interface Input {
   readonly chunks: AsyncIterable<Buffer>;
-  /** Bytes in all; undefined when that is not known beforehand. */
+  /** Bytes; undefined: unknown. */
   readonly size: number | undefined;
 }
 
-/** Opens a file, a pipe, or standard input for "-". */
+/** "-": standard input. */
 export async function openInput(file: string): Promise<Input> {
   if (file === '-') return { chunks: process.stdin, size: undefined };
   const found = await stat(file).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** `weir send --replace`: the rules of a list become those of a file, over HTTP, whatever its size (SPEC D11.4). */
+/** `weir send --replace`, for lists of any size (SPEC D11.4). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WeirError } from '../../errors.ts';
 import { formatTarget } from '../../signal/target.ts';
@@ -12,25 +12,25 @@ import { plural } from '../../text/count.ts';
 import { ask, SendFailure } from './post.ts';
 import { type Destination, reportTrimmed, type Sender } from './sender.ts';
 
-/** Lines and bytes of one part. */
+/** Lines and bytes of a part. */
 const LINES = 10_000;
 const BYTES = 1024 * 1024;
-/** How often the service is asked how far it is, ms. */
+/** Polling interval, ms. */
 const LOOK = 250;
-/** Entries that cannot be accepted which are named before anybody is asked. */
+/** Named faults before the question. */
 const MOST_NAMED = 20;
 
 interface Replacing extends Destination {
-  /** The action of what the command line says of all entries. */
+  /** Of entries without their own. */
   readonly action: ListAction;
-  /** Whether much may go, or come. */
+  /** Large changes are confirmed. */
   readonly isSure: boolean;
-  /** What entries that guard rails refuse do. */
+  /** For entries that guard rails refuse. */
   readonly refused: 'keep' | 'skip';
 }
 
-/** What the service says of it (`Replacement` of the management API). */
-interface Told {
+/** `Replacement` of the management API. */
+interface Replacement {
   readonly id: string;
   readonly list: string;
   readonly state: string;
@@ -44,8 +44,8 @@ interface Plan extends Omit<SyncPlan, 'faults' | 'isLarge'> {
 }
 
 /**
- * Hands the content to the service in parts; it compares it with the list and sends what differs. Rejects with USAGE when much would be removed or
- * come and nobody is sure, or the service gave it up, with SendFailure when it takes no more.
+ * Uploads the content in parts; the service compares and changes the list. Rejects with USAGE for a large change without confirmation or a
+ * failed replacement, with SendFailure if the service does not answer.
  */
 export async function replaceList(
   sender: Sender,
@@ -54,7 +54,7 @@ export async function replaceList(
 ): Promise<void> {
   const request = async (path: string, body?: Uint8Array<ArrayBuffer>) => {
     const address = new URL(`${url.pathname.replace(/\/$/, '')}/v1/manage/replacements${path}`, url);
-    return (await ask({ url: address, key, actor, keepTrying, onRetry: sender.say }, body)) as unknown as Told;
+    return (await ask({ url: address, key, actor, keepTrying, onRetry: sender.say }, body)) as unknown as Replacement;
   };
   if (action === 'unblock') throw new WeirError('USAGE', 'a file that replaces a list contains its rules: unblock is not allowed');
   const { id } = await request('', bytesOf({ list, action, refused }));
@@ -65,33 +65,33 @@ export async function replaceList(
     lines += part.lines;
     sender.handedOver(lines);
   }
-  // What was asked for again because its answer was lost has begun already.
+  // A retry after a lost answer finds a replacement that has started.
   const refusal = await request(`/${id}/start`, bytesOf({ parts, lines, confirmed: isSure })).then(
     () => undefined,
     (error: unknown) => error,
   );
-  let told = await request(`/${id}`);
-  if (refusal !== undefined && told.state === 'open') throw refusal;
-  for (; ['planning', 'running'].includes(told.state); told = await request(`/${id}`)) await sleep(LOOK);
-  if (told.state === 'failed') throw new WeirError('USAGE', told.reason ?? 'the service gave it up');
-  const plan = told.plan!;
-  if (told.state === 'planned') {
+  let replacement = await request(`/${id}`);
+  if (refusal !== undefined && replacement.state === 'open') throw refusal;
+  for (; ['planning', 'running'].includes(replacement.state); replacement = await request(`/${id}`)) await sleep(LOOK);
+  if (replacement.state === 'failed') throw new WeirError('USAGE', replacement.reason ?? 'the service gave it up');
+  const plan = replacement.plan!;
+  if (replacement.state === 'planned') {
     const { wide, errors } = plan;
     for (const error of errors.slice(0, MOST_NAMED)) sender.say(placed(error));
     const unnamed = plan.failed + plan.refused - Math.min(errors.length, MOST_NAMED);
     if (unnamed > 0) sender.say(`and ${plural(unnamed, 'more entry', 'more entries')} that cannot be accepted`);
     const whole = wide > 0 ? `, among them ${plural(wide, 'whole country or ASN', 'whole countries and ASNs')}` : '';
-    throw new WeirError('USAGE', `${largeText(told.list, plan)}${whole}: when that is meant, say so with --yes`);
+    throw new WeirError('USAGE', `${largeText(replacement.list, plan)}${whole}: to change it all the same, add --yes`);
   }
-  if (told.state !== 'done') throw new SendFailure(`the replacement ${id} is ${told.state}`);
-  await report(sender, told, plan, refused);
-  if (told.batches.length > 0) sender.say(`weir undo ${id} --workspace WORKSPACE puts back all of it`);
+  if (replacement.state !== 'done') throw new SendFailure(`the replacement ${id} is ${replacement.state}`);
+  await report(sender, replacement, plan, refused);
+  if (replacement.batches.length > 0) sender.say(`weir undo ${id} --workspace WORKSPACE puts back all of it`);
 }
 
 const placed = ({ place, message }: PlacedFault) => `${place}: ${message}`;
 
-async function report(sender: Sender, { id, list, batches }: Told, plan: Plan, refused: Replacing['refused']): Promise<void> {
-  const { added, changed, unchanged, removed, kept, errors, expired, passed } = plan;
+async function report(sender: Sender, { id, list, batches }: Replacement, plan: Plan, refused: Replacing['refused']): Promise<void> {
+  const { added, changed, unchanged, removed, kept: named, errors, expired, passed } = plan;
   const failed = plan.failed + (refused === 'keep' ? plan.refused : 0);
   await sender.done(added + changed + unchanged, failed, errors.map(placed), batches.length > 0 ? id : undefined);
   reportTrimmed(sender)({ expired, passed: new Map(Object.entries(passed)) });
@@ -100,12 +100,12 @@ async function report(sender: Sender, { id, list, batches }: Told, plan: Plan, r
   if (failed > 0) sender.say('nothing was removed from the list, because entries of the file failed');
   else sender.say(`removed from the list "${list}", because not in the file: ${plural(removed, 'rule')}`);
   sender.say(`${plural(added, 'rule')} new, ${changed} changed or renewed, ${unchanged} as before`);
-  if (kept > 0) sender.say(`${plural(kept, 'rule')} with a rule_ref as before`);
+  if (named > 0) sender.say(`${plural(named, 'rule')} with a rule_ref as before`);
 }
 
 const bytesOf = (value: object) => Buffer.from(JSON.stringify(value)) as Uint8Array<ArrayBuffer>;
 
-/** The content as lines of JSON, in parts as large as the service takes. */
+/** JSON lines, in parts of the largest size. */
 async function* partsOf(
   entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
 ): AsyncGenerator<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly lines: number }> {

@@ -1,49 +1,47 @@
-/** Posts one batch of signals for `weir send`, again and again where that helps. */
+/** Posts batches with retries. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ForecastFields } from '../../feed/monitor/forecast-fields.ts';
 import { parsedJson } from '../../json/json.ts';
 
-/** Tries of one batch on 429, 5xx and a connection that fails; the pauses double from the first on, ms. */
+/** Attempts on 429, 5xx and connection errors; pauses double, ms. */
 const TRIES = 8;
 const FIRST_PAUSE = 250;
 const MOST_PAUSE = 15_000;
-/** A service that asks for a longer pause than this, ms, is not waited for. */
+/** Longest accepted `Retry-After`, ms. */
 const PATIENCE = 600_000;
 
 export interface Target {
   readonly url: URL;
   readonly key: string;
-  /** What it calls itself; Node's name when absent. */
+  /** User-Agent. */
   readonly agent?: string;
-  /** The person who sends it; nobody is named when absent. */
+  /** X-Actor. */
   readonly actor?: string | undefined;
-  /** Whether a batch is tried until it is taken or refused, however long the service is away (SPEC D11.12). */
+  /** Retries without a limit (SPEC D11.12). */
   readonly keepTrying: boolean;
-  /** Is told why a batch has to wait. */
+  /** Gets the reason of each retry. */
   readonly onRetry: (text: string) => void;
 }
 
-/** The service takes no signals from us: it cannot be reached, or refused a batch. Says why in one sentence. */
+/** The service is unavailable or refused a batch. */
 export class SendFailure extends Error {
   override readonly name = 'SendFailure';
 }
 
-/** What the service says to a batch that it took (spec 2.5), or tried. */
+/** The answer to an accepted or tried batch (spec 2.5). */
 export interface BatchAnswer extends ForecastFields {
-  /** The reasons of the entries that failed. */
   readonly errors: readonly string[];
-  /** What was probably not meant of those that did not. */
   readonly warnings: readonly string[];
-  /** The batch that it is; null: nothing of it was taken, or it was only tried. */
+  /** null: nothing was accepted, or it was a dry run. */
   readonly batch: string | null;
 }
 
-/** Posts a JSON array. Rejects with SendFailure. */
+/** Rejects with SendFailure. */
 export const postBatch = async (target: Target, body: Uint8Array<ArrayBuffer>): Promise<BatchAnswer> =>
   readAnswer(await untilAnswered(target, 'POST', body));
 
-/** Posts a body, or asks without one; the object that is the answer. Rejects with SendFailure. */
+/** GET without a body. Rejects with SendFailure. */
 export const ask = async (target: Target, body?: Uint8Array<ArrayBuffer>): Promise<object> =>
   read((await untilAnswered(target, body === undefined ? 'GET' : 'POST', body)).text);
 
@@ -73,18 +71,18 @@ async function untilAnswered(
 }
 
 interface Answer {
-  /** undefined when there was none. */
+  /** undefined: no answer. */
   readonly status: number | undefined;
   readonly text: string;
   readonly reason: string;
-  /** Whether the same request may succeed later. */
+  /** A retry may succeed. */
   readonly again: boolean;
-  /** ms; 0 when the service does not say. */
+  /** ms; 0: none. */
   readonly retryAfter: number;
   readonly batch: string | null;
 }
 
-/** Codes of faults that may pass. Others stay: a certificate, a port that is never asked, a name that does not exist. */
+/** Temporary errors. Certificate errors, blocked ports and unknown names are permanent. */
 const PASSING = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -118,9 +116,8 @@ async function request(url: URL, options: RequestInit): Promise<Answer> {
     };
   } catch (error) {
     const { message, cause } = error as Error & { cause?: NodeJS.ErrnoException };
-    const said =
-      cause?.code === 'ERR_SSL_WRONG_VERSION_NUMBER' ? 'it speaks no TLS; try http://' : cause?.message || cause?.code || message;
-    const reason = `${url} cannot be reached: ${said}`;
+    const why = cause?.code === 'ERR_SSL_WRONG_VERSION_NUMBER' ? 'it speaks no TLS; try http://' : cause?.message || cause?.code || message;
+    const reason = `${url} cannot be reached: ${why}`;
     return { status: undefined, text: '', reason, again: PASSING.has(cause?.code ?? ''), retryAfter: 0, batch: null };
   }
 }
@@ -131,7 +128,6 @@ function readAnswer({ text, reason, batch }: Answer): BatchAnswer {
   return { ...rest, errors, warnings, batch };
 }
 
-/** The object in an answer's body; an empty one when there is none. */
 const read = (text: string): object => Object(parsedJson(text));
 
 /** RFC 9110, 10.2.3: seconds or a date; ms. */

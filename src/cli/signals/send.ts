@@ -1,5 +1,3 @@
-/** `weir send`: a file of signals, or a plain list of addresses, to the service. */
-
 import { WeirError } from '../../errors.ts';
 import type { JsonObject } from '../../rule.ts';
 import { withoutBroad } from '../../source/broad-targets.ts';
@@ -28,7 +26,7 @@ import { jsonReport, reportTrimmed, type Sender, sending, textReport } from './s
 import { readKey, readUrl, serviceUrl } from './service.ts';
 import { lifted } from './still-blocked.ts';
 
-/** Options that say something of the entries of a list; signals say it themselves. */
+/** Options for plain lists only; signals contain these values. */
 const OF_LISTS = {
   action: '--action',
   expiresIn: '--expires-in',
@@ -62,8 +60,8 @@ export function sendCommand(add: AddCommand): void {
           'with --replace: entries that guard rails refuse hold back every removal (keep), or count as absent (skip)',
           oneOf('--refused', ['keep', 'skip']),
         )
-        .option('--dry-run', 'send nothing for good: tell which entries would fail and how many entries feeds would have')
-        .option('--keep-trying', 'wait for a service that is away for as long as it is, instead of half a minute')
+        .option('--dry-run', 'send nothing: report the entries that would fail, and the size of feeds afterwards')
+        .option('--keep-trying', 'wait for an unavailable service without a limit, instead of half a minute')
         .option(
           '--yes',
           'also whole countries and ASNs of a plain list, and networks that are more than half of the addresses of the list; with --replace: also when more than half of it would be removed or added',
@@ -72,8 +70,7 @@ export function sendCommand(add: AddCommand): void {
       sends: true,
       async run(context, [file], options) {
         const key = readKey(options.key ?? context.environment.WEIR_API_KEY);
-        if (options.dryRun && options.replace)
-          throw new WeirError('USAGE', '--dry-run cannot tell what --replace would remove; give one of them');
+        if (options.dryRun && options.replace) throw new WeirError('USAGE', '--dry-run cannot predict --replace; give one of them');
         const input = await openInput(file);
         if (options.key !== undefined) context.stderr.write(`weir: ${KEY_WARNING}\n`);
         const destination = {
@@ -90,15 +87,15 @@ export function sendCommand(add: AddCommand): void {
           if ('signals' in content) {
             const [, odd] = Object.entries(OF_LISTS).find(([name]) => options[name] !== undefined) ?? [];
             if (odd !== undefined) throw new WeirError('USAGE', `${odd} is for plain lists, and this file holds signals`);
-            await sender.send(lifts.notingSignals(faultlessSignals(told(content.signals, sender))));
+            await sender.send(lifts.notingSignals(faultlessSignals(warnedIfEmpty(content.signals, sender))));
             await lifts.say(sender, destination);
             return;
           }
           const warnings = new Map<string, number>();
-          const entries = lifts.noting(countingWarnings(told(content.entries, sender), warnings));
-          const held: PlacedEntry[] = [];
+          const entries = lifts.noting(countingWarnings(warnedIfEmpty(content.entries, sender), warnings));
+          const unconfirmed: PlacedEntry[] = [];
           if (options.replace) {
-            await replaceList(sender, options.yes ? entries : withoutBroad(entries, held), {
+            await replaceList(sender, options.yes ? entries : withoutBroad(entries, unconfirmed), {
               ...destination,
               action: options.action ?? 'block',
               isSure: options.yes === true,
@@ -107,11 +104,11 @@ export function sendCommand(add: AddCommand): void {
           } else {
             const isAsked = !options.yes && !options.dryRun;
             const aside = { ...destination, isPipe: input.size === undefined };
-            const meant = isAsked ? withoutLargeNetworks(withoutBroad(entries, held), sender, aside) : entries;
-            await sender.send(entrySignals(meant, reportTrimmed(sender)));
+            const wanted = isAsked ? withoutLargeNetworks(withoutBroad(entries, unconfirmed), sender, aside) : entries;
+            await sender.send(entrySignals(wanted, reportTrimmed(sender)));
           }
           for (const text of warningTexts(warnings)) sender.say(text);
-          if (held.length > 0) await sayHeld(sender, held);
+          if (unconfirmed.length > 0) await sayUnconfirmed(sender, unconfirmed);
           await lifts.say(sender, destination);
         });
       },
@@ -120,8 +117,8 @@ export function sendCommand(add: AddCommand): void {
   );
 }
 
-/** What a file holds; says so where that is nothing. */
-async function* told<T>(content: AsyncIterable<T>, sender: Sender): AsyncGenerator<T> {
+/** Warns if the file is empty. */
+async function* warnedIfEmpty<T>(content: AsyncIterable<T>, sender: Sender): AsyncGenerator<T> {
   let isEmpty = true;
   for await (const each of content) {
     isEmpty = false;
@@ -130,15 +127,15 @@ async function* told<T>(content: AsyncIterable<T>, sender: Sender): AsyncGenerat
   if (isEmpty) sender.say(`the file has no entries: ${NO_ENTRIES}`);
 }
 
-/** Entries for countries and ASNs that are tried, to tell what they would do to feeds. */
+/** Countries and ASNs in the dry run. */
 const MOST_TRIED = 1000;
 
-/** Says what was not sent because nobody said that it is meant, and what it would do to feeds. */
-async function sayHeld(sender: Sender, held: readonly PlacedEntry[]): Promise<void> {
-  const kinds = Map.groupBy(held, ({ entry: { target } }) => target.kind);
+/** Lists unconfirmed entries and their effect on feeds. */
+async function sayUnconfirmed(sender: Sender, unconfirmed: readonly PlacedEntry[]): Promise<void> {
+  const kinds = Map.groupBy(unconfirmed, ({ entry: { target } }) => target.kind);
   const names = [...kinds].map(([kind, { length }]) => (kind === 'asn' ? plural(length, 'ASN') : plural(length, 'country', 'countries')));
-  sender.say(`not sent: ${names.join(' and ')}; when they are meant, say so with --yes`);
-  const signals = held.slice(0, MOST_TRIED).flatMap(({ entry }) => signalOf({ ...entry, name: undefined }, Date.now()) ?? []);
+  sender.say(`not sent: ${names.join(' and ')}; to send them, add --yes`);
+  const signals = unconfirmed.slice(0, MOST_TRIED).flatMap(({ entry }) => signalOf({ ...entry, name: undefined }, Date.now()) ?? []);
   if (signals.length === 0) return;
   for (const line of sumLines(await sender.tryOut(signals))) sender.say(`with them: ${line}`);
 }

@@ -1,4 +1,4 @@
-/** Sends signals to the service batch by batch, and tells what became of them: the work of `weir send`. */
+/** Sends batches and reports the results. */
 
 import { before, timeUntil } from '../../clock.ts';
 import { hasCode, WeirError } from '../../errors.ts';
@@ -12,15 +12,15 @@ import { type DryRunSum, NOTHING_TRIED, sumLines, withBatch } from './dry-run.ts
 import type { Input } from './input.ts';
 import { postBatch, SendFailure, type Target } from './post.ts';
 
-/** Entries and bytes that the service takes in one request. */
+/** Limits of a request. */
 const { batchEntries: BATCH, batchBytes: BATCH_BYTES } = LIMITS;
-/** How long what came through a pipe waits for more to go with it, ms. */
+/** How long input of a pipe waits for more, ms. */
 export const LINGER = 1000;
 
-/** How the result is printed: failed entries as they come, so that a file of any length needs no memory. */
+/** Failed entries are printed immediately: memory is bounded. */
 interface Report {
   failed(entry: string): Promise<void>;
-  /** `tried` is what a dry run has learnt; undefined where the signals were meant. `batches` are what the service calls the batches. */
+  /** `tried`: the result of a dry run. */
   end(processed: number, failed: number, tried: DryRunSum | undefined, batches: readonly string[], replacement?: string): Promise<void>;
 }
 
@@ -34,15 +34,19 @@ export const textReport = ({ stdout, stderr }: Context): Report => ({
   },
 });
 
-/** Batches, and warnings, that are printed for people. */
-const TOLD = 20;
+/** Printed batches and warnings. */
+const PRINTED = 20;
 
 const batchLines = (batches: readonly string[]): string[] => [
-  ...batches.slice(0, TOLD).map((id) => `batch ${id}`),
-  ...(batches.length > TOLD ? [`and ${batches.length - TOLD} more batches: weir undo --key KEY --since TIME undoes them together`] : []),
+  ...batches.slice(0, PRINTED).map((id) => `batch ${id}`),
+  ...(batches.length > PRINTED
+    ? [`and ${batches.length - PRINTED} more batches: weir undo --key KEY --since TIME undoes them together`]
+    : []),
 ];
 
-/** `{"failed":["Entry 7: …",…],"sent":n,"batches":[…]}`; a dry run has `dry_run` instead of batches, `--replace` the `replacement` that undo takes. */
+/**
+ * `{"failed":["Entry 7: …",…],"sent":n,"batches":[…]}`; a dry run has `dry_run` instead of batches, `--replace` a `replacement` for undo.
+ */
 export function jsonReport({ stdout }: Context): Report {
   let begin = '{"failed":[';
   return {
@@ -62,33 +66,30 @@ export function jsonReport({ stdout }: Context): Report {
   };
 }
 
-/** Where signals go. */
 export type Destination = Pick<Target, 'url' | 'key' | 'actor' | 'keepTrying'> & {
-  /** UUID or name; undefined = the list of the key, or the default one. */
+  /** UUID or name; undefined: the list of the key, or the default list. */
   readonly list: string | undefined;
-  /** Whether signals are only tried. */
   readonly dryRun: boolean;
 };
 
-/** What the work of one command sends with. */
 export interface Sender {
-  /** The bytes of the input, counted for the progress that is shown. */
+  /** The input; its bytes count for the progress bar. */
   readonly chunks: AsyncIterable<Buffer>;
-  /** What the service calls the batches that it took so far. */
+  /** Ids of the batches so far. */
   readonly batches: readonly string[];
-  /** Sends these, with those before. Rejects with SendFailure when the service takes no more, and with what reading them rejects with. */
+  /** Rejects with SendFailure, and with errors of the input. */
   send(signals: AsyncIterable<FileSignal | LineFault>): Promise<void>;
-  /** What signals of one version would do to feeds; they are not sent for good. */
+  /** A dry run of signals of one version. */
   tryOut(signals: readonly FileSignal[]): Promise<DryRunSum>;
-  /** Counts entries that were handed over elsewhere, and tells what is wrong with others; `replacement`: what undoes all of it. */
-  done(processed: number, failed: number, told: readonly string[], replacement?: string): Promise<void>;
-  /** Shows how far it is: what was read of the input is where it is handed over to, and so many lines of it. */
+  /** Counts and reports entries of an upload; `replacement`: its id for undo. */
+  done(processed: number, failed: number, failures: readonly string[], replacement?: string): Promise<void>;
+  /** Updates the progress of an upload. */
   handedOver(lines: number): void;
-  /** A line for the person, on standard error. */
+  /** To standard error. */
   say(text: string): void;
 }
 
-/** Says which entries of a list ask for nothing. */
+/** Reports skipped entries. */
 export const reportTrimmed =
   ({ say }: Sender) =>
   ({ expired, passed }: Trimmed): void => {
@@ -99,7 +100,7 @@ export const reportTrimmed =
     for (const [reason, count] of passed) say(`${plural(count, 'row')} passed over: ${reason}`);
   };
 
-/** Runs `work` with a sender and prints its report; the command's exit code is 1 when an entry failed or the service took no more. */
+/** The exit code is 1 if an entry failed or the service refused a batch. */
 export async function sending(
   context: Context,
   input: Input,
@@ -135,11 +136,11 @@ export async function sending(
     await report.failed(entry);
   };
   const handedOver = (lines: number) => progress.update(bytes, { signals: lines, failed });
-  const done = async (taken: number, wrong: number, told: readonly string[], group?: string) => {
+  const done = async (taken: number, wrong: number, failures: readonly string[], group?: string) => {
     replacement = group;
     processed += taken;
     failed += wrong;
-    for (const each of told) await fail(each);
+    for (const each of failures) await fail(each);
   };
   async function send(signals: AsyncIterable<FileSignal | LineFault>): Promise<void> {
     for await (const batch of batches(signals, input.size === undefined ? LINGER : undefined)) {
@@ -151,13 +152,13 @@ export async function sending(
         const answer = await postBatch(target(batch[0].version), arrayOf(batch)).catch((error: unknown) => {
           throw error instanceof SendFailure ? new SendFailure(inFile(error.message)) : error;
         });
-        const told = answer.errors.map(inFile);
-        processed += batch.length - told.length;
-        failed += told.length;
+        const failures = answer.errors.map(inFile);
+        processed += batch.length - failures.length;
+        failed += failures.length;
         tried = tried && withBatch(tried, answer);
         if (answer.batch !== null) batchIds.push(answer.batch);
-        for (const error of told) await fail(error);
-        for (const warning of answer.warnings.slice(0, Math.max(0, TOLD - warned))) say(`warning: ${warning}`);
+        for (const error of failures) await fail(error);
+        for (const warning of answer.warnings.slice(0, Math.max(0, PRINTED - warned))) say(`warning: ${warning}`);
         warned += answer.warnings.length;
       }
       progress.update(bytes, { signals: processed, failed });
@@ -174,14 +175,14 @@ export async function sending(
     say(`${error.message}${afterwards(processed + failed)}`);
   } finally {
     progress.stop();
-    if (warned > TOLD) say(`and ${plural(warned - TOLD, 'more warning')}`);
+    if (warned > PRINTED) say(`and ${plural(warned - PRINTED, 'more warning')}`);
     await report.end(processed, failed, tried, batchIds, replacement);
   }
 }
 
 const afterwards = (sent: number) => (sent === 0 ? '; nothing was sent' : `; the ${sent} signals before its batch were sent`);
 
-/** The service's address may have a path of its own, behind a proxy. */
+/** The address may have a path, behind a proxy. */
 function endpoint(base: URL, version: Version, list: string | undefined, dryRun: boolean): URL {
   const query = [...(list === undefined ? [] : [`list=${encodeURIComponent(list)}`]), ...(dryRun ? ['dry_run=1'] : [])].join('&');
   return new URL(`${base.pathname.replace(/\/$/, '')}/v${version}/signal${query === '' ? '' : `?${query}`}`, base);
@@ -195,8 +196,8 @@ async function* counted(chunks: Input['chunks'], onChunk: (bytes: number) => voi
 }
 
 /**
- * Batches of one version, as large as the service takes, in the order of the items; faults by themselves. With `linger` (ms) a batch is
- * not held back for longer than that.
+ * Batches of one version, in the order of the items and as large as possible; faults separately. `linger`: the longest wait for more items,
+ * ms.
  */
 async function* batches(
   items: AsyncIterable<FileSignal | LineFault>,
@@ -205,7 +206,7 @@ async function* batches(
   const source = items[Symbol.asyncIterator]();
   let next: Promise<IteratorResult<FileSignal | LineFault>> | undefined;
   let batch: FileSignal[] = [];
-  // One byte stands before each entry, one behind them all.
+  // A separator precedes each entry, and a bracket ends the array.
   let bytes = 1;
   let deadline = 0;
   const taken = () => {
@@ -243,7 +244,7 @@ async function* batches(
 const fits = (batch: readonly FileSignal[], bytes: number, { json, version }: FileSignal): boolean =>
   bytes + json.length + 1 <= BATCH_BYTES && version === batch[0].version;
 
-/** The service numbers the entries of a batch; the reader wants the place in the file, or the number there, from 0 as well. */
+/** Replaces the index in the batch by the place in the file. */
 function numbered(text: string, batch: readonly FileSignal[], first: number): string {
   return text.replace(/\bEntry (\d+):/, (_, index: string) => `${batch[Number(index)]?.place ?? `Entry ${first + Number(index)}`}:`);
 }

@@ -1,21 +1,20 @@
-/** The service that a command sends to. */
 import { WeirError } from '../../errors.ts';
 import type { Context } from '../context.ts';
 
-/** The API key that was given. Rejects with USAGE. */
+/** Throws USAGE. */
 export function readKey(key: string | undefined): string {
   if (!key) throw new WeirError('USAGE', 'give an API key with --key or in WEIR_API_KEY');
   if (!/^[\x21-\x7e]+$/.test(key)) throw new WeirError('USAGE', 'an API key has visible ASCII characters only');
   return key;
 }
 
-/** The address of the service: that of a command's own `--url`, else the one before the command or in WEIR_URL. Throws USAGE. */
+/** A command's own `--url`, else the global one, else WEIR_URL. Throws USAGE. */
 export function serviceUrl({ url }: Context, own: URL | undefined): URL {
   if (own === undefined && url === undefined) throw new WeirError('USAGE', 'give the address of the service with --url or in WEIR_URL');
   return (own ?? url)!;
 }
 
-/** The address that was given. Rejects with USAGE. */
+/** Throws USAGE. */
 export function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))

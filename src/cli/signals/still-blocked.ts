@@ -1,4 +1,4 @@
-/** What `weir send` tells of targets that it unblocks or puts on the never-block list: the block feeds that have them all the same (SPEC D10.18). */
+/** Reports block feeds that still contain unblocked or allowed targets (SPEC D10.18). */
 
 import type { PlacedEntry } from '../../source/readers/content.ts';
 import type { FileSignal } from '../../source/readers/items.ts';
@@ -6,12 +6,12 @@ import { distinctUnblocks, type Unblock, unblockOfEntry, unblockOfSignal } from 
 import { ask, SendFailure } from './post.ts';
 import type { Destination, Sender } from './sender.ts';
 
-/** Targets that are asked about at most. */
+/** Targets to check. */
 const MOST = 10;
 
 /**
- * The same entries or signals; notes those that take something out of block feeds, and says of the first of them which block feeds have them
- * still. Of unblocks it is told beforehand, in a dry run: afterwards nothing is to be asked of what is gone.
+ * Passes items through, and checks the first targets that leave block feeds: unblocks in a dry run only, since the rules are deleted
+ * afterwards.
  */
 export function lifted(dryRun: boolean) {
   const noted: Unblock[] = [];
@@ -37,18 +37,18 @@ export function lifted(dryRun: boolean) {
       for (const { target: value, how: action } of noted) {
         const body = Buffer.from(JSON.stringify({ value, action, list, preview: true })) as Uint8Array<ArrayBuffer>;
         try {
-          const told = (await ask({ url: address, key, keepTrying: false, onRetry: () => undefined }, body)) as Told;
-          for (const { name, step } of told.still_blocked ?? [])
+          const found = (await ask({ url: address, key, keepTrying: false, onRetry: () => undefined }, body)) as Preview;
+          for (const { name, step } of found.still_blocked ?? [])
             sender.say(`${value} is in the block feed "${name}" all the same; what takes it out: ${step}`);
         } catch (error) {
           if (!(error instanceof SendFailure)) throw error;
-          return sender.say(`whether block feeds have ${value} all the same is not known: weir lookup ${value} tells (${error.message})`);
+          return sender.say(`it is not known whether block feeds still contain ${value}; ask weir lookup ${value} (${error.message})`);
         }
       }
     },
   };
 }
 
-interface Told {
+interface Preview {
   readonly still_blocked?: readonly { readonly name: string; readonly step: string }[] | null;
 }

@@ -32,7 +32,6 @@ const OPTIONS = {
 
 const named = ({ name, id }: Pick<SourceJson, 'name' | 'id'>) => `source ${printable(name)} ${id}`;
 
-/** An address, else a row of the catalogue. */
 const originOf = ({ name: word, url, ...given }: Fields, name: unknown) =>
   url === undefined ? { ...given, catalogue: word, name } : { ...given, name: name ?? word, url };
 
@@ -84,7 +83,7 @@ export const SOURCE_ROWS: readonly AnyRow[] = [
   ...(
     [
       ['pause', 'stop refreshing a source; its list stays until its content is too old'],
-      ['resume', 'refresh a source again, at once, whatever stopped it'],
+      ['resume', 'refresh a source again, at once, even if it was stopped'],
     ] as const
   ).map(([word, summary]) =>
     row<SourceJson>({
@@ -132,7 +131,7 @@ export const SOURCE_ROWS: readonly AnyRow[] = [
     words: 'source catalogue [name]',
     operation: 'listCatalogue',
     summary: 'list the sources that can be added by name, or show one: address, terms, what to know before',
-    json(rows, { given: { name } }) {
+    json(rows, { args: { name } }) {
       const found = rows.filter((each) => name === undefined || each.name === name);
       if (found.length === 0) throw new WeirError('USAGE', `there is no ${name} in the catalogue: weir source catalogue lists it`);
       return found;
@@ -154,7 +153,7 @@ export const SOURCE_ROWS: readonly AnyRow[] = [
   }),
 ];
 
-/** What a word names: an address, a source of the workspace, or a row of the catalogue. */
+/** An address, a source of the workspace, or a row of the catalogue. */
 async function wordOf(client: Client, word: string): Promise<Fields> {
   if (/^https?:/i.test(word)) return { url: word };
   try {
@@ -167,14 +166,14 @@ async function wordOf(client: Client, word: string): Promise<Fields> {
   throw new WeirError('USAGE', `${word} is neither an address, nor a source of the workspace, nor in the catalogue`);
 }
 
-/** Milliseconds between two looks whether a refresh is done, and how long it may take besides fetching. */
+/** Polling interval, and limit in addition to the fetch, ms. */
 const LOOK = 200;
 const PATIENCE = 60_000;
 
-/** A source after a request about its refreshes; `run`: the last refresh, where the command has waited for it. */
+/** `run`: the last refresh, with `--wait`. */
 type Refreshed = SourceJson & { readonly run: Run | null };
 
-/** Waits until a request about refreshes is done. Rejects with REFUSED where nobody does it. */
+/** Rejects with REFUSED after the limit. */
 async function refreshed(asked: SourceJson, { client, context }: Call): Promise<Refreshed> {
   const given = { source: asked.id };
   const end = Date.now() + context.config.sourceSeconds * 1000 + PATIENCE;
@@ -192,7 +191,6 @@ async function refreshed(asked: SourceJson, { client, context }: Call): Promise<
   throw new WeirError('REFUSED', `it is requested and not done yet: ${why}`);
 }
 
-/** The terms and the note of the catalogue about a source that was made from it. */
 function termsOf(catalogue: string | null): string[] {
   const found = catalogue === null ? undefined : findCatalogue(catalogue);
   return found === undefined ? [] : [`terms: ${found.terms}`, ...(found.note === undefined ? [] : [`to know: ${found.note}`])];

@@ -1,14 +1,13 @@
-/** The report of a trial of a source, for people. */
 import type { TryReport } from '../../source/try-source.ts';
 import { countText } from '../../text/count.ts';
 import { printable, table } from '../context.ts';
 
-/** Rows of each kind that are shown. */
+/** Printed rows of each kind. */
 const SHOWN = 10;
 
 export function trialText({ name, url, purpose, fault, content, trial }: TryReport): string {
   const head = `${printable(name)}, for ${purpose}: ${printable(url)}`;
-  if (content === null || trial === null) return `${head}\n\nnothing of it can be taken: ${printable(String(fault))}`;
+  if (content === null || trial === null) return `${head}\n\nit cannot be used: ${printable(String(fault))}`;
   return [head, contentText(content), ...trialTexts(trial)].join('\n\n');
 }
 
@@ -45,7 +44,7 @@ function contentText(content: Content): string {
 }
 
 const wholeText = ({ whole, said_entries: said }: Content): string =>
-  said === null ? WHOLE[whole] : `yes, it says that it has ${countText(said)}`;
+  said === null ? WHOLE[whole] : `yes, it announces ${countText(said)}`;
 const WHOLE = { said: 'yes', last_line: 'its last line is', not_known: 'its last line has no end: it may be cut' } as const;
 
 const toldLines = (what: string, { count, first }: Content['faults']) =>
@@ -82,7 +81,7 @@ function trialTexts({ present, added, removed, overlaps, never_block: never, fee
     ...common,
     table(['FEED', '', 'HAS', 'WOULD HAVE', 'AT MOST', ''], feedRows, (row) => row),
     ...(leftOut === 0 ? [] : [`there was no time for ${leftOut} lists and feeds`]),
-    ...(holds.length === 0 ? [] : [['such a refresh would be held:', ...holds.map((each) => `  ${printable(each)}`)].join('\n')]),
+    ...(holds.length === 0 ? [] : [['such a refresh would be put on hold:', ...holds.map((each) => `  ${printable(each)}`)].join('\n')]),
   ];
 }
 

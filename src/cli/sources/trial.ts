@@ -8,7 +8,7 @@ import type { TryJob, TryReport } from '../../source/try-source.ts';
 import { type Context, printable } from '../context.ts';
 import { servedParts } from '../feed-parts.ts';
 
-/** Tries a source in this process (SPEC D23.41); a terminal shows how far it is. */
+/** Tries a source in this process (SPEC D23.41), with progress on a terminal. */
 export async function trySource(context: Context, store: StoreReads, job: TryJob): Promise<TryReport> {
   const { config, stderr } = context;
   const show = (text: string) => void (stderr.isTTY === true && stderr.write(`\r\x1b[K${printable(text)}`));

@@ -1,21 +1,21 @@
-/** `weir audit`: who changed what (SPEC D15.53). */
-
-import { type AuditNames, auditJson, auditNames } from '../../manage/audit-json.ts';
-import { isWanted } from '../../manage/audit-search.ts';
-import { findKeyNamed } from '../../manage/find.ts';
-import type { StoreReads } from '../../ports/store.ts';
-import { AUDIT_KEPT } from '../../ports/stored/account-store.ts';
+/** `weir audit` (SPEC D15.53). */
+import { auditJson, isWanted } from '../../manage/audit.ts';
+import { AUDIT_RETENTION } from '../../ports/stored/account-store.ts';
 import { everyItem } from '../../ports/stored/paginate.ts';
 import { inWords } from '../../text/duration.ts';
+import type { Fields } from '../client/client.ts';
+import { openClient } from '../client/open.ts';
 import type { AddCommand } from '../command.ts';
-import { table, workspaceIn } from '../context.ts';
-import { sinceOf } from '../rules/conditions.ts';
+import { type Context, table } from '../context.ts';
+import { SINCE_RULE, sinceOf } from '../rules/selection.ts';
 import { wholeNumber } from '../usage.ts';
+
+type Row = ReturnType<typeof auditJson>;
 
 export function auditCommands(add: AddCommand): void {
   add(
     'audit ls',
-    `list who changed what in the last ${inWords(AUDIT_KEPT)}, newest first`,
+    `list who changed what in the last ${inWords(AUDIT_RETENTION)}, newest first`,
     (c) =>
       c
         .option('--workspace <workspace>', 'of this workspace; without it: what belongs to none, such as organizations')
@@ -23,22 +23,14 @@ export function auditCommands(add: AddCommand): void {
         .option('--by <name>', 'what this person (the whole name) or system user did')
         .option('--key <key>', 'what was done with this key, by its id or name')
         .option('--object <object>', 'what was done to this object, by its id or name, or in this act')
-        .option('--since <time>', 'since: an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h', sinceOf)
-        .option('--limit <count>', 'at most so many', wholeNumber('--limit', 1, 1_000_000), 100),
+        .option('--since <time>', `since: ${SINCE_RULE}`, sinceOf)
+        .option('--limit <count>', 'how many at most', wholeNumber('--limit', 1, 1_000_000), 100),
     {
-      async run(context, _args, { workspace: given, key, limit, ...wanted }) {
-        const store = await context.reads();
-        const workspace = given === undefined ? null : (await workspaceIn(context, store, given)).id;
-        const names = await namesIn(store, workspace);
-        const keyId = key === undefined || workspace === null ? undefined : (await findKeyNamed(store, workspace, key)).id;
-        const found = [];
-        for await (const row of everyItem((page) => store.auditPage(workspace, page))) {
-          if (wanted.since !== undefined && row.at < wanted.since) break;
-          const shown = auditJson(row, names);
-          if (isWanted(row, shown.name, { ...wanted, keyId })) found.push(shown);
-          if (found.length === limit) break;
-        }
-        return found;
+      isOperation: true,
+      async run(context, _args, { workspace, event, by, key, object, since, limit }): Promise<Row[]> {
+        if (workspace === undefined && context.url === undefined) return ofNoWorkspace(context, { event, by, object, since }, limit);
+        const client = await openClient(context, { workspace, writes: false, anywhere: undefined });
+        return client.items<Row>('listAudit', { event, by, key, object, since }, limit);
       },
       show: (rows) =>
         table(['AT', 'EVENT', 'WHAT', 'BY', 'KEY', 'CHANGE'], rows, ({ actor, person, before, after, ...row }) => [
@@ -53,13 +45,21 @@ export function auditCommands(add: AddCommand): void {
   );
 }
 
-/** Names of what is in the log of a workspace; without one those of organizations and workspaces. */
-async function namesIn(store: StoreReads, workspace: string | null): Promise<AuditNames> {
-  if (workspace !== null) return auditNames(store, workspace);
-  const whole = [...(await store.organizations()), ...(await store.workspaces())].map(({ id, name }) => [id, name] as const);
-  return { keys: new Map(), objects: new Map(whole) };
+/** Rows without a workspace. */
+async function ofNoWorkspace(context: Context, { since, ...wanted }: Fields, limit: number): Promise<Row[]> {
+  const store = await context.reads();
+  const named = [...(await store.organizations()), ...(await store.workspaces())].map(({ id, name }) => [id, name] as const);
+  const names = { keys: new Map<string, string>(), objects: new Map(named) };
+  const found: Row[] = [];
+  for await (const row of everyItem((page) => store.auditPage(null, page))) {
+    if (since !== undefined && row.at < Date.parse(String(since))) break;
+    const json = auditJson(row, names);
+    if (isWanted(row, json.name, wanted)) found.push(json);
+    if (found.length === limit) break;
+  }
+  return found;
 }
 
-/** A text with the names of the ids in it. */
+/** Replaces ids by names. */
 const withNames = (text: string, names: Readonly<Record<string, string>>): string =>
   Object.entries(names).reduce((named, [id, name]) => named.replaceAll(id, name), text);

@@ -1,4 +1,3 @@
-/** `weir device` and `weir bouncer`: the clients that fetch feeds and decisions. */
 import { FORMATS } from '../../feed/formats/table.ts';
 import type { deviceJson } from '../../manage/devices/device-json.ts';
 import { refusalText } from '../../manage/devices/refusal-text.ts';
@@ -75,14 +74,13 @@ function stateText({ stopped_at: stopped, refusals: [refusal], last_status: stat
   return status < 400 ? 'ok' : `answered ${status}`;
 }
 
-/** What a device is refused, a line each. */
 const refusalLines = ({ user_agent: agent, address, refusals }: DeviceRow): string[] =>
   refusals.map(({ feed_name: name, format, ...refusal }) => {
     const of = name === null ? "the workspace's feed" : `the feed ${name}`;
     return printable(`${agent} at ${address} is refused ${format === null || format in FORMATS ? of : format}: ${refusalText(refusal)}`);
   });
 
-/** By how much the document that is furthest behind is. */
+/** Of the document furthest behind. */
 function behindText(documents: DeviceRow['documents']): string | null {
   const known = documents.flatMap(({ behind_seconds }) => behind_seconds ?? []);
   if (known.length === 0) return null;

@@ -3,7 +3,7 @@ import type { AddCommand } from '../command.ts';
 import { table } from '../context.ts';
 import { publish } from '../publish.ts';
 
-/** Dead letters that `ls` shows at most: the newest. */
+/** The newest ones. */
 const SHOWN = 1000;
 
 export function deadLetterCommands(add: AddCommand): void {

@@ -1,12 +1,10 @@
-/** Whether the disk of a folder has room for what engines write. */
 import { type StatsFs, statfsSync } from 'node:fs';
 
-/** With less than this left, bytes, an engine's next write fails. */
+/** Bytes that a write of an engine needs. */
 const LEAST = 64 * 1024;
 
-/** Why nothing can be written there; undefined where it can. */
+/** undefined: there is enough space. */
 export const quotaFault = ({ bavail, bsize }: Pick<StatsFs, 'bavail' | 'bsize'>): string | undefined =>
   bavail * bsize < LEAST ? 'the disk of DATA_DIR is full' : undefined;
 
-/** The same of the disk that a folder is on. */
 export const diskFault = (folder: string): string | undefined => quotaFault(statfsSync(folder));

@@ -45,7 +45,7 @@ export function geoCommands(add: AddCommand): void {
   });
 }
 
-/** The data in use, or the packaged ones where a downloaded file is broken: an update mends it. */
+/** Falls back to the packaged data if a downloaded file is broken: an update fixes it. */
 async function loadUsable(files: GeoFiles, cacheDir: string): Promise<GeoData> {
   try {
     return await loadGeo(files, cacheDir);
@@ -55,7 +55,7 @@ async function loadUsable(files: GeoFiles, cacheDir: string): Promise<GeoData> {
   }
 }
 
-/** The last update as `--json` prints it; null for a kind that it did not concern. */
+/** null: the update did not include this kind. */
 interface UpdateJson {
   readonly tried_at: string;
   readonly country: Pick<KindUpdate, 'result' | 'text'> | null;
@@ -70,20 +70,19 @@ function updateJson({ triedAt, kinds }: UpdateState, files: GeoFiles): UpdateJso
   return { tried_at: new Date(triedAt).toISOString(), country, asn };
 }
 
-/** What an update did, for people. */
-const TOLD: Readonly<Record<KindUpdate['result'], string>> = {
+const RESULTS: Readonly<Record<KindUpdate['result'], string>> = {
   new: 'new data are in place',
   unchanged: 'as before',
-  held: 'held back',
+  held: 'on hold',
   failed: 'failed, the data in use stay',
 };
 
 function updateLines({ tried_at, ...kinds }: UpdateJson): string[] {
-  const told = GEO_KINDS.flatMap((kind) => {
+  const results = GEO_KINDS.flatMap((kind) => {
     const update = kinds[kind];
-    return update === null ? [] : [`  ${kind}: ${[TOLD[update.result], update.text].filter(Boolean).join(': ')}`];
+    return update === null ? [] : [`  ${kind}: ${[RESULTS[update.result], update.text].filter(Boolean).join(': ')}`];
   });
-  return [`update of ${tried_at}`, ...told];
+  return [`update of ${tried_at}`, ...results];
 }
 
 function lines(kind: string, status: GeoKindStatus): string[] {

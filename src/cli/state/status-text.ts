@@ -1,15 +1,12 @@
-/** The status for people. */
-
 import { sharesText } from '../../feed/shares.ts';
 import type { Status } from '../../manage/alerts.ts';
 import { type EngineStatus, engineFault } from '../../manage/status.ts';
 import { printable, table } from '../context.ts';
 
 const UNKNOWN = 'unknown';
-/** Feeds that people are shown: those with the least room. */
+/** The fullest feeds. */
 const SHOWN = 20;
 
-/** Something that needs attention and was put off in a workspace. */
 interface SnoozeText {
   readonly attention: string;
   readonly workspace: string;
@@ -20,7 +17,6 @@ interface SnoozeText {
   readonly key_id: string | null;
 }
 
-/** The status for people. */
 export function statusText(status: Status & { readonly snoozes?: readonly SnoozeText[] }): string {
   const {
     attention,
@@ -47,7 +43,7 @@ export function statusText(status: Status & { readonly snoozes?: readonly Snooze
       ['landing', lag ?? UNKNOWN],
       ...processes.map(({ pid, url, roles, started_at: started }) => [
         'process',
-        `${pid} on ${url}: ${roles.join(', ')}, since ${started}`,
+        `${pid}${url === undefined ? '' : ` on ${url}`}: ${roles.join(', ')}, since ${started}`,
       ]),
       ['geo data', geo === null ? UNKNOWN : `countries ${geo.country_age_days} days old, ASNs ${geo.asn_age_days} days old`],
       ['dead letters', letters ?? UNKNOWN],
@@ -66,9 +62,9 @@ export function statusText(status: Status & { readonly snoozes?: readonly Snooze
 const snoozeLine = ({ workspace, reason, until, actor, key_name, key_id }: SnoozeText) =>
   printable(`    snoozed in ${workspace} until ${until} by ${actor ?? key_name ?? key_id ?? 'a command'}: ${reason}`);
 
-/** Where the entries of a feed that is nearly full come from. */
+/** Shares of lists in a nearly full feed. */
 const sharesLines = ({ name, workspace_id, id, workspace, action, shares }: Status['feeds'][number]): [feed: string, line: string][] =>
-  // In whichever family or format it is fullest: one line for each feed.
+  // One line per feed, in any family or format.
   shares === null ? [] : [[`${workspace_id} ${id} ${action}`, `${action} feed "${name}" of ${workspace}: ${sharesText(shares)}`]];
 
 const feedTable = (feeds: Status['feeds']): string =>

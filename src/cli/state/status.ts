@@ -1,4 +1,4 @@
-/** `weir status`: what runs and what needs a person, from the store, the stream and the servers on this DATA_DIR (SPEC D10.15 to D10.17). */
+/** `weir status` of the store, the stream and the servers on this DATA_DIR (SPEC D10.15 to D10.17). */
 
 import { existsSync } from 'node:fs';
 import { areOff } from '../../account/guard-rails.ts';
@@ -8,7 +8,7 @@ import type { Workspace } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { geoStatus } from '../../geo/status.ts';
-import { type Alert, alertsOf, serviceStatus } from '../../manage/alerts.ts';
+import { type Alert, alertsOf, type Status, serviceStatus } from '../../manage/alerts.ts';
 import { fullDevices } from '../../manage/devices/device-caps.ts';
 import { keyNames, type Names } from '../../manage/rules/rule-json.ts';
 import { itemsWith } from '../../manage/snoozes.ts';
@@ -30,6 +30,7 @@ import { isStreamThere } from '../../runtime/engines.ts';
 import { readStatusFiles } from '../../runtime/ledgers/status-file.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
 import { unlanded } from '../../stream/lag.ts';
+import { openClient } from '../client/open.ts';
 import type { AddCommand } from '../command.ts';
 import type { Context } from '../context.ts';
 import { untilLanded } from '../landed.ts';
@@ -37,7 +38,7 @@ import { noOptions } from '../usage.ts';
 import { diskFault } from './disk.ts';
 import { statusText } from './status-text.ts';
 
-/** Dead letters that are counted at most. */
+/** Counted dead letters. */
 const MOST_LETTERS = 1000;
 
 export function statusCommand(add: AddCommand): void {
@@ -46,16 +47,32 @@ export function statusCommand(add: AddCommand): void {
     'show what runs, how full feeds are, and what needs attention; exit code 1 when something does, 3 when that is only old geo data or keys that end soon',
     noOptions,
     {
+      isOperation: true,
       async run(context) {
-        const { snoozed, ...parts } = await readParts(context);
-        const status = serviceStatus(parts);
+        const status = context.url === undefined ? await localStatus(context) : await workspaceStatus(context);
         if (status.attention.length > 0) context.exitCode = status.urgent ? 1 : 3;
-        const items = alertsOf(factsOf(parts));
-        return { ...status, snoozes: snoozed.flatMap((of) => snoozesOf(of, items)) };
+        return status;
       },
       show: statusText,
     },
   );
+}
+
+async function localStatus(context: Context) {
+  const { snoozed, ...parts } = await readParts(context);
+  const items = alertsOf(factsOf(parts));
+  return { ...serviceStatus(parts), snoozes: snoozed.flatMap((of) => snoozesOf(of, items)) };
+}
+
+type Snoozes = Awaited<ReturnType<typeof localStatus>>['snoozes'];
+
+/** The status at a service, of the key's workspace alone (SPEC D15.15). */
+async function workspaceStatus(context: Context): Promise<Status & { readonly snoozes: Snoozes }> {
+  const client = await openClient(context, { workspace: undefined, writes: false, anywhere: undefined });
+  const { workspace } = await client.call<{ workspace: { name: string } }>('whoAmI');
+  const { items, ...status } = await client.call<Status & { items: ReturnType<typeof itemsWith> }>('getStatus');
+  const snoozes = items.flatMap(({ text, snooze }) => (snooze === null ? [] : [{ attention: text, workspace: workspace.name, ...snooze }]));
+  return { ...status, snoozes };
 }
 
 async function readParts(context: Context): Promise<StatusParts & Snoozed> {
@@ -63,14 +80,14 @@ async function readParts(context: Context): Promise<StatusParts & Snoozed> {
   const now = Date.now();
   const processes = readStatusFiles(config.dataDir, now);
   const stored = await attempt(async () => readStored(context, await context.reads(), processes, now));
-  // The folder is where the embedded stream is, and where compiled geo data are kept: a command that reads does not make it.
+  // The folder of the embedded stream and the compiled geo data; reading does not create it.
   const cacheDir = existsSync(config.dataDir) ? config.dataDir : undefined;
   const streamed = await attempt(async () => {
     if (!isStreamThere(config)) throw new WeirError('USAGE', `there is no stream in DATA_DIR ${config.dataDir}`);
     await (await context.stream()).ping();
     return 'fault' in stored ? null : readLag(context);
   });
-  // A server cannot note in a full folder that it is full.
+  // A server cannot record that its own disk is full.
   const room = cacheDir === undefined ? undefined : diskFault(cacheDir);
   const geo = await attempt(() => loadGeo(servedSettings(config).geo, cacheDir));
   const ages = 'fault' in geo ? undefined : geoStatus(geo.value, now);
@@ -84,12 +101,11 @@ async function readParts(context: Context): Promise<StatusParts & Snoozed> {
   };
 }
 
-/** What was put off in each workspace that has put something off. */
+/** Snoozed alerts by workspace. */
 interface Snoozed {
   readonly snoozed: readonly { readonly workspace: string; readonly snoozes: readonly Snooze[]; readonly keys: Names['keys'] }[];
 }
 
-/** What of the items was put off in a workspace, with who, why and until when. */
 const snoozesOf = ({ workspace, snoozes, keys }: Snoozed['snoozed'][number], items: readonly Alert[]) =>
   itemsWith(items, snoozes, keys).flatMap(({ text, snooze }) => (snooze === null ? [] : [{ attention: text, workspace, ...snooze }]));
 
@@ -127,7 +143,7 @@ async function readStored({ config }: Context, store: StoreReads, processes: rea
     fullDevices: (await Promise.all(workspaces.map(({ id, name }) => fullDevices(store, { workspaceId: id, name, feeds, now })))).flat(),
     sources: await troubled(store, names, now),
     webhooks: (await store.failingWebhooks(null))
-      // Another process's settings may have named one that these do not.
+      // The settings of another process may have a webhook.
       .filter(({ workspaceId }) => workspaceId !== null || config.webhookUrl !== undefined)
       .map((each) => failingWebhookJson(each, names)),
     unguarded: workspaces.filter((workspace) => isOff && areOff(workspace)).map(({ name }) => name),
@@ -141,7 +157,6 @@ async function readSnoozed(store: StoreReads, { id, name }: Workspace, now: numb
   return snoozes.length === 0 ? [] : [{ workspace: name, snoozes, keys: await keyNames(store, id) }];
 }
 
-/** The sources of all workspaces that somebody has to look at. */
 async function troubled(store: StoreReads, names: ReadonlyMap<string, string>, now: number): Promise<SourceAlert[]> {
   const found: SourceAlert[] = [];
   for await (const record of everyItem((page) => store.allSources(page))) {
@@ -151,7 +166,7 @@ async function troubled(store: StoreReads, names: ReadonlyMap<string, string>, n
   return found;
 }
 
-/** Landing that is behind is given some seconds to get on. */
+/** Gives landing some seconds to catch up. */
 async function readLag(context: Context): Promise<StatusParts['lag']> {
   const [stream, store] = [await context.stream(), await context.reads()];
   const messages = await unlanded(stream, store);

@@ -26,7 +26,7 @@ const NONE = -1;
 export class CoverageCache {
   #cached: Cached | undefined;
 
-  /** Returns the networks, which the active rules cover, with their coverage. */
+  /** Returns the networks with their coverage; active rules cover all of them. */
   of(
     parts: readonly ActivePart[],
     rules: readonly BlockingRules[],
@@ -78,14 +78,14 @@ export class CoverageCache {
       const { from, to } = placesOverlapping({ v4, v6 }, network);
       places.fill(NONE, from, to);
     }
-    const coverage = { lapses: new Float64Array(places.length), lists: new Int32Array(places.length) };
+    const coverage = { expires: new Float64Array(places.length), lists: new Int32Array(places.length) };
     const again: number[] = [];
     for (let at = 0; at < places.length; at++) {
       const place = places[at];
       if (place === NONE) {
         again.push(at);
       } else {
-        coverage.lapses[at] = before.coverage.lapses[place];
+        coverage.expires[at] = before.coverage.expires[place];
         coverage.lists[at] = before.coverage.lists[place];
       }
     }
@@ -93,10 +93,10 @@ export class CoverageCache {
     const part = partOf({ v4, v6 }, again);
     const within = addressSet([]);
     pushNetworks(within, part);
-    const anew = coveredBy(blockingNetworks(parts, rules, lists, within), part.v4, part.v6, lists.attribution).coverage;
+    const updated = coveredBy(blockingNetworks(parts, rules, lists, within), part.v4, part.v6, lists.attribution).coverage;
     for (const [i, at] of again.entries()) {
-      coverage.lapses[at] = anew.lapses[i];
-      coverage.lists[at] = anew.lists[i];
+      coverage.expires[at] = updated.expires[i];
+      coverage.lists[at] = updated.lists[i];
     }
     return { v4, v6, coverage };
   }

@@ -35,11 +35,11 @@ test('D14.5, D31.2 a network expires with its first address, whichever rules lie
       lists: rules.map(({ list }) => list),
     };
     const bounds = { starts: networks.map(({ start }) => start), ends: networks.map(({ end }) => end) };
-    const { lapses, lists } = coverageOf<number>(covering, bounds);
+    const { expires, lists } = coverageOf<number>(covering, bounds);
     const { lists: completing } = coverageOf<number>(covering, bounds, COMPLETING_LIST);
     for (const [i, { start, end }] of networks.entries()) {
       const within = addresses.slice(start, end);
-      assert.equal(lapses[i], Math.min(...within.map((each) => Math.max(...each.map(({ expires }) => expires)))), `round ${round}`);
+      assert.equal(expires[i], Math.min(...within.map((each) => Math.max(...each.map(({ expires }) => expires)))), `round ${round}`);
       const of = new Set(within.flat().map(({ list }) => list));
       assert.equal(lists[i], of.size === 1 ? [...of][0] : SEVERAL, `round ${round}`);
       const isComplete = (list: number) => within.every((each) => each.some((rule) => rule.list <= list));

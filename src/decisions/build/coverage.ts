@@ -13,7 +13,7 @@ export interface CoveringRules<T extends number | bigint> {
 
 export interface Coverage {
   /** Whole seconds: when the first address of each network is no longer covered; Infinity: never. */
-  readonly lapses: Float64Array;
+  readonly expires: Float64Array;
   /** List number of each network; SEVERAL if no single list covers it. */
   readonly lists: Int32Array;
 }
@@ -75,7 +75,7 @@ export function coverageOf<T extends number | bigint>(
 
 /** Networks in the order of their addresses. */
 class Sweep<T extends number | bigint> implements Coverage {
-  readonly lapses: Float64Array;
+  readonly expires: Float64Array;
   readonly lists: Int32Array;
   readonly #starts: ArrayLike<T>;
   readonly #ends: ArrayLike<T>;
@@ -87,18 +87,18 @@ class Sweep<T extends number | bigint> implements Coverage {
     this.#beside = beside;
     this.#starts = starts;
     this.#ends = ends;
-    this.lapses = new Float64Array(starts.length).fill(Number.POSITIVE_INFINITY);
+    this.expires = new Float64Array(starts.length).fill(Number.POSITIVE_INFINITY);
     this.lists = new Int32Array(starts.length);
   }
 
   /** Records the expiry and list of the addresses from `from` to `to`, exclusive. */
   cover(from: T, to: T, expires: number, list: number): void {
-    const count = this.lapses.length;
+    const count = this.expires.length;
     let next = this.#next;
     while (next < count && this.#ends[next] <= from) next++;
     this.#next = next;
     for (; next < count && this.#starts[next] < to; next++) {
-      if (expires < this.lapses[next]) this.lapses[next] = expires;
+      if (expires < this.expires[next]) this.expires[next] = expires;
       const known = this.lists[next];
       this.lists[next] = known === 0 ? list : this.#beside(known, list);
     }

@@ -145,8 +145,8 @@ export function coveredBy(rules: NetworkRules, v4: CidrsV4, v6: CidrsV6, attribu
   const ofV4 = coverageOf(coveringV4(rules.v4), boundsV4(v4.addresses, v4.prefixes), attribution);
   const ofV6 = coverageOf(coveringV6(rules.v6), boundsV6(v6), attribution);
   const count = v4.length + v6.length;
-  const coverage = { lapses: new Float64Array(count), lists: new Int32Array(count) };
-  for (const name of ['lapses', 'lists'] as const) {
+  const coverage = { expires: new Float64Array(count), lists: new Int32Array(count) };
+  for (const name of ['expires', 'lists'] as const) {
     coverage[name].set(ofV4[name]);
     coverage[name].set(ofV6[name], v4.length);
   }

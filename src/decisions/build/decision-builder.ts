@@ -11,7 +11,7 @@ import { FeedDecisions } from './feed-decisions.ts';
 const ASK_LIMIT = 2_000;
 
 export interface DecisionBuilderOptions {
-  readonly store: Pick<StoreReads, 'told'>;
+  readonly store: Pick<StoreReads, 'logRecords'>;
   readonly recordLog: StoreWrites['recordLog'];
   readonly clock: Clock;
   /** Default: MOST_NETWORKS. */
@@ -48,7 +48,7 @@ export function decisionBuilder({
         const known = feeds.use({ workspaceId, feedId });
         if (known !== undefined) return known;
         const made = new FeedDecisions({
-          read: (after) => within(store.told(workspaceId, feedId, after), ASK_LIMIT, 'the store', clock),
+          read: (after) => within(store.logRecords(workspaceId, feedId, after), ASK_LIMIT, 'the store', clock),
           record: (row) => record(workspaceId, feedId, row),
         });
         feeds.add({ workspaceId, feedId }, made);

@@ -23,13 +23,13 @@ import type { NumberedLists } from './numbered-lists.ts';
 
 export interface DecisionContent {
   /** Networks that bouncers receive. */
-  readonly told: DecisionNetworks;
+  readonly published: DecisionNetworks;
   /** All networks of the block feed, for look-ups. The same object, unless the feed publishes single addresses. */
   readonly all: DecisionNetworks;
   /** Names of the lists by number, from 1. */
   readonly listNames: readonly string[];
   readonly leftOut: DecisionAnswer['leftOut'];
-  /** The next second at which a rule expires that the store was not asked about yet; Infinity: never. */
+  /** The next expiry beyond those already checked against the store, whole seconds; Infinity: never. */
   readonly nextExpiry: number;
   /** The result of trimming the feed to its cap; undefined if the feed must not be trimmed. */
   readonly trimmed?: TrimResult | undefined;
@@ -57,7 +57,7 @@ interface DecisionParts {
 }
 
 /** Bouncers have a trim state of their own: it counts both families, as networks or as single addresses. */
-const FIT_KEY = 'decisions';
+const TRIM_KEY = 'decisions';
 
 const NOTHING = { networks: 0, addresses: 0 };
 
@@ -78,7 +78,7 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
     const { classes, count } = contentAt(cut);
     return singles === undefined ? count : addressCount(singles(classes[0]));
   };
-  const chosen = chosenCut(snapshot.head, FIT_KEY, entryLimit, countAt);
+  const chosen = chosenCut(snapshot.head, TRIM_KEY, entryLimit, countAt);
   const { classes, count } = contentAt(chosen?.cut);
   const { v4, v6 } = classes[0] ?? networksOf([]);
   const single = singles?.({ v4, v6 });
@@ -87,11 +87,11 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
   const lists = numbered(chosen?.cut.left ?? []);
   const all = coverage.of(active, blocking, { v4, v6 }, { geoVersion: geo.version, lists });
   const content = { all, listNames: lists.names, nextExpiry, trimmed: chosen?.trimmed };
-  if (single === undefined) return { ...content, told: all, leftOut: NOTHING };
-  const left = withoutTaken(contentSet({ v4, v6 }), single);
+  if (single === undefined) return { ...content, published: all, leftOut: NOTHING };
+  const left = setWithout(contentSet({ v4, v6 }), single);
   return {
     ...content,
-    told: coveredBy(narrowRules(singleAddresses!, lists), hostsV4(single), hostsV6(single), lists.attribution),
+    published: coveredBy(narrowRules(singleAddresses!, lists), hostsV4(single), hostsV6(single), lists.attribution),
     leftOut: { networks: countV4(left.v4) + countV6(left.v6), addresses: addressCount(left) },
   };
 
@@ -106,7 +106,7 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
   function singlesOf(most: number): (networks?: Networks) => AddressSet {
     const exceptions = exceptionsOf(snapshot);
     const allowed = exceptions && snapshot.ranges.ranges(active, { ...query, role: exceptions }, geo);
-    const found = withoutTaken(addressesOf(narrowRules(most, numbered([]))), subtractedAddresses(allowed, guarded));
+    const found = setWithout(addressesOf(narrowRules(most, numbered([]))), subtractedAddresses(allowed, guarded));
     // With a quorum or a trimmed list, an address in one list need not be in the feed.
     return (networks = networksOf([])) => (snapshot.head.quorum === undefined ? found : intersection(found, contentSet(networks)));
   }
@@ -120,8 +120,8 @@ function contentSet(networks: Networks): AddressSet {
   return set;
 }
 
-function withoutTaken(set: AddressSet, taken: AddressSet | undefined): AddressSet {
-  if (taken !== undefined) return difference(set, taken);
+function setWithout(set: AddressSet, removed: AddressSet | undefined): AddressSet {
+  if (removed !== undefined) return difference(set, removed);
   set.v4.merge();
   set.v6.merge();
   return set;

@@ -35,9 +35,9 @@ export class DecisionFeeds<T extends { readonly size: number }> {
     return found;
   }
 
-  add({ workspaceId, feedId }: FeedName, held: T): void {
+  add({ workspaceId, feedId }: FeedName, feed: T): void {
     const feeds = this.#workspaces.get(workspaceId) ?? new Map<string | null, T>();
-    this.#workspaces.set(workspaceId, feeds.set(feedId, held));
+    this.#workspaces.set(workspaceId, feeds.set(feedId, feed));
   }
 
   delete({ workspaceId, feedId }: FeedName): void {
@@ -56,11 +56,11 @@ export class DecisionFeeds<T extends { readonly size: number }> {
     let all = sizes.values().reduce((sum, size) => sum + size, 0);
     const dropFrom = (id: string) => {
       const feeds = this.#workspaces.get(id)!;
-      const [feedId, held] = feeds.entries().next().value!;
+      const [feedId, feed] = feeds.entries().next().value!;
       feeds.delete(feedId);
       dropped.push({ workspaceId: id, feedId });
-      sizes.set(id, sizes.get(id)! - held.size);
-      all -= held.size;
+      sizes.set(id, sizes.get(id)! - feed.size);
+      all -= feed.size;
     };
     const has = (id: string) => (this.#workspaces.get(id)?.size ?? 0) > 1;
     while ((sizes.get(workspaceId) ?? 0) > this.#bounds.ofWorkspace && has(workspaceId)) dropFrom(workspaceId);

@@ -21,22 +21,22 @@ export interface DecisionTexts {
 /** The body of a stream response: new and renewed decisions, and deleted ones. Yields to other work while it renders. */
 export async function streamBody(
   texts: DecisionTexts,
-  changes: { readonly changed: Iterable<number>; readonly gone: Iterable<DecisionKey> },
+  changes: { readonly changed: Iterable<number>; readonly deleted: Iterable<DecisionKey> },
 ): Promise<Uint8Array> {
   const body = new Body();
   // The next build changes the deleted ones.
-  const gone = [...changes.gone];
+  const deleted = [...changes.deleted];
   const write = decisionWriter(texts);
   body.raw('{"new":[');
   for (const index of changes.changed) {
-    const text = write.held(index, keyAt(texts.networks, index));
-    if (text === undefined) gone.push(decisionKeyAt(texts.networks, index));
+    const text = write.published(index, keyAt(texts.networks, index));
+    if (text === undefined) deleted.push(decisionKeyAt(texts.networks, index));
     else body.add(text);
     if (body.isFull) await body.flush();
   }
   body.raw('],"deleted":[');
-  for (const key of gone) {
-    const text = write.gone(key);
+  for (const key of deleted) {
+    const text = write.deleted(key);
     if (text !== undefined) body.add(text);
     if (body.isFull) await body.flush();
   }
@@ -45,12 +45,12 @@ export async function streamBody(
 }
 
 /** The body of a look-up response: these decisions, or null if there are none. Yields to other work while it renders. */
-export async function heldBody(texts: DecisionTexts, places: Iterable<number>): Promise<Uint8Array> {
+export async function currentBody(texts: DecisionTexts, places: Iterable<number>): Promise<Uint8Array> {
   const body = new Body();
   const write = decisionWriter(texts);
   body.raw('[');
   for (const index of places) {
-    const text = write.held(index, keyAt(texts.networks, index));
+    const text = write.published(index, keyAt(texts.networks, index));
     if (text !== undefined) body.add(text);
     if (body.isFull) await body.flush();
   }
@@ -79,7 +79,7 @@ function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
   };
   return {
     /** The decision of a published network; undefined if the filter excludes it. */
-    held(index: number, key: NetworkKey): string | undefined {
+    published(index: number, key: NetworkKey): string | undefined {
       const list = networks.lists[index] === SEVERAL ? 0 : networks.lists[index];
       const scenario = scenarioOf(list);
       if (!scenario.isWanted || !filter.scopes.includes(scopeOf(key)) || !wantsOrigin(origin)) return undefined;
@@ -92,11 +92,11 @@ function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
       return text(key, duration, origin, scenario.text);
     },
     /** The decision of a deleted network, under the list name it was published with; undefined if the filter excludes it. */
-    gone(key: DecisionKey): string | undefined {
+    deleted(key: DecisionKey): string | undefined {
       const name = nameOf(key);
       const from = name === '' ? ORIGIN : LISTS_ORIGIN;
       if (!filter.scopes.includes(scopeOf(key)) || !wantsOrigin(from)) return undefined;
-      return text(networkKey(key), GONE, from, JSON.stringify(name === '' ? ORIGIN : name));
+      return text(networkKey(key), DELETED_DURATION, from, JSON.stringify(name === '' ? ORIGIN : name));
     },
   };
 }
@@ -107,13 +107,13 @@ const wantsScenario = ({ containing, without }: DecisionFilter, name: string): b
   (containing?.some((part) => name.includes(part)) ?? true) && !without.some((part) => name.includes(part));
 
 /** Durations end in half a second: clients expect a fraction, and some read a timeout of 0 as no timeout. */
-const GONE = '-1.5s';
+const DELETED_DURATION = '-1.5s';
 
 /** A duration in Go's format, such as `3h59m20.5s`, at least 1.5 s. Clients truncate to whole seconds, so half a second is added. */
 function durationText(seconds: number): string {
-  const whole = Math.max(1, Math.ceil(seconds));
-  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
-  return `${hours > 0 ? `${hours}h` : ''}${whole >= 60 ? `${minutes}m` : ''}${whole % 60}.5s`;
+  const total = Math.max(1, Math.ceil(seconds));
+  const [hours, minutes] = [Math.floor(total / 3600), Math.floor(total / 60) % 60];
+  return `${hours > 0 ? `${hours}h` : ''}${total >= 60 ? `${minutes}m` : ''}${total % 60}.5s`;
 }
 
 /** First id of IPv6 networks. The id of an IPv4 network is its address and prefix length. */

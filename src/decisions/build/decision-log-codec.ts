@@ -7,12 +7,12 @@ import { type DecisionKey, decisionKey, isV4, nameOf, networkKey } from './netwo
 /** A network published until a second, or deleted at a second. */
 export interface LogEntry {
   readonly key: DecisionKey;
-  readonly isGone: boolean;
+  readonly isDeleted: boolean;
   /** Whole seconds. */
   readonly second: number;
 }
 
-const GONE = 1;
+const DELETED = 1;
 const V6 = 2;
 const NAMED = 4;
 /** Marks a name instead of a network: two bytes of length, then the text. */
@@ -35,13 +35,13 @@ export class LogWriter {
     return this.#length;
   }
 
-  add(key: DecisionKey, isGone: boolean, second: number): void {
+  add(key: DecisionKey, isDeleted: boolean, second: number): void {
     const name = nameOf(key);
     const number = name === '' ? undefined : this.#numberOf(name);
     const network = networkKey(key);
     const behind = this.#length + FLAGS + network.length;
     this.#reserve(FLAGS + network.length + SECOND + NUMBER);
-    this.#bytes[this.#length] = (isGone ? GONE : 0) | (isV4(key) ? 0 : V6) | (number === undefined ? 0 : NAMED);
+    this.#bytes[this.#length] = (isDeleted ? DELETED : 0) | (isV4(key) ? 0 : V6) | (number === undefined ? 0 : NAMED);
     this.#bytes.write(network, this.#length + FLAGS, 'latin1');
     this.#length = this.#bytes.writeUInt32BE(second >>> 0, behind);
     if (number !== undefined) this.#length = this.#bytes.writeUInt32BE(number, this.#length);
@@ -87,7 +87,7 @@ export function* readLog(bytes: Uint8Array): Generator<LogEntry> {
     const network = buffer.toString('latin1', at + FLAGS, behind);
     const isNamed = (flags & NAMED) !== 0;
     const name = isNamed ? names[buffer.readUInt32BE(behind + SECOND)]! : '';
-    yield { key: decisionKey(network, name), isGone: (flags & GONE) !== 0, second: buffer.readUInt32BE(behind) };
+    yield { key: decisionKey(network, name), isDeleted: (flags & DELETED) !== 0, second: buffer.readUInt32BE(behind) };
     at = behind + SECOND + (isNamed ? NUMBER : 0);
   }
 }

@@ -16,8 +16,8 @@ import { restoreLog } from './restored-log.ts';
 import { placeOf, placesIn } from './sorted-networks.ts';
 
 /** How long deletions are remembered, s, and how many at most. */
-const KEPT = 7 * 86_400;
-const MOST_GONE = 131_072;
+const DELETION_RETENTION = 7 * 86_400;
+const MOST_DELETED = 131_072;
 /** Bytes of appended changes after which the whole log is written again. */
 const COMPACT_AT = 1 << 20;
 
@@ -27,7 +27,7 @@ const NOT_AHEAD = { by: 0, through: Number.POSITIVE_INFINITY };
 /** Changes for a bouncer: indexes of published networks, and keys of deleted ones. */
 export interface LogChanges {
   readonly changed: Iterable<number>;
-  readonly gone: Iterable<DecisionKey>;
+  readonly deleted: Iterable<DecisionKey>;
 }
 
 /** Bytes to store, and whether they replace all earlier records. */
@@ -49,15 +49,15 @@ export class DecisionLog {
   /** The earliest second at which a network expires or must be announced again. */
   #earliest = Number.POSITIVE_INFINITY;
   /** When networks were deleted that some bouncer may still enforce, oldest first, whole seconds. */
-  #gone = new Map<DecisionKey, number>();
+  #deleted = new Map<DecisionKey, number>();
   /** Earlier lease ends that some bouncers have: the network is announced again then. */
-  readonly #dues = new ReannounceQueue();
+  readonly #reannounce = new ReannounceQueue();
   #unwritten = new LogWriter();
   /** Whether a write failed, so the next record must be complete, and when to retry (whole seconds). */
   #lacksRecord = false;
-  #noteAgain = 0;
+  #retryAt = 0;
   #writtenBytes = 0;
-  #wholeBytes = 0;
+  #completeBytes = 0;
   /** The last recorded time, whole seconds. */
   #latest = Number.NEGATIVE_INFINITY;
   /** By how much some bouncers' leases exceed those recorded here, s, and through which second. */
@@ -74,7 +74,7 @@ export class DecisionLog {
 
   /** Networks in memory: published, deleted, and in the change history. */
   get size(): number {
-    return this.#networks.until.length + this.#gone.size + this.#versions.size;
+    return this.#networks.until.length + this.#deleted.size + this.#versions.size;
   }
 
   get networks(): PublishedNetworks {
@@ -83,16 +83,16 @@ export class DecisionLog {
 
   /** Whole seconds: when the log must act although no content changes: an announcement, an expiry or a retried write. */
   get nextDue(): number {
-    return Math.min(this.#earliest, this.#dues.next, this.#lacksRecord ? this.#noteAgain : Number.POSITIVE_INFINITY);
+    return Math.min(this.#earliest, this.#reannounce.next, this.#lacksRecord ? this.#retryAt : Number.POSITIVE_INFINITY);
   }
 
   /** Loads the stored log at start-up: bouncers may enforce all of it. `now` in ms. */
   restore(records: Iterable<Uint8Array>, now: number): void {
-    const { networks, gone, dues, bytes } = restoreLog(records, secondOf(now));
+    const { networks, deleted, reannounce, bytes } = restoreLog(records, secondOf(now));
     this.#writtenBytes += bytes;
     this.#networks = networks;
-    this.#gone = gone;
-    for (const [second, key] of dues) this.#dues.add(second, key);
+    this.#deleted = deleted;
+    for (const [second, key] of reannounce) this.#reannounce.add(second, key);
     // The announcement times are unknown.
     this.#again = this.#networks.until.map((until) => renewAt(until));
     for (const again of this.#again) this.#earliest = Math.min(this.#earliest, again);
@@ -101,26 +101,26 @@ export class DecisionLog {
   /** Merges what another process has announced to the same bouncers. Call before `take`. `now` in ms. */
   join(records: Iterable<Uint8Array>, now: number): void {
     const second = secondOf(now);
-    const gone: DecisionKey[] = [];
+    const deleted: DecisionKey[] = [];
     for (const record of records) {
-      for (const { key, isGone, second: until } of readLog(record)) {
+      for (const { key, isDeleted, second: until } of readLog(record)) {
         const at = this.#find(key);
         if (at === undefined) {
-          if (!isGone) gone.push(key);
-          if (!isGone || !this.#gone.has(key)) this.#goes(key, second);
-        } else if (isGone) {
+          if (!isDeleted) deleted.push(key);
+          if (!isDeleted || !this.#deleted.has(key)) this.#markDeleted(key, second);
+        } else if (isDeleted) {
           // The other process announced its deletion, so announce it again.
-          this.#dues.add(second, key);
+          this.#reannounce.add(second, key);
         } else if (until > second && this.#networks.until[at] !== until) {
-          for (const due of [Math.max(renewAt(until), second + 1), until]) this.#dues.add(due, key);
+          for (const due of [Math.max(renewAt(until), second + 1), until]) this.#reannounce.add(due, key);
         }
       }
     }
-    this.#move(gone);
+    this.#move(deleted);
   }
 
   /** Publishes these networks, with list names if the feed announces lists. `now` in ms. */
-  take({ v4, v6, coverage: { lapses, lists } }: DecisionNetworks, now: number, names: readonly string[] = []): void {
+  take({ v4, v6, coverage: { expires, lists } }: DecisionNetworks, now: number, names: readonly string[] = []): void {
     const second = secondOf(now);
     this.passed(now);
     const before = this.#networks;
@@ -130,34 +130,34 @@ export class DecisionLog {
       isNamed ? nameAt(before, from) === nameAt(networks, to) : before.lists[from] === lists[to];
     const again = new Float64Array(networks.until.length);
     const touched: DecisionKey[] = [];
-    const tell = (index: number, key = decisionKeyAt(networks, index)) => {
-      networks.until[index] = leaseUntil(lapses[index], key, second);
+    const announce = (index: number, key = decisionKeyAt(networks, index)) => {
+      networks.until[index] = leaseUntil(expires[index], key, second);
       again[index] = renewAt(networks.until[index], second);
       this.#unwritten.add(key, false, networks.until[index]);
       return key;
     };
     const added = (index: number) => {
-      const key = tell(index);
-      this.#gone.delete(key);
+      const key = announce(index);
+      this.#deleted.delete(key);
       touched.push(key);
     };
     const removed = (index: number) => {
       const key = decisionKeyAt(before, index);
-      this.#goes(key, second);
+      this.#markDeleted(key, second);
       this.#unwritten.add(key, true, second);
       touched.push(key);
     };
     const stays = (from: number, to: number) => {
       const until = before.until[from];
       if (until <= second) {
-        touched.push(tell(to));
-        if (until + this.#ahead.by > second) this.#dues.add(until + this.#ahead.by, decisionKeyAt(networks, to));
-      } else if (lapses[to] < until) {
-        this.#dues.add(until, tell(to));
-      } else if (lapses[to] > until && this.#again[from] <= second) {
-        touched.push(tell(to));
+        touched.push(announce(to));
+        if (until + this.#ahead.by > second) this.#reannounce.add(until + this.#ahead.by, decisionKeyAt(networks, to));
+      } else if (expires[to] < until) {
+        this.#reannounce.add(until, announce(to));
+      } else if (expires[to] > until && this.#again[from] <= second) {
+        touched.push(announce(to));
         // Clients that ignore repeated announcements drop the network at their lease end.
-        for (const due of [until, until + this.#ahead.by]) this.#dues.add(due, decisionKeyAt(networks, to));
+        for (const due of [until, until + this.#ahead.by]) this.#reannounce.add(due, decisionKeyAt(networks, to));
       } else {
         networks.until[to] = until;
         again[to] = this.#again[from];
@@ -182,7 +182,7 @@ export class DecisionLog {
         next = from + 1;
         const until = before.until[from];
         // Fast path: almost all networks are unchanged.
-        const isPublished = until > second && (lapses[at] === until || (lapses[at] > until && this.#again[from] > second));
+        const isPublished = until > second && (expires[at] === until || (expires[at] > until && this.#again[from] > second));
         if (isPublished && isSame(from, at)) {
           networks.until[at] = until;
           again[at] = this.#again[from];
@@ -190,15 +190,15 @@ export class DecisionLog {
           stays(from, at);
         }
       }
-      const due = lapses[at] > networks.until[at] ? again[at] : networks.until[at];
+      const due = expires[at] > networks.until[at] ? again[at] : networks.until[at];
       if (due < earliest) earliest = due;
     }
     while (next < before.until.length) removed(next++);
     this.#earliest = earliest;
     this.#networks = networks;
     this.#again = again;
-    for (const key of this.#dues.taken(second)) if (this.#find(key) !== undefined) touched.push(key);
-    this.#forgetGone(second);
+    for (const key of this.#reannounce.takeDue(second)) if (this.#find(key) !== undefined) touched.push(key);
+    this.#forgetDeleted(second);
     this.#move(touched);
   }
 
@@ -214,46 +214,46 @@ export class DecisionLog {
       this.#networks.until[at] = until - by;
       this.#again[at] = renewAt(until - by, second);
     }
-    this.#dues.earlier(by, MOST_GONE + this.#networks.until.length);
+    this.#reannounce.earlier(by, MOST_DELETED + this.#networks.until.length);
     [this.#earliest, this.#lacksRecord] = [second, true];
   }
 
   /** The changes since a version (null: everything published and everything deleted). */
   since(mark: DecisionMark | null): LogChanges {
     const keys = mark?.builder === this.#builder ? this.#versions.since(mark.version) : undefined;
-    if (keys === undefined) return { changed: this.#networks.until.keys(), gone: this.#gone.keys() };
+    if (keys === undefined) return { changed: this.#networks.until.keys(), deleted: this.#deleted.keys() };
     const changed = new Set<number>();
-    const gone: DecisionKey[] = [];
+    const deleted: DecisionKey[] = [];
     for (const key of keys) {
       const at = placeOf(this.#networks, networkOf(key));
       // A network that moved to another list is announced in the same response: some clients key networks without the name.
       if (at !== undefined) changed.add(at);
-      if (at === undefined || nameAt(this.#networks, at) !== nameOf(key)) gone.push(key);
+      if (at === undefined || nameAt(this.#networks, at) !== nameOf(key)) deleted.push(key);
     }
-    return { changed, gone };
+    return { changed, deleted };
   }
 
   /** The record to store before bouncers see the changes; undefined if there is none. Counts as written unless `notWritten` is called. */
   takeRecord(): LogRecord | undefined {
     const { length } = this.#unwritten;
     if (length === 0 && !this.#lacksRecord) return undefined;
-    const isComplete = this.#lacksRecord || this.#writtenBytes + length > COMPACT_AT + 2 * this.#wholeBytes;
+    const isComplete = this.#lacksRecord || this.#writtenBytes + length > COMPACT_AT + 2 * this.#completeBytes;
     const change = this.#unwritten.end();
-    const bytes = isComplete ? this.#whole() : change;
+    const bytes = isComplete ? this.#complete() : change;
     this.#unwritten = new LogWriter();
     this.#lacksRecord = false;
     this.#writtenBytes = isComplete ? bytes.length : this.#writtenBytes + bytes.length;
-    if (isComplete) this.#wholeBytes = bytes.length;
+    if (isComplete) this.#completeBytes = bytes.length;
     return { bytes, isComplete, change };
   }
 
   /** Call if a record could not be stored: the next one is complete, and the unrecorded leases are short. `now` in ms. */
   notWritten({ change }: Pick<LogRecord, 'change'>, now: number): void {
     const second = secondOf(now);
-    [this.#lacksRecord, this.#noteAgain] = [true, second + RECORD_RETRY];
+    [this.#lacksRecord, this.#retryAt] = [true, second + RECORD_RETRY];
     const latest = second + LONGEST_UNRECORDED_LEASE;
-    for (const { key, isGone } of readLog(change)) {
-      const at = isGone ? undefined : this.#find(key);
+    for (const { key, isDeleted } of readLog(change)) {
+      const at = isDeleted ? undefined : this.#find(key);
       if (at === undefined || this.#networks.until[at] <= latest) continue;
       this.#networks.until[at] = latest;
       this.#again[at] = renewAt(latest, second);
@@ -261,28 +261,28 @@ export class DecisionLog {
     }
   }
 
-  #whole(): Uint8Array<ArrayBuffer> {
+  #complete(): Uint8Array<ArrayBuffer> {
     const all = new LogWriter();
-    for (const [key, second] of this.#gone) all.add(key, true, second);
-    for (const [due, key] of this.#dues) if (this.#find(key) !== undefined) all.add(key, false, due);
+    for (const [key, second] of this.#deleted) all.add(key, true, second);
+    for (const [due, key] of this.#reannounce) if (this.#find(key) !== undefined) all.add(key, false, due);
     for (const [i, until] of this.#networks.until.entries()) all.add(decisionKeyAt(this.#networks, i), false, until);
     return all.end();
   }
 
-  #goes(key: DecisionKey, second: number): void {
-    this.#gone.delete(key);
-    this.#gone.set(key, second);
+  #markDeleted(key: DecisionKey, second: number): void {
+    this.#deleted.delete(key);
+    this.#deleted.set(key, second);
   }
 
-  #forgetGone(second: number): void {
-    for (const [key, at] of this.#gone) {
-      if (at > second - KEPT && this.#gone.size <= MOST_GONE) return;
-      this.#gone.delete(key);
+  #forgetDeleted(second: number): void {
+    for (const [key, at] of this.#deleted) {
+      if (at > second - DELETION_RETENTION && this.#deleted.size <= MOST_DELETED) return;
+      this.#deleted.delete(key);
     }
   }
 
   #move(touched: readonly DecisionKey[]): void {
-    this.#versions.move(touched, this.#networks.until.length + this.#gone.size);
+    this.#versions.move(touched, this.#networks.until.length + this.#deleted.size);
   }
 
   /** The index of a network published under this very name. */

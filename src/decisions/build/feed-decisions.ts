@@ -13,7 +13,7 @@ import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
 import { CoverageCache } from './coverage-cache.ts';
 import type { DecisionNetworks } from './covered-networks.ts';
 import { type DecisionContent, decisionContent } from './decision-content.ts';
-import { heldBody, streamBody } from './decision-json.ts';
+import { currentBody, streamBody } from './decision-json.ts';
 import { DecisionLog } from './decision-log.ts';
 import { numbersInOrder, StableNumbers } from './numbered-lists.ts';
 import type { PublishedNetworks } from './published-networks.ts';
@@ -21,26 +21,26 @@ import { placeAround } from './sorted-networks.ts';
 
 /** The stored decision log of one feed. */
 interface DecisionLogStore {
-  read(after: number): ReturnType<StoreReads['told']>;
+  read(after: number): ReturnType<StoreReads['logRecords']>;
   /** Returns the row's number. */
   record(row: NewLogRow): Promise<number>;
 }
 
 export class FeedDecisions implements VersionedContent {
   readonly #store: DecisionLogStore;
-  #told: DecisionLog | undefined;
+  #log: DecisionLog | undefined;
   #content: DecisionContent | undefined;
   /** Names of the announced lists. */
   #names: readonly string[] = [];
   /** Decisions wider than one address. */
-  #wide = 0;
+  #broad = 0;
   readonly #coverage = new CoverageCache();
   readonly #numbers = new StableNumbers();
   /** The last record read, and this object's own later ones. */
   #read = 0;
   readonly #own = new Set<number>();
   /** Pending while the next announcements are being stored (SPEC D35.6). Never rejects. */
-  #noting: Promise<void> | undefined;
+  #recording: Promise<void> | undefined;
 
   constructor(store: DecisionLogStore) {
     this.#store = store;
@@ -48,8 +48,8 @@ export class FeedDecisions implements VersionedContent {
 
   /** In networks. */
   get size(): number {
-    const { all, told } = this.#content ?? {};
-    return (this.#told?.size ?? 0) + (all === undefined || all === told ? 0 : all.v4.length + all.v6.length);
+    const { all, published } = this.#content ?? {};
+    return (this.#log?.size ?? 0) + (all === undefined || all === published ? 0 : all.v4.length + all.v6.length);
   }
 
   /** Publishes the snapshot's networks. Resolves once they are recorded in the store. `now` in ms. */
@@ -58,7 +58,7 @@ export class FeedDecisions implements VersionedContent {
     parts: { readonly asOf: number; readonly geo: GeoDatabase; readonly guarded: AddressSet | undefined },
     now: number,
   ): Promise<PublishedContent> {
-    const told = await this.#joined(now);
+    const log = await this.#joined(now);
     const { profile } = snapshot.head;
     const entryLimit = entryLimitOf(profile);
     const { singleAddresses } = profile;
@@ -69,56 +69,56 @@ export class FeedDecisions implements VersionedContent {
     if ('count' in content) return { version: undefined, facts: { entryCount: content.count, entryLimit, nextExpiry: content.nextExpiry } };
     this.#content = content;
     this.#names = isNamed ? content.listNames : [];
-    this.#wide = widerThan(content.told.v4.prefixes, 32) + widerThan(content.told.v6.prefixes, 128);
-    await this.#tell(told, content, now);
-    const { builder, version } = told.mark;
-    const nextExpiry = Math.min(content.nextExpiry, told.nextDue);
-    const facts = { entryCount: told.networks.until.length, entryLimit, nextExpiry, trimmed: content.trimmed };
+    this.#broad = widerThan(content.published.v4.prefixes, 32) + widerThan(content.published.v6.prefixes, 128);
+    await this.#announce(log, content, now);
+    const { builder, version } = log.mark;
+    const nextExpiry = Math.min(content.nextExpiry, log.nextDue);
+    const facts = { entryCount: log.networks.until.length, entryLimit, nextExpiry, trimmed: content.trimmed };
     return { version: `${builder} ${version}`, facts };
   }
 
   /** A response body; undefined before the first build. `now` in ms. */
   async answer({ ask, filter }: Pick<DecisionRequest, 'ask' | 'filter'>, now: number): Promise<DecisionAnswer | undefined> {
-    const told = this.#told;
-    while (this.#noting !== undefined) await this.#noting;
-    if (told === undefined || this.#content === undefined) return undefined;
-    told.passed(now);
+    const log = this.#log;
+    while (this.#recording !== undefined) await this.#recording;
+    if (log === undefined || this.#content === undefined) return undefined;
+    log.passed(now);
     // After the clock stepped back, an announcement may be due that no build triggers.
-    if (told.nextDue <= secondOf(now)) await this.#tell(told, this.#content, now);
-    const { networks, mark } = told;
+    if (log.nextDue <= secondOf(now)) await this.#announce(log, this.#content, now);
+    const { networks, mark } = log;
     const { all, leftOut, listNames } = this.#content;
-    const about = { mark, count: networks.v4.length + networks.v6.length, networks: this.#wide, leftOut };
+    const about = { mark, count: networks.v4.length + networks.v6.length, networks: this.#broad, leftOut };
     const texts = { networks, listNames, now, filter };
     const bytes =
       'since' in ask
-        ? await streamBody(texts, told.since(ask.since))
-        : await heldBody({ ...texts, networks: lapsing(all, networks.names) }, placesAround(all, ask.network));
+        ? await streamBody(texts, log.since(ask.since))
+        : await currentBody({ ...texts, networks: withOwnExpiry(all, networks.names) }, placesAround(all, ask.network));
     return { bytes, ...about };
   }
 
   /** Publishes a content. Resolves once it is recorded. */
-  async #tell(told: DecisionLog, content: DecisionContent, now: number): Promise<void> {
-    told.take(content.told, now, this.#names);
-    const noting = this.#record(told, now);
-    this.#noting = noting;
-    await noting;
-    if (this.#noting === noting) this.#noting = undefined;
+  async #announce(log: DecisionLog, content: DecisionContent, now: number): Promise<void> {
+    log.take(content.published, now, this.#names);
+    const recording = this.#record(log, now);
+    this.#recording = recording;
+    await recording;
+    if (this.#recording === recording) this.#recording = undefined;
   }
 
   /** The log, merged with the announcements of other processes. While the store is down, the local state. */
   async #joined(now: number): Promise<DecisionLog> {
-    const known = this.#told;
+    const known = this.#log;
     if (known === undefined) {
       const records = await this.#store.read(0);
-      if (this.#told !== undefined) return this.#told;
+      if (this.#log !== undefined) return this.#log;
       this.#read = records.at(-1)?.seq ?? 0;
-      const told = new DecisionLog(randomUUID());
-      told.restore(
+      const log = new DecisionLog(randomUUID());
+      log.restore(
         records.map(({ bytes }) => bytes),
         now,
       );
-      this.#told = told;
-      return told;
+      this.#log = log;
+      return log;
     }
     const records = await this.#store.read(this.#read).catch(() => []);
     const others = records.filter(({ seq }) => !this.#own.delete(seq));
@@ -130,15 +130,15 @@ export class FeedDecisions implements VersionedContent {
     return known;
   }
 
-  async #record(told: DecisionLog, now: number): Promise<void> {
-    const record = told.takeRecord();
+  async #record(log: DecisionLog, now: number): Promise<void> {
+    const record = log.takeRecord();
     if (record === undefined) return;
     try {
       const { bytes, isComplete } = record;
       this.#own.add(await this.#store.record({ bytes, isComplete, through: this.#read, at: now }));
     } catch {
       // Publish anyway: enforcement now matters more than the record for a restart.
-      told.notWritten(record, now);
+      log.notWritten(record, now);
     }
   }
 }
@@ -151,17 +151,17 @@ function widerThan(prefixes: Uint8Array, host: number): number {
 }
 
 /** Networks with their own expiry, for look-ups. */
-const lapsing = ({ v4, v6, coverage }: DecisionNetworks, names: PublishedNetworks['names']): PublishedNetworks => ({
+const withOwnExpiry = ({ v4, v6, coverage }: DecisionNetworks, names: PublishedNetworks['names']): PublishedNetworks => ({
   v4,
   v6,
-  until: coverage.lapses,
+  until: coverage.expires,
   lists: coverage.lists,
   names,
 });
 
 /** Indexes of the networks that contain this one (null: all). */
 function placesAround(networks: DecisionNetworks, network: Network | null): Iterable<number> {
-  if (network === null) return networks.coverage.lapses.keys();
+  if (network === null) return networks.coverage.expires.keys();
   const at = placeAround(networks, network);
   return at === undefined ? [] : [at];
 }

@@ -20,8 +20,8 @@ export const LONGEST_UNRECORDED_LEASE = 3_600;
 /** Interval between attempts to store it, s. */
 export const RECORD_RETRY = 60;
 
-export const leaseUntil = (lapse: number, key: NetworkKey, second: number): number =>
-  lapse - second <= LONGEST_LEASE ? lapse : nextPeriod(key, second);
+export const leaseUntil = (expires: number, key: NetworkKey, second: number): number =>
+  expires - second <= LONGEST_LEASE ? expires : nextPeriod(key, second);
 
 /** When to announce a network again if it outlives its lease; `second` is when it was announced, if known. */
 export const renewAt = (until: number, second = Number.NEGATIVE_INFINITY): number =>

@@ -20,17 +20,17 @@ export class ReannounceQueue {
   }
 
   /** Removes and returns the networks that are due. */
-  taken(second: number): DecisionKey[] {
-    const taken: DecisionKey[] = [];
+  takeDue(second: number): DecisionKey[] {
+    const takeDue: DecisionKey[] = [];
     this.#next = Number.POSITIVE_INFINITY;
     for (const [due, keys] of this.#keys) {
       if (due > second) this.#next = Math.min(this.#next, due);
       else {
-        for (const key of keys) taken.push(key);
+        for (const key of keys) takeDue.push(key);
         this.#keys.delete(due);
       }
     }
-    return taken;
+    return takeDue;
   }
 
   /** Also schedules every network `by` seconds earlier; if that would exceed `most` entries, moves them instead. */

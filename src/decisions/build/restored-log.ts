@@ -7,54 +7,54 @@ import type { PublishedNetworks } from './published-networks.ts';
 export interface RestoredLog {
   readonly networks: PublishedNetworks;
   /** When networks were deleted, oldest first, whole seconds. */
-  readonly gone: Map<DecisionKey, number>;
+  readonly deleted: Map<DecisionKey, number>;
   /** Earlier lease ends that some bouncers have, whole seconds. */
-  readonly dues: readonly (readonly [second: number, key: DecisionKey])[];
+  readonly reannounce: readonly (readonly [second: number, key: DecisionKey])[];
   readonly bytes: number;
 }
 
 /** Records must be in order, oldest first; `second` is now. */
 export function restoreLog(records: Iterable<Uint8Array>, second: number): RestoredLog {
-  const told = new Map<DecisionKey, number>();
-  const gone = new Map<DecisionKey, number>();
-  const dues: [number, DecisionKey][] = [];
+  const published = new Map<DecisionKey, number>();
+  const deleted = new Map<DecisionKey, number>();
+  const reannounce: [number, DecisionKey][] = [];
   let bytes = 0;
   for (const record of records) {
     bytes += record.length;
-    for (const { key, isGone, second: at } of readLog(record)) {
-      const before = told.get(key);
-      gone.delete(key);
-      if (isGone) {
-        told.delete(key);
-        gone.set(key, at);
+    for (const { key, isDeleted, second: at } of readLog(record)) {
+      const before = published.get(key);
+      deleted.delete(key);
+      if (isDeleted) {
+        published.delete(key);
+        deleted.set(key, at);
       } else {
-        told.set(key, at);
+        published.set(key, at);
       }
-      if (before !== undefined && before !== at && before > second) dues.push([before, key]);
+      if (before !== undefined && before !== at && before > second) reannounce.push([before, key]);
     }
   }
-  const names = [...new Set(told.keys().map(nameOf))].filter((name) => name !== '');
-  const named = names.length === 0 ? undefined : withNames(told.keys(), (key) => gone.set(key, second));
-  const { v4, v6 } = networksOf(named?.values() ?? told.keys());
+  const names = [...new Set(published.keys().map(nameOf))].filter((name) => name !== '');
+  const named = names.length === 0 ? undefined : withNames(published.keys(), (key) => deleted.set(key, second));
+  const { v4, v6 } = networksOf(named?.values() ?? published.keys());
   const count = v4.length + v6.length;
   const networks: PublishedNetworks = { v4, v6, until: new Float64Array(count), lists: new Int32Array(count), names };
   const numbers = new Map(names.map((name, at) => [name, at + 1]));
   for (let i = 0; i < count; i++) {
     const network = keyAt(networks, i);
     const key = named?.get(network) ?? network;
-    networks.until[i] = told.get(key)!;
+    networks.until[i] = published.get(key)!;
     networks.lists[i] = numbers.get(nameOf(key)) ?? 0;
   }
-  return { networks, gone, dues, bytes };
+  return { networks, deleted, reannounce, bytes };
 }
 
 /** The name of each network. If two processes announced different names, the first one counts as deleted. */
-function withNames(keys: Iterable<DecisionKey>, goes: (key: DecisionKey) => void): Map<NetworkKey, DecisionKey> {
+function withNames(keys: Iterable<DecisionKey>, onDuplicate: (key: DecisionKey) => void): Map<NetworkKey, DecisionKey> {
   const named = new Map<NetworkKey, DecisionKey>();
   for (const key of keys) {
     const network = networkKey(key);
     const other = named.get(network);
-    if (other !== undefined) goes(other);
+    if (other !== undefined) onDuplicate(other);
     named.set(network, key);
   }
   return named;

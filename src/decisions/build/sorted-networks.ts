@@ -55,7 +55,7 @@ export function placeAround(networks: SortedNetworks, network: Network): number 
   return at !== undefined && prefixAt(networks, at) <= network.prefix && isWithin(networks, at, network) ? at : undefined;
 }
 
-/** The last index of the same family whose network starts at or before this one. */
+/** The last index of the same family with a network starting at or before this one. */
 function placeBefore({ v4, v6 }: SortedNetworks, network: Network): number | undefined {
   if (network.family === 4) {
     const above = firstReaching(v4.length, (i) => (v4.addresses[i] - network.address || v4.prefixes[i] - network.prefix) > 0);

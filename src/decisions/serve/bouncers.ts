@@ -44,7 +44,7 @@ export class Bouncers {
     this.#watch = watch;
   }
 
-  /** The version since which a bouncer needs the changes; null: everything. */
+  /** The bouncer needs the changes since this version; null: everything. */
   since(name: BouncerName, filter: string): DecisionMark | null {
     const known = this.#known.get(name, keyOf(name));
     return known === undefined || known.filter !== filter || known.pulls.length < 2 ? null : known.pulls[0].mark;
@@ -84,7 +84,7 @@ export class Bouncers {
     const seen = this.#unsaved;
     this.#unsaved = new Set();
     this.#firstSeen.reset();
-    return takenFrom(seen);
+    return drained(seen);
   }
 
   /** Those that were not seen for a while before. `takeSeen` still returns them. */
@@ -113,7 +113,7 @@ export class Bouncers {
 }
 
 /** Releases the metrics of each bouncer, also of those that the caller does not read. */
-function* takenFrom(seen: Set<Known>): Generator<Bouncer> {
+function* drained(seen: Set<Known>): Generator<Bouncer> {
   const take = (known: Known): Bouncer => {
     const { info } = known;
     known.info = { ...info, metrics: null, metricsAt: null };
@@ -136,14 +136,14 @@ const NEW = {
 
 const keyOf = ({ feedId, userAgent, address }: BouncerName) => JSON.stringify([feedId, userAgent, address]);
 
-/** The fetches without those that the next response need not reach back to, or whose version equals its neighbours'. */
+/** The fetches still needed for the next response, without repeated versions. */
 function reaching(pulls: readonly Pull[], now: number): readonly Pull[] {
   let from = 0;
   while (from < pulls.length - 2 && pulls[from + 1].at <= now - REACH) from += 1;
-  const kept = pulls.slice(from);
-  const [before, middle, last] = kept.slice(-3);
-  if (last !== undefined && isSame(before.mark, middle.mark) && isSame(middle.mark, last.mark)) kept.splice(-2, 1);
-  return kept;
+  const recent = pulls.slice(from);
+  const [before, middle, last] = recent.slice(-3);
+  if (last !== undefined && isSame(before.mark, middle.mark) && isSame(middle.mark, last.mark)) recent.splice(-2, 1);
+  return recent;
 }
 
 const isSame = (one: DecisionMark, other: DecisionMark) => one.builder === other.builder && one.version === other.version;

@@ -30,22 +30,22 @@ export function hitRecorder(
     isWriting = true;
     for (let next = first(); next !== undefined; next = first()) {
       const [workspaceId, waiting] = next;
-      const taken = waiting.splice(0, AT_ONCE);
+      const batch = waiting.splice(0, AT_ONCE);
       workspaces.delete(workspaceId);
       if (waiting.length > 0) workspaces.set(workspaceId, waiting);
       try {
         const counted = await store.recordHits(
           workspaceId,
-          taken.map(({ report }) => report),
+          batch.map(({ report }) => report),
           now(),
         );
         for (const [listId, hits] of counted) onCounted(listId, hits);
-        for (const { done } of taken) done.resolve(true);
+        for (const { done } of batch) done.resolve(true);
         isFailing = false;
       } catch (error) {
         if (!isFailing) onError(error as Error);
         isFailing = true;
-        for (const { done } of taken) done.reject(error);
+        for (const { done } of batch) done.reject(error);
       }
     }
     isWriting = false;

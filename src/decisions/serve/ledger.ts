@@ -9,7 +9,7 @@ import { gapOf } from '../enforcement-gap.ts';
 import type { BouncerWatch } from './bouncers.ts';
 
 /** How long an absent bouncer is stored, ms. */
-const KEPT = 30 * DAY;
+const RETENTION = 30 * DAY;
 
 /** Bouncers per write, so landing waits for no more. */
 const SLICE = 200;
@@ -24,7 +24,7 @@ export const writeBouncers =
   ): (() => Promise<void>) =>
   async () => {
     try {
-      for (const seen of inChunks(take(), SLICE)) await store.recordBouncers(seen, now() - KEPT);
+      for (const seen of inChunks(take(), SLICE)) await store.recordBouncers(seen, now() - RETENTION);
     } catch (error) {
       onError(error as Error);
     }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keptMetrics as keptOf, usageReport } from './metrics.ts';
+import { storedMetrics as keptOf, usageReport } from './metrics.ts';
 
-const keptMetrics = (body: Buffer) => {
+const storedMetrics = (body: Buffer) => {
   const report = usageReport(body);
   return report && keptOf(report);
 };
 
 const kept = (value: unknown) => {
-  const text = keptMetrics(Buffer.from(JSON.stringify(value)));
+  const text = storedMetrics(Buffer.from(JSON.stringify(value)));
   return text === undefined ? undefined : (JSON.parse(text) as { remediation_components: { metrics: { items: object[] }[] }[] });
 };
 const item = { name: 'dropped', value: 7, unit: 'packet', labels: { origin: 'weir', ip_type: 'ipv4' } };
@@ -27,7 +27,7 @@ test('D14.12 of usage metrics that is kept which bouncers are documented to coun
   });
   assert.deepEqual(kept({ a: 'x'.repeat(200_000) }), { remediation_components: [] });
   for (const wrong of [[], null, 'x', 1]) assert.equal(kept(wrong), undefined);
-  assert.equal(keptMetrics(Buffer.from('{')), undefined);
+  assert.equal(storedMetrics(Buffer.from('{')), undefined);
 });
 
 test('D14.12 whatever is sent as usage metrics, no more than 4,096 characters are kept', () => {
@@ -51,11 +51,11 @@ test('D14.12 whatever is sent as usage metrics, no more than 4,096 characters ar
     { remediation_components: { length: 5 } },
   ];
   for (const body of bodies) {
-    const text = keptMetrics(Buffer.from(JSON.stringify(body)))!;
+    const text = storedMetrics(Buffer.from(JSON.stringify(body)))!;
     assert.ok(text.length <= 4096, String(text.length));
     JSON.parse(text);
   }
   assert.ok(kept(bodies[1])!.remediation_components[0].metrics[0].items.length > 0);
   const deep = `{"remediation_components":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-  assert.equal(keptMetrics(Buffer.from(deep)), '{"remediation_components":[]}');
+  assert.equal(storedMetrics(Buffer.from(deep)), '{"remediation_components":[]}');
 });

@@ -66,7 +66,7 @@ export function usageReport(body: Buffer): Sent | undefined {
 }
 
 /** The stored part of a report, as JSON of at most 4,096 characters in the original structure. */
-export function keptMetrics(value: Sent): string {
+export function storedMetrics(value: Sent): string {
   const components = objectsOf(value.remediation_components).slice(0, COMPONENTS).map(componentOf);
   for (;;) {
     const text = JSON.stringify({ remediation_components: components });

@@ -15,14 +15,14 @@ export const BUSY = 'busy';
 /** How long a response is shared, ms: its durations count from its creation. */
 const SHARED = 5_000;
 /** Bytes of cached responses, not counting the newest. */
-const MOST_KEPT = 64 << 20;
+const MOST_CACHED = 64 << 20;
 /** Bytes of responses cached or being sent, per workspace and in total. A workspace without any always gets one. */
 const MOST_OF_WORKSPACE = 64 << 20;
 const MOST = 192 << 20;
 /** Responses of one workspace waiting to be rendered: they are rendered one after the other, so other workspaces get their turn. */
 const MOST_WAITING = 500;
 
-interface Kept {
+interface Cached {
   readonly answer: Promise<SharedAnswer | undefined | typeof BUSY>;
   /** ms, monotonic */
   readonly madeAt: number;
@@ -42,8 +42,8 @@ export class DecisionAnswers {
   readonly #make: (request: DecisionRequest) => Promise<DecisionAnswer | undefined>;
   readonly #monotonic: () => number;
   /** Oldest first. */
-  readonly #kept = new Map<string, Kept>();
-  #keptBytes = 0;
+  readonly #cached = new Map<string, Cached>();
+  #cachedBytes = 0;
   readonly #lanes = new Map<string, Lane>();
   /** Bytes in use per workspace, and in total. */
   readonly #bytesOf = new Map<string, number>();
@@ -58,25 +58,25 @@ export class DecisionAnswers {
   find(request: DecisionRequest, content: string): Promise<SharedAnswer | undefined | typeof BUSY> {
     const now = this.#monotonic();
     const key = JSON.stringify([content, request]);
-    const known = this.#kept.get(key);
+    const known = this.#cached.get(key);
     if (known !== undefined && now < known.madeAt + SHARED) return known.answer;
     this.#drop(key);
     this.#prune(now);
     const answer = isLookUp(request) ? this.#made(request) : this.#inTurn(request);
-    const kept: Kept = { answer, madeAt: now, bytes: 0, release: () => {} };
-    this.#kept.set(key, kept);
-    kept.answer.then(
+    const cached: Cached = { answer, madeAt: now, bytes: 0, release: () => {} };
+    this.#cached.set(key, cached);
+    cached.answer.then(
       (made) => {
-        if (made === undefined || made === BUSY) this.#drop(key, kept);
-        else if (this.#kept.get(key) === kept) {
-          kept.bytes = made.bytes.length;
-          this.#keptBytes += kept.bytes;
-          kept.release = made.hold();
+        if (made === undefined || made === BUSY) this.#drop(key, cached);
+        else if (this.#cached.get(key) === cached) {
+          cached.bytes = made.bytes.length;
+          this.#cachedBytes += cached.bytes;
+          cached.release = made.hold();
         }
       },
-      () => this.#drop(key, kept),
+      () => this.#drop(key, cached),
     );
-    return kept.answer;
+    return cached.answer;
   }
 
   /** Renders a response after the workspace's earlier ones. */
@@ -87,8 +87,8 @@ export class DecisionAnswers {
     this.#lanes.set(workspaceId, lane);
     lane.waiting += 1;
     const made = lane.last.then(async () => {
-      const held = this.#bytesOf.get(workspaceId) ?? 0;
-      if (held > MOST_OF_WORKSPACE || (this.#bytes > MOST && held > 0)) return BUSY;
+      const inUse = this.#bytesOf.get(workspaceId) ?? 0;
+      if (inUse > MOST_OF_WORKSPACE || (this.#bytes > MOST && inUse > 0)) return BUSY;
       return this.#made(request);
     });
     const done = () => {
@@ -104,7 +104,7 @@ export class DecisionAnswers {
     return answer && this.#counted(answer, request.workspaceId);
   }
 
-  /** The response, whose bytes count while somebody uses it. */
+  /** The response; its bytes count while it is in use. */
   #counted(made: DecisionAnswer, workspaceId: string): SharedAnswer {
     let zipped: Promise<Uint8Array> | undefined;
     let holds = 0;
@@ -117,10 +117,10 @@ export class DecisionAnswers {
       ...made,
       hold() {
         change(1);
-        let isHeld = true;
+        let isInUse = true;
         return () => {
-          if (isHeld) change(-1);
-          isHeld = false;
+          if (isInUse) change(-1);
+          isInUse = false;
         };
       },
       gzip() {
@@ -131,23 +131,23 @@ export class DecisionAnswers {
   }
 
   #count(workspaceId: string, bytes: number): void {
-    const held = (this.#bytesOf.get(workspaceId) ?? 0) + bytes;
-    if (held === 0) this.#bytesOf.delete(workspaceId);
-    else this.#bytesOf.set(workspaceId, held);
+    const inUse = (this.#bytesOf.get(workspaceId) ?? 0) + bytes;
+    if (inUse === 0) this.#bytesOf.delete(workspaceId);
+    else this.#bytesOf.set(workspaceId, inUse);
     this.#bytes += bytes;
   }
 
-  #drop(key: string, only?: Kept): void {
-    const kept = this.#kept.get(key);
-    if (kept === undefined || (only !== undefined && kept !== only)) return;
-    this.#kept.delete(key);
-    this.#keptBytes -= kept.bytes;
-    kept.release();
+  #drop(key: string, only?: Cached): void {
+    const cached = this.#cached.get(key);
+    if (cached === undefined || (only !== undefined && cached !== only)) return;
+    this.#cached.delete(key);
+    this.#cachedBytes -= cached.bytes;
+    cached.release();
   }
 
   #prune(now: number): void {
-    for (const [key, { madeAt }] of this.#kept) {
-      if (now < madeAt + SHARED && this.#keptBytes <= MOST_KEPT) return;
+    for (const [key, { madeAt }] of this.#cached) {
+      if (now < madeAt + SHARED && this.#cachedBytes <= MOST_CACHED) return;
       this.#drop(key);
     }
   }

@@ -1,4 +1,4 @@
-import { type AddressSet, united } from '@weir/network/address-set.ts';
+import { type AddressSet, addressSet, pushNetworks, united } from '@weir/network/address-set.ts';
 import { coalesceV6 } from '@weir/network/coalesce.ts';
 import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
 import { recoalesceV4 } from '@weir/network/recoalesce.ts';
@@ -122,3 +122,9 @@ export function subtractedAddresses(allowed: ClassRanges | undefined, guarded: A
 }
 
 export const exceptionsOf = ({ head }: Pick<ContentRules, 'head'>): RuleRole | undefined => EXCEPTIONS[head.profile.subtractAllow ?? 'off'];
+
+export function addressesIn({ classes }: Pick<FeedNetworks, 'classes'>): AddressSet {
+  const set = addressSet([]);
+  for (const networks of classes) pushNetworks(set, networks);
+  return set;
+}

@@ -1,11 +1,12 @@
 import type { AddressSet } from '@weir/network/address-set.ts';
+import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import { type FeedFacts, feedFacts } from '../facts.ts';
 import { contentHash, type DocumentText } from '../formats/stamp.ts';
 import { FORMATS } from '../formats/table.ts';
 import type { Snapshot } from '../index/snapshot.ts';
 import { classTable, DEFAULT_LEVEL } from '../levels.ts';
-import { entryLimitOf, isBare, type Variant } from '../variant.ts';
+import { entryLimitOf, isBare, storedVariant, type Variant, variantOf } from '../variant.ts';
 import { tooLargeHint } from './cap-hint.ts';
 import { type Content, feedContent, type ListCut, withoutSubtraction } from './content.ts';
 import { asHosts, bareHint } from './hosts.ts';
@@ -59,7 +60,19 @@ export function contentOfFeed(
   return { content, facts: feedFacts(head.profile, variant, { ...content, nextExpiry }, chosen?.trimmed) };
 }
 
-export function entriesWithoutSubtraction(...[snapshot, variant, asOf, geo, guarded]: Parameters<typeof contentOfFeed>): number {
+/** The stored variant with other parts. `guard`: by the workspace's guard rails. */
+export function contentAsked(
+  snapshot: Snapshot,
+  asked: Partial<Variant>,
+  asOf: number,
+  geo: GeoDatabase,
+  guard: (own: GuardRails) => Pick<BlockGuard, 'protected'>,
+): ReturnType<typeof contentOfFeed> {
+  const { profile, guardRails } = snapshot.head;
+  return contentOfFeed(snapshot, variantOf(asked, storedVariant(profile)), asOf, geo, guard(guardRails).protected);
+}
+
+function entriesWithoutSubtraction(...[snapshot, variant, asOf, geo, guarded]: Parameters<typeof contentOfFeed>): number {
   const query = { ...queryOf(snapshot, variant, asOf, guarded), cut: storedCut(snapshot.head, trimKey(snapshot, variant)) };
   return feedFacts(snapshot.head.profile, variant, withoutSubtraction(snapshot, query, geo)).entryCount;
 }

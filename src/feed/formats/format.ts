@@ -17,7 +17,7 @@ export interface FeedFormat {
 }
 
 /**
- * Renders a feed: UTF-8, lines end in LF. The bytes are a new, transferable buffer. Reuses unchanged blocks of `kept`, which belongs to the
+ * Renders a feed: UTF-8, lines end in LF. The bytes are a new, transferable buffer. Reuses unchanged blocks of `cached`, which belongs to the
  * same feed and format.
  */
 export type Render = (networks: FeedNetworks, heading: FeedHeading, cached?: TextBlocks) => DocumentText;

@@ -158,19 +158,19 @@ function mergedClasses<R extends Ranges<R>>(
 
 function merged<R extends Ranges<R>>(before: Merged<R> | undefined, of: readonly R[], create: () => R): Merged<R> {
   const [old, now] = [new Set(before?.of), new Set(of)];
-  const come = of.filter((each) => !old.has(each));
-  const gone = before?.of.filter((each) => !now.has(each)) ?? [];
-  if (before !== undefined && come.length + gone.length === 0) return before;
+  const added = of.filter((each) => !old.has(each));
+  const removed = before?.of.filter((each) => !now.has(each)) ?? [];
+  if (before !== undefined && added.length + removed.length === 0) return before;
   const stayed = of.filter((each) => old.has(each));
-  if (before?.ranges === undefined || sizeOf(stayed) < sizeOf(come) + sizeOf(gone)) return { of, ranges: unitedAll(of) };
-  const [coming, going] = [unitedAll(come) ?? create(), unitedAll(gone) ?? create()];
-  const removed = going.without(coming);
-  const left = removed.length === 0 ? before.ranges : before.ranges.without(removed);
+  if (before?.ranges === undefined || sizeOf(stayed) < sizeOf(added) + sizeOf(removed)) return { of, ranges: unitedAll(of) };
+  const [coming, going] = [unitedAll(added) ?? create(), unitedAll(removed) ?? create()];
+  const lost = going.without(coming);
+  const left = lost.length === 0 ? before.ranges : before.ranges.without(lost);
   // Restore the part that other lists also contain.
   const back = create();
-  for (const each of stayed) back.pushOverlapping(each, removed);
-  const added = coming.without(going).united(back);
-  return { of, ranges: added.length === 0 ? left : left.united(added) };
+  for (const each of stayed) back.pushOverlapping(each, lost);
+  const gained = coming.without(going).united(back);
+  return { of, ranges: gained.length === 0 ? left : left.united(gained) };
 }
 
 const sizeOf = (all: readonly { readonly length: number }[]) => all.reduce((sum, { length }) => sum + length, 0);

@@ -1,4 +1,4 @@
-import { type AccessAction, type GeoTarget, RULE_ROLES, type RuleRole } from '../../rule.ts';
+import { type AccessAction, type GeoTarget, RULE_ROLES, type RuleRole, type Target } from '../../rule.ts';
 
 const LEVEL_BITS = 5;
 const LEVEL_MASK = (1 << LEVEL_BITS) - 1;
@@ -138,6 +138,35 @@ export interface RuleTables {
   v6: RuleTable;
   geo: RuleTable;
   geoTargets: GeoTarget[];
+}
+
+export const newTables = (): RuleTables => ({ v4: new RuleTable(1), v6: new RuleTable(4), geo: new RuleTable(0), geoTargets: [] });
+
+/** `expires` in whole seconds, 0 = never. */
+export function addRule(
+  { v4, v6, geo, geoTargets }: RuleTables,
+  id: number,
+  role: RuleRole,
+  target: Target,
+  expires = 0,
+  levels = 0,
+): void {
+  if (target.kind !== 'ip') {
+    geo.add(id, role, 0, expires, levels);
+    geoTargets.push(target);
+    return;
+  }
+  const { family, address, prefix } = target.network;
+  const table = family === 4 ? v4 : v6;
+  // Adding may replace the columns.
+  const row = table.add(id, role, prefix, expires, levels);
+  if (family === 4) table.words[row] = address;
+  else table.words.set(address, 4 * row);
+}
+
+export function addTables(into: RuleTables, from: RuleTables): void {
+  for (const family of ['v4', 'v6', 'geo'] as const) into[family].addAll(from[family]);
+  for (const target of from.geoTargets) into.geoTargets.push(target);
 }
 
 export const roleTag = (role: RuleRole): number => RULE_ROLES.indexOf(role) << LEVEL_BITS;

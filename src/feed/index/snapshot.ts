@@ -11,13 +11,13 @@ import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
 import type { ListRules } from './active-rules.ts';
 import { type FeedPart, FeedRanges } from './feed-ranges.ts';
 import { RangeIndex } from './range-index.ts';
-import { RuleTable } from './rule-table.ts';
+import { addRule, newTables } from './rule-table.ts';
 
 /** Whole seconds; 0 = never. */
 export const expiryOf = ({ rule: { expiresAt } }: StoredRule): number => (expiresAt === null ? 0 : Math.ceil(expiresAt / 1000));
 
 /** Stored rules of one kind. Those beyond the document's maximum are only counted. */
-export interface StoredRules {
+interface StoredRules {
   readonly rules: StoredRule[];
   count: number;
 }
@@ -50,30 +50,32 @@ export interface SharedRules extends ListRules {
 }
 
 export class RuleColumns implements RuleSink {
-  readonly tableV4 = new RuleTable(1);
-  readonly tableV6 = new RuleTable(4);
-  readonly tableGeo = new RuleTable(0);
-  readonly geoTargets: GeoTarget[] = [];
+  readonly tables = newTables();
+
+  get length(): number {
+    return this.tables.v4.length + this.tables.v6.length + this.tables.geo.length;
+  }
 
   v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void {
-    const row = this.tableV4.add(id, role, prefix, expires, levels);
-    this.tableV4.words[row] = address;
+    const { v4 } = this.tables;
+    const row = v4.add(id, role, prefix, expires, levels);
+    v4.words[row] = address;
   }
 
   v6(id: number, role: RuleRole, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void {
-    const row = this.tableV6.add(id, role, prefix, expires, levels);
-    readV6(bytes, at, this.tableV6.words, 4 * row);
+    const { v6 } = this.tables;
+    const row = v6.add(id, role, prefix, expires, levels);
+    readV6(bytes, at, v6.words, 4 * row);
   }
 
   geo(id: number, role: RuleRole, target: GeoTarget, expires: number, levels: number): void {
-    this.tableGeo.add(id, role, 0, expires, levels);
-    this.geoTargets.push(target);
+    addRule(this.tables, id, role, target, expires, levels);
   }
 
   rules(second: number): SharedRules {
-    const { tableV4: v4, tableV6: v6, tableGeo: geo, geoTargets } = this;
+    const { v4, v6, geo } = this.tables;
     for (const table of [v4, v6, geo]) table.trim();
-    return { v4, v6, geo, geoTargets, rangeIndex: new RangeIndex(), readAt: second, renewalsAskedThrough: second };
+    return { ...this.tables, rangeIndex: new RangeIndex(), readAt: second, renewalsAskedThrough: second };
   }
 }
 
@@ -94,7 +96,7 @@ export class IntoColumns implements RuleSink {
 }
 
 /** Collects a table per list, if the feed needs them separately. */
-class ListColumns extends IntoColumns implements SnapshotSink {
+export class ListColumns extends IntoColumns implements SnapshotSink {
   readonly #lists = new Map<string, RuleColumns>();
   protected override columns = this.#of('');
 
@@ -106,6 +108,10 @@ class ListColumns extends IntoColumns implements SnapshotSink {
 
   list(key: string): void {
     this.columns = this.#of(key);
+  }
+
+  get length(): number {
+    return this.#lists.values().reduce((sum, { length }) => sum + length, 0);
   }
 
   /** One part, or a part per list in order and one for exceptions. */
@@ -139,7 +145,7 @@ export function withNewList(snapshot: Snapshot, second: number): Snapshot {
 export const completeSince = ({ at, parts }: Snapshot): number => Math.max(secondOf(at.wall), ...parts.map(({ rules }) => rules.readAt));
 
 /** `expires` in whole seconds, 0 = none. */
-export interface SnapshotRule {
+interface SnapshotRule {
   readonly id: number;
   readonly role: RuleRole;
   readonly target: Target;
@@ -148,14 +154,7 @@ export interface SnapshotRule {
 
 export function ruleTables(rules: readonly SnapshotRule[], second: number): SharedRules {
   const columns = new RuleColumns();
-  for (const { id, role, target, expires } of rules) {
-    if (target.kind !== 'ip') columns.geo(id, role, target, expires, 0);
-    else if (target.network.family === 4) columns.v4(id, role, target.network.address, target.network.prefix, expires, 0);
-    else {
-      const row = columns.tableV6.add(id, role, target.network.prefix, expires, 0);
-      columns.tableV6.words.set(target.network.address, row * 4);
-    }
-  }
+  for (const { id, role, target, expires } of rules) addRule(columns.tables, id, role, target, expires);
   return columns.rules(second);
 }
 

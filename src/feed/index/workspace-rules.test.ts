@@ -36,7 +36,7 @@ test('lists are read once, and what one read finds is in all snapshots', async (
   const second = await read(2, ['a', 'b'], (sink, known) => {
     assert.deepEqual([known.change, known.lists.has('a'), known.lists.has('b')], [1, true, false]);
     sink.list('a', false);
-    sink.gone(1);
+    sink.removed(1);
     block(sink, 2);
     sink.list('b', true);
     block(sink, 3);
@@ -61,7 +61,7 @@ test('a list of which much has gone carries no removed rows along', async () => 
   const [{ rules }] = found!.parts;
   await read(2, ['a'], (sink) => {
     sink.list('a', false);
-    for (let id = 1; id <= count / 2; id++) sink.gone(id);
+    for (let id = 1; id <= count / 2; id++) sink.removed(id);
   });
   assert.deepEqual([rules.v4.length, rules.v4.removed, rules.v4.words[0], rules.geoTargets.length], [count / 2, 0, count / 2 + 1, 1]);
 });

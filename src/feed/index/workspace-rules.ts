@@ -7,6 +7,7 @@ import { EXCEPTIONS_KEY, type KnownRules, type ListSink, type SnapshotHead } fro
 import type { StoreReads } from '../../ports/store.ts';
 import { oneByOne } from '../../serial.ts';
 import { RangeIndex } from './range-index.ts';
+import { addTables } from './rule-table.ts';
 import { IntoColumns, RuleColumns, type SharedRules, type SnapshotPart } from './snapshot.ts';
 
 /** Removed rows tolerated per list, absolutely and as a fraction. */
@@ -103,29 +104,21 @@ export class WorkspaceRules {
   /** Applies the changes. A completely read list keeps its identity: other snapshots see the update. */
   #take(changes: Changes, second: number): SnapshotPart[] {
     const exceptions: SnapshotPart[] = [];
-    for (const [key, { columns, gone, isComplete }] of changes.lists) {
+    for (const [key, { columns, removed, isComplete }] of changes.lists) {
       const known = this.#lists.get(key);
       if (key === EXCEPTIONS_KEY) exceptions.push({ key, rules: columns.rules(second), levels: 0 });
       else if (known === undefined) this.#lists.set(key, columns.rules(second));
       else if (isComplete) Object.assign(known, columns.rules(second));
-      else takeChanges(known, columns, gone, second);
+      else takeChanges(known, columns, removed, second);
     }
     return exceptions;
   }
 }
 
-function takeChanges(
-  rules: SharedRules,
-  { tableV4, tableV6, tableGeo, geoTargets }: RuleColumns,
-  gone: ReadonlySet<number>,
-  second: number,
-): void {
+function takeChanges(rules: SharedRules, { tables }: RuleColumns, removed: ReadonlySet<number>, second: number): void {
   rules.readAt = second;
-  for (const table of [rules.v4, rules.v6, rules.geo]) table.remove(gone, second);
-  rules.v4.addAll(tableV4);
-  rules.v6.addAll(tableV6);
-  rules.geo.addAll(tableGeo);
-  rules.geoTargets.push(...geoTargets);
+  for (const table of [rules.v4, rules.v6, rules.geo]) table.remove(removed, second);
+  addTables(rules, tables);
   const isOvergrown = [rules.v4, rules.v6, rules.geo].some(({ removed, length }) => removed > REMOVED && removed > length * REMOVED_PART);
   if (!isOvergrown) return;
   const targets = rules.geoTargets.filter((_, row) => !rules.geo.isRemoved(row));
@@ -134,17 +127,17 @@ function takeChanges(
 }
 
 class Changes extends IntoColumns implements ListSink {
-  readonly lists = new Map<string, { readonly columns: RuleColumns; readonly gone: Set<number>; readonly isComplete: boolean }>();
-  #gone = new Set<number>();
+  readonly lists = new Map<string, { readonly columns: RuleColumns; readonly removed: Set<number>; readonly isComplete: boolean }>();
+  #removed = new Set<number>();
 
   list(key: string, isComplete: boolean): void {
-    const list = this.lists.get(key) ?? { columns: new RuleColumns(), gone: new Set(), isComplete };
+    const list = this.lists.get(key) ?? { columns: new RuleColumns(), removed: new Set(), isComplete };
     this.lists.set(key, list);
     this.columns = list.columns;
-    this.#gone = list.gone;
+    this.#removed = list.removed;
   }
 
-  gone(id: number): void {
-    this.#gone.add(id);
+  removed(id: number): void {
+    this.#removed.add(id);
   }
 }

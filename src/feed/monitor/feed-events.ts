@@ -36,7 +36,7 @@ export const isFull = ({ entryCount, entryLimit }: FeedFacts): boolean => entryC
 const SHRINKS_FROM = 100;
 const SHRUNK_FOR = 24 * 3_600_000;
 
-const shown = (count: number) => count.toLocaleString('en-US');
+const formatted = (count: number) => count.toLocaleString('en-US');
 
 /** The state and log lines after a build; `now` in ms since 1970. */
 export function afterBuild(before: SizeState | undefined, facts: FeedFacts, now: number): { state: SizeState; events: FeedEvent[] } {
@@ -70,7 +70,7 @@ type EventText = Pick<FeedEvent, 'kind' | 'text'>;
 const leftOutEvent = ({ entryLimit, trimmed }: FeedFacts): EventText | undefined =>
   trimmed?.leftOut && {
     kind: 'left_out',
-    text: `leaves out ${trimmedText(trimmed.leftOut)}, to keep within its cap of ${shown(entryLimit)}`,
+    text: `leaves out ${trimmedText(trimmed.leftOut)}, to keep within its cap of ${formatted(entryLimit)}`,
   };
 
 const namesOf = (left: Trimmed | undefined): string =>
@@ -88,11 +88,11 @@ const nextText = ({ trimmed }: FeedFacts) => (trimmed?.next === undefined ? '' :
 const TIGHT: Partial<Record<CapState, (facts: FeedFacts) => EventText>> = {
   near: (facts) => ({
     kind: 'near_cap',
-    text: `has ${shown(facts.entryCount)} entries, ${capPercent(facts)}% of its cap of ${shown(facts.entryLimit)}${nextText(facts)}`,
+    text: `has ${formatted(facts.entryCount)} entries, ${capPercent(facts)}% of its cap of ${formatted(facts.entryLimit)}${nextText(facts)}`,
   }),
   over: ({ entryCount, entryLimit }) => ({
     kind: 'over_cap',
-    text: `is over its cap of ${shown(entryLimit)} with ${shown(entryCount)} entries: it is not published (413)`,
+    text: `is over its cap of ${formatted(entryLimit)} with ${formatted(entryCount)} entries: it is not published (413)`,
   }),
 };
 
@@ -100,7 +100,11 @@ function capEvent(before: CapState | undefined, after: CapState, facts: FeedFact
   const tight = TIGHT[after]?.(facts);
   if (tight !== undefined && before !== 'over') return warning(tight);
   const now = before === 'over' ? 'back under its cap' : 'no longer near its cap';
-  return { kind: 'under_cap', level: 'info', text: `is ${now} of ${shown(facts.entryLimit)}: it has ${shown(facts.entryCount)} entries` };
+  return {
+    kind: 'under_cap',
+    level: 'info',
+    text: `is ${now} of ${formatted(facts.entryLimit)}: it has ${formatted(facts.entryCount)} entries`,
+  };
 }
 
 function shrunkFrom(
@@ -112,7 +116,7 @@ function shrunkFrom(
   const { shrunk, facts } = before;
   const from = facts.entryCount;
   if (from >= SHRINKS_FROM && entries * 2 <= from)
-    return { kind: 'shrunk', from, text: `shrank from ${shown(from)} to ${shown(entries)} entries` };
+    return { kind: 'shrunk', from, text: `shrank from ${formatted(from)} to ${formatted(entries)} entries` };
   return shrunk !== undefined && entries * 2 <= shrunk.from && now < shrunk.since + SHRUNK_FOR ? shrunk : undefined;
 }
 
@@ -127,11 +131,11 @@ export const FRESH: FeedEvent = { kind: 'fresh', level: 'info', text: 'is served
 export const willLeaveOutEvent = (limit: number, left: Trimmed): FeedEvent => ({
   kind: 'will_exceed',
   level: 'warn',
-  text: `would leave out ${trimmedText(left)}, to keep within its cap of ${shown(limit)}`,
+  text: `would leave out ${trimmedText(left)}, to keep within its cap of ${formatted(limit)}`,
 });
 
 export const willExceedEvent = (before: number, after: number, limit: number, { name, networks }: GeoCost): FeedEvent => ({
   kind: 'will_exceed',
   level: 'warn',
-  text: `goes over its cap of ${shown(limit)} with ${name} (${shown(networks)} networks): ${shown(before)} entries before, ${shown(after)} after`,
+  text: `goes over its cap of ${formatted(limit)} with ${name} (${formatted(networks)} networks): ${formatted(before)} entries before, ${formatted(after)} after`,
 });

@@ -96,7 +96,7 @@ export class DocumentCache {
     return this.#context.bodies.md5(representation.body);
   }
 
-  *held(): Generator<CachedFeed> {
+  *cached(): Generator<CachedFeed> {
     const now = this.#context.monotonic();
     for (const workspace of this.#workspaces.values()) {
       for (const feed of workspace.feeds()) {

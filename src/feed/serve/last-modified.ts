@@ -85,7 +85,7 @@ export function decideLastModified(
   before: ServedBefore | undefined,
 ): Dated {
   const isOther = before !== undefined && before.hash !== hash;
-  const shown = before?.lastModified ?? 0;
+  const previous = before?.lastModified ?? 0;
   const dated = (lastModified: number, rest?: Partial<Dated>): Dated => {
     const isShared = before?.lastModified === lastModified && (isOther || before.sharesInstant);
     return {
@@ -98,24 +98,24 @@ export function decideLastModified(
     };
   };
   /** The minimum after the previously served content. */
-  const earliest = isOther ? shown + 1 : shown;
+  const earliest = isOther ? previous + 1 : previous;
   if (record !== undefined && record.hash !== hash) {
     // Another replica has recorded newer content: stay below its date, and above the previous one if possible.
     const older = Math.min(Math.max(Math.floor(readAt / 1000), earliest), record.since - 1, second);
-    return dated(Math.max(older, shown), { sharesInstant: true });
+    return dated(Math.max(older, previous), { sharesInstant: true });
   }
   if (record === undefined) {
-    if (before?.hash === hash) return dated(shown);
-    return dated(Math.max(Math.min(Math.floor(readAt / 1000), second), shown), { sharesInstant: true, isPublished: false });
+    if (before?.hash === hash) return dated(previous);
+    return dated(Math.max(Math.min(Math.floor(readAt / 1000), second), previous), { sharesInstant: true, isPublished: false });
   }
   const withoutRecord = before === undefined || isOther ? Math.max(second, earliest) : earliest;
   const lastModified = isFarAhead(record, second) ? withoutRecord : Math.max(record.since, earliest);
   if (lastModified <= second) return dated(lastModified);
   // The clock was set back since the previous content: sharing its date is better than waiting.
-  if (lastModified > second + LONGEST_WAIT) return dated(shown);
+  if (lastModified > second + LONGEST_WAIT) return dated(previous);
   if (before?.servable) return dated(lastModified, { waits: true });
   // Clients may have the previous content with a date in between.
-  return dated(Math.max(Math.min(withoutRecord, second), shown), { sharesInstant: true, settlesAt: lastModified });
+  return dated(Math.max(Math.min(withoutRecord, second), previous), { sharesInstant: true, settlesAt: lastModified });
 }
 
 /** The served content and its end, if the next content must wait for a later second; `second`: now. */

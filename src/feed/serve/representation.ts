@@ -34,7 +34,7 @@ export interface TooLarge {
 }
 
 /** The Last-Modified for clients, whole seconds: before all others if the content's own is not published (SPEC D35.1). */
-export const toldDate = ({ lastModified, isPublished }: Pick<Representation, 'lastModified' | 'isPublished'>): number =>
+export const lastModifiedOf = ({ lastModified, isPublished }: Pick<Representation, 'lastModified' | 'isPublished'>): number =>
   isPublished ? lastModified : 0;
 
 /** `zlib`: compressor version and machine. */

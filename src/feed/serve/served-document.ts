@@ -30,7 +30,7 @@ import {
 /** How long the last good snapshot is served while the store does not answer, ms (SPEC D5.16). */
 export const LONGEST_OUTAGE = 86_400_000;
 /** How long a feed counts as stale after its last stale response, ms. */
-const STALE_SHOWN = 15 * 60_000;
+const STALE_REPORTED = 15 * 60_000;
 /** Maximum rebuilds per request after expiries during the build. */
 const MAX_ROUNDS = 3;
 /** Cached variants per document: clients can create any number of filters. A feed has fewer. */
@@ -83,7 +83,7 @@ export class ServedDocument {
   /** The served variant nearest to its cap; undefined if nothing is served. `monotonic` in ms. */
   summary(monotonic: number): { entries: number; limit: number; isStale: boolean } | undefined {
     const outcomes = [...this.#variants.values()].flatMap(({ state }) => state.current?.outcome ?? []);
-    const isStale = monotonic - this.#usedAt < STALE_SHOWN && outcomes.some(({ staleSince }) => staleSince !== undefined);
+    const isStale = monotonic - this.#usedAt < STALE_REPORTED && outcomes.some(({ staleSince }) => staleSince !== undefined);
     const nearest = nearestToCap(outcomes);
     return nearest && { entries: nearest.facts.entryCount, limit: nearest.facts.entryLimit, isStale };
   }
@@ -195,8 +195,8 @@ export class ServedDocument {
     const { outcome } = current;
     const { confirmed } = snapshot;
     if (outcome.kind === 'document' && current.confirmed !== confirmed) {
-      const told = outcome.isPublished ? outcome.lastModified : 0;
-      const record = await this.#record(served, { hash: outcome.hash, snapshotAt: confirmed.readAt, second: secondOf(now), told });
+      const lastModified = outcome.isPublished ? outcome.lastModified : 0;
+      const record = await this.#record(served, { hash: outcome.hash, snapshotAt: confirmed.readAt, second: secondOf(now), lastModified });
       if (!agrees(record, outcome, secondOf(now)) || served.state.current !== current) return false;
     }
     const extended = { ...current, outcome: { ...outcome, staleSince: undefined }, confirmed, freshUntil: confirmed.freshUntil };

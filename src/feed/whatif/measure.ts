@@ -6,10 +6,10 @@ import type { SnapshotHead } from '../../ports/snapshot.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { fairQueue } from '../../schedule/fair-queue.ts';
 import { addressRules, allRules, geoCosts } from '../build/cap-hint.ts';
-import { contentOfFeed } from '../build/render-feed.ts';
+import { contentAsked } from '../build/render-feed.ts';
 import type { FeedCounter, FeedMeasure, FeedMeasurer, MeasureRequest } from '../builder.ts';
 import { readSnapshot } from '../index/snapshot.ts';
-import { storedVariant, variantOf } from '../variant.ts';
+import { storedVariant, type Variant } from '../variant.ts';
 
 const MOST_COSTS = 10;
 /** Queue limits: measures run sequentially. */
@@ -31,14 +31,13 @@ export function feedMeasurer({ store, geo, guard, shares, clock }: MeasureOption
     const now = instantOf(clock);
     const snapshot = await readSnapshot(store, { workspaceId, feedId: feed }, now);
     if (snapshot === undefined) return undefined;
-    const { profile, guardRails } = snapshot.head;
+    const { profile } = snapshot.head;
     const variant = storedVariant(profile);
     const asOf = secondOf(now.wall);
-    const { protected: guarded } = guard(guardRails);
     const { family, action, format } = variant;
-    const { facts } = contentOfFeed(snapshot, variant, asOf, geo(), guarded);
-    const other = family === 'both' ? undefined : variantOf({ family: family === 'v4' ? 'v6' : 'v4' }, variant);
-    const others = other && contentOfFeed(snapshot, other, asOf, geo(), guarded).facts.entryCount;
+    const factsOf = (asked: Partial<Variant>) => contentAsked(snapshot, asked, asOf, geo(), guard).facts;
+    const facts = factsOf({});
+    const others = family === 'both' ? undefined : factsOf({ family: family === 'v4' ? 'v6' : 'v4' }).entryCount;
     const v4 = family === 'v6' ? others! : facts.v4Count;
     const direct = addressRules(snapshot, variant, asOf);
     return {

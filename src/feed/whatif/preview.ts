@@ -1,22 +1,25 @@
 /** Previews the effect of signals on the feeds of their workspace (SPEC D10.14): the stored rules with and without the changes. */
+
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import type { AccessList } from '../../account/list.ts';
 import { type Clock, instantOf, secondOf, turnOf } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import type { NamedRule } from '../../ports/stored/rule-store.ts';
 import { ACCESS_ACTIONS, type AccessAction, type AccessRule, type RuleRole } from '../../rule.ts';
 import { oneByOne } from '../../serial.ts';
+import { namedBy } from '../../signal/named-rules.ts';
+import { formatTarget } from '../../signal/target.ts';
 import { type AccessChange, accessChangeOf, blockedPlace } from '../access-change.ts';
-import { contentOfFeed } from '../build/render-feed.ts';
+import { contentAsked } from '../build/render-feed.ts';
 import { type FeedPreview, type FeedPreviewer, MOST_PREVIEWED, PREVIEW_LIMIT, type PreviewRequest } from '../builder.ts';
 import { geoCost } from '../geo-cost.ts';
+import { addRule } from '../index/rule-table.ts';
 import { readSnapshot, rulesOfList, type Snapshot } from '../index/snapshot.ts';
 import { filledLevels, levelCode } from '../levels.ts';
-import { storedVariant, variantOf } from '../variant.ts';
-import { namesOf, type Overlay, overlayOf } from './overlay.ts';
 
-export interface PreviewOptions {
+interface PreviewOptions {
   readonly store: Pick<StoreReads, 'snapshot' | 'findNamed' | 'directory' | 'feeds' | 'namedRules'>;
   readonly geo: () => GeoDatabase;
   readonly guard: (own: GuardRails) => BlockGuard;
@@ -92,18 +95,14 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
     const now = instantOf(clock);
     const snapshot = await readSnapshot(store, { workspaceId, feedId }, now);
     if (snapshot === undefined) return [];
-    const { kind, profile, guardRails } = snapshot.head;
+    const { kind, profile } = snapshot.head;
     const touched = touching.flatMap(({ overlay }) => touchedActions(overlay));
     const hasRules = touching.some((each) => each.hasRules);
     const cutsOut = (profile.subtractAllow ?? 'off') !== 'off';
     const actions = ACCESS_ACTIONS.filter((action) =>
       action === 'block' ? touched.includes('block') || cutsOut || touched.length === 0 : hasRules && touched.includes('allow'),
     );
-    const measure = () =>
-      actions.map((action) => {
-        const variant = variantOf({ action }, storedVariant(profile));
-        return contentOfFeed(snapshot, variant, secondOf(now.wall), geo(), guard(guardRails).protected).facts;
-      });
+    const measure = () => actions.map((action) => contentAsked(snapshot, { action }, secondOf(now.wall), geo(), guard).facts);
     const before = measure();
     for (const each of touching) applyOverlay(snapshot, each);
     const after = measure();
@@ -134,24 +133,13 @@ const touchedActions = ({ removed, added }: Overlay): AccessAction[] =>
 /** Applies the changes to an unshared snapshot. */
 function applyOverlay(snapshot: Snapshot, { list, hasRules, overlay: { removed, added } }: Touching): void {
   const { head } = snapshot;
-  const { v4, v6, geo, geoTargets } = rulesOfList(snapshot, list.id);
+  const tables = rulesOfList(snapshot, list.id);
   const ids = new Set(removed.map(({ id }) => id));
-  for (const table of [v4, v6, geo]) table.remove(ids, 0);
+  for (const table of [tables.v4, tables.v6, tables.geo]) table.remove(ids, 0);
   // In a composed feed the list's levels fill unset ones; a list's own feed has them in its profile.
   const filled = filledLevels(head.kind === 'composed' ? levelCode(list.confidence, list.severity) : 0);
-  const add = ({ target, confidence, severity, expiresAt }: AccessRule, role: RuleRole) => {
-    const rest = [expiresAt === null ? 0 : secondOf(expiresAt), filled[levelCode(confidence, severity)]] as const;
-    if (target.kind !== 'ip') {
-      geo.add(NEW, role, 0, ...rest);
-      geoTargets.push(target);
-      return;
-    }
-    const { network } = target;
-    const table = network.family === 4 ? v4 : v6;
-    // Adding may replace the columns.
-    const row = table.add(NEW, role, network.prefix, ...rest);
-    table.words.set([network.address].flat(), row * table.width);
-  };
+  const add = ({ target, confidence, severity, expiresAt }: AccessRule, role: RuleRole) =>
+    addRule(tables, NEW, role, target, expiresAt === null ? 0 : secondOf(expiresAt), filled[levelCode(confidence, severity)]);
   for (const rule of added) {
     if (hasRules) add(rule, rule.action);
     if (rule.action === 'allow' && head.profile.subtractAllow === 'workspace') add(rule, 'exception');
@@ -159,3 +147,55 @@ function applyOverlay(snapshot: Snapshot, { list, hasRules, overlay: { removed, 
 }
 
 const NEW = 0;
+
+interface Overlay {
+  readonly removed: readonly NamedRule[];
+  readonly added: readonly AccessRule[];
+}
+
+/** The rule references and targets to read from the store. */
+export function namesOf(changes: readonly AccessChange[]): { refs: string[]; targets: string[] } {
+  const [refs, targets] = [new Set<string>(), new Set<string>()];
+  for (const named of changes.map(namedBy)) {
+    if (named.by === 'ref') refs.add(named.ruleRef);
+    else targets.add(named.target);
+  }
+  return { refs: [...refs], targets: [...targets] };
+}
+
+interface Present extends Omit<NamedRule, 'id'> {
+  readonly rule: AccessRule | undefined;
+}
+
+function overlayOf(stored: readonly NamedRule[], changes: readonly AccessChange[]): Overlay {
+  const byRef = new Map<string, Present>();
+  const byValue = new Map<string, Set<Present>>();
+  const add = (present: Present) => {
+    if (present.ruleRef !== null) byRef.set(present.ruleRef, present);
+    const identity = identityOf(present);
+    byValue.set(identity, (byValue.get(identity) ?? new Set()).add(present));
+  };
+  const remove = (present: Present | undefined) => {
+    if (present === undefined) return;
+    byValue.get(identityOf(present))?.delete(present);
+    if (present.ruleRef !== null) byRef.delete(present.ruleRef);
+  };
+  const originals = new Map(stored.map((named) => [{ ...named, rule: undefined } as Present, named]));
+  for (const present of originals.keys()) add(present);
+
+  for (const change of changes) {
+    const named = namedBy(change);
+    if (named.by === 'ref') remove(byRef.get(named.ruleRef));
+    else for (const present of [...(byValue.get(identityOf(named)) ?? [])]) if (named.withRefs || present.ruleRef === null) remove(present);
+    if (change.change !== 'upsert') continue;
+    const { rule } = change;
+    add({ ruleRef: rule.ruleRef, action: rule.action, target: formatTarget(rule.target), rule });
+  }
+  const left = new Set([...byValue.values()].flatMap((each) => [...each]));
+  return {
+    removed: [...originals].filter(([present]) => !left.has(present)).map(([, named]) => named),
+    added: [...left].flatMap(({ rule }) => (rule === undefined ? [] : [rule])),
+  };
+}
+
+const identityOf = ({ action, target }: Pick<NamedRule, 'action' | 'target'>) => `${action} ${target}`;

@@ -11,8 +11,7 @@ import { GROUPS, type Group } from '../groups.ts';
 import { readKey } from './credentials.ts';
 import { failureLimiter } from './failures.ts';
 import { type KeyRevision, watchKeyRevision } from './key-revision.ts';
-import { bytesOf, type RememberedKey, rememberedKeys } from './remembered-keys.ts';
-import { unknownKeys } from './unknown-keys.ts';
+import { bytesOf, type RememberedKey, rememberedKeys, unknownKeys } from './remembered-keys.ts';
 
 export interface Client {
   readonly ip: string;

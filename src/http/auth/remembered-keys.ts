@@ -54,8 +54,25 @@ export const bytesOf = (digest: string): Buffer => Buffer.from(digest, 'latin1')
 const slotOf = (digest: string) => digest.slice(0, 16);
 
 /** Constant time for texts of equal length, without the copies of `timingSafeEqual`. */
-function isSame(known: string, shown: string): boolean {
+function isSame(known: string, given: string): boolean {
   let difference = 0;
-  for (let i = 0; i < known.length; i += 1) difference |= known.charCodeAt(i) ^ shown.charCodeAt(i);
+  for (let i = 0; i < known.length; i += 1) difference |= known.charCodeAt(i) ^ given.charCodeAt(i);
   return difference === 0;
+}
+
+/** Cache of digests without a caller. Entries are valid until the key revision changes; the oldest is evicted. */
+export function unknownKeys(most: number) {
+  const digests = new Set<string>();
+  let known: number | undefined;
+
+  return {
+    has: (digest: string, revision: number) => revision === known && digests.has(digest),
+    /** `revision`: read before the look-up. */
+    add(digest: string, revision: number) {
+      if (revision !== known) digests.clear();
+      known = revision;
+      digests.add(digest);
+      if (digests.size > most) digests.delete(digests.values().next().value!);
+    },
+  };
 }

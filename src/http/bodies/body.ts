@@ -6,7 +6,7 @@ import type { BodyReservation } from './body-budget.ts';
 import { countDropped, countRead } from './pace.ts';
 
 /** Initial buffer of a body of unknown length, bytes; it doubles. The largest piece that a socket delivers. */
-const FIRST_ROOM = 64 * 1024;
+const FIRST_CAPACITY = 64 * 1024;
 /** Time to drain a refused request, ms: most clients read the response only after sending. */
 const LINGER = 2000;
 /** Remaining bytes that are drained to reuse the connection. */
@@ -56,7 +56,7 @@ function refuseBody(request: IncomingMessage, reservation: BodyReservation, { by
   if (!/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')) return ENCODED;
   const length = lengthOf(request);
   if (length !== undefined && length > bytes) return tooLarge;
-  return reservation.reserve(length ?? Math.min(FIRST_ROOM, bytes)) ? undefined : BUSY;
+  return reservation.reserve(length ?? Math.min(FIRST_CAPACITY, bytes)) ? undefined : BUSY;
 }
 
 function readBody(
@@ -68,36 +68,36 @@ function readBody(
   if (length === 0) return Promise.resolve(Buffer.alloc(0));
   if (request.destroyed) return Promise.resolve(undefined);
   return new Promise((resolve) => {
-    let room: Buffer = Buffer.allocUnsafe(length ?? Math.min(FIRST_ROOM, most));
+    let buffer: Buffer = Buffer.allocUnsafe(length ?? Math.min(FIRST_CAPACITY, most));
     let used = 0;
 
     function take(piece: Buffer): void {
       countRead(request, piece.length);
       // Most bodies are one piece: no copy.
-      if (piece.length === length) room = piece;
-      else if (used + piece.length > room.length) {
-        const more = Math.min(Math.max(room.length * 2, used + piece.length), most);
+      if (piece.length === length) buffer = piece;
+      else if (used + piece.length > buffer.length) {
+        const more = Math.min(Math.max(buffer.length * 2, used + piece.length), most);
         const fault = used + piece.length > more ? tooLarge : reservation.reserve(more) ? undefined : BUSY;
         if (fault !== undefined) {
           settle(fault);
           return;
         }
         const wider = Buffer.allocUnsafe(more);
-        room.copy(wider, 0, 0, used);
-        freeBytes(room);
-        room = wider;
+        buffer.copy(wider, 0, 0, used);
+        freeBytes(buffer);
+        buffer = wider;
       }
-      if (room === piece) used = piece.length;
+      if (buffer === piece) used = piece.length;
       else {
-        used += piece.copy(room, used);
+        used += piece.copy(buffer, used);
         freeBytes(piece);
       }
     }
-    const end = () => settle(room.subarray(0, used));
+    const end = () => settle(buffer.subarray(0, used));
     const disconnected = () => settle(undefined);
     function settle(outcome: Buffer | HttpFault | undefined): void {
       request.off('data', take).off('end', end).off('close', disconnected).off('error', disconnected).pause();
-      if (!Buffer.isBuffer(outcome)) freeBytes(room);
+      if (!Buffer.isBuffer(outcome)) freeBytes(buffer);
       resolve(outcome);
     }
     request.on('data', take).on('end', end).on('close', disconnected).on('error', disconnected);
@@ -112,7 +112,7 @@ export function freeBytes(bytes: Buffer): void {
   const memory = bytes.buffer as ArrayBuffer;
   // Transferred to another thread.
   if (memory.detached) return;
-  if (bytes.length === memory.byteLength || bytes.length > FIRST_ROOM) memory.transfer(0);
+  if (bytes.length === memory.byteLength || bytes.length > FIRST_CAPACITY) memory.transfer(0);
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Limits the bytes of all bodies per turn, so that other requests are not delayed. */
 import type { Readable } from 'node:stream';
-import { coalesced } from '../../schedule/coalesced.ts';
+import { coalesced } from '../../schedule/debounce.ts';
 
 /** Smallest allowance of a resumed body, bytes. */
 const PIECE = 64 * 1024;

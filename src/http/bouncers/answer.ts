@@ -4,7 +4,7 @@ import type { BouncerName, Bouncers } from '../../decisions/serve/bouncers.ts';
 import type { FindDecisions, NoDecisions } from '../../decisions/serve/find-decisions.ts';
 import type { RecordHits } from '../../decisions/serve/hit-recorder.ts';
 import { hitWindows } from '../../decisions/serve/hits.ts';
-import { keptMetrics, usageReport } from '../../decisions/serve/metrics.ts';
+import { storedMetrics, usageReport } from '../../decisions/serve/metrics.ts';
 import { BUSY, type SharedAnswer } from '../../decisions/serve/shared-answers.ts';
 import { hasCode } from '../../errors.ts';
 import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
@@ -62,7 +62,7 @@ export const MANY_REPORTS: HttpFault = {
   headers: { 'Retry-After': '5' },
 };
 const NOTHING = jsonAnswer(200, 'null', NO_STORE);
-const TAKEN = jsonAnswer(201, '{"message":"usage metrics are stored"}', NO_STORE);
+const STORED = jsonAnswer(201, '{"message":"usage metrics are stored"}', NO_STORE);
 const HEADERS = [
   'Content-Type',
   'application/json; charset=utf-8',
@@ -129,11 +129,11 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
       const usage = usageReport(body);
       if (usage === undefined) return NO_OBJECT;
       const { workspaceId, keyId, listId } = caller;
-      bouncers.reported(nameOf(caller, client), keptMetrics(usage), now());
+      bouncers.reported(nameOf(caller, client), storedMetrics(usage), now());
       const windows = hitWindows(usage, keyId);
-      if (windows.length === 0) return TAKEN;
+      if (windows.length === 0) return STORED;
       try {
-        return (await hits(workspaceId, { listId, windows })) ? TAKEN : MANY_REPORTS;
+        return (await hits(workspaceId, { listId, windows })) ? STORED : MANY_REPORTS;
       } catch {
         // The writer has reported it.
         return { status: 500 };

@@ -29,7 +29,7 @@ const words = (text: string | null): string[] => (text ?? '').split(',').filter(
 
 const FILTERS = ['scopes', 'origins', 'scenarios_containing', 'scenarios_not_containing'];
 const OF_STREAM = [...FILTERS, 'startup'];
-const OF_HELD = [...FILTERS, 'ip', 'range', 'value', 'scope', 'type'];
+const LOOKUP_FILTERS = [...FILTERS, 'ip', 'range', 'value', 'scope', 'type'];
 
 function filterOf(query: URLSearchParams, names: readonly string[]): DecisionFilter | HttpFault {
   const twice = names.find((name) => new Set(query.getAll(name)).size > 1);
@@ -66,7 +66,7 @@ export function readStreamQuery(query: string): StreamQuery | HttpFault {
 /** Without the question mark. */
 export function readCurrentQuery(query: string): CurrentQuery | HttpFault {
   const given = new URLSearchParams(query);
-  const filter = filterOf(given, OF_HELD);
+  const filter = filterOf(given, LOOKUP_FILTERS);
   if ('status' in filter) return filter;
   const scope = given.get('scope')?.toLowerCase();
   const text = given.get('ip') ?? given.get('range') ?? given.get('value');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { test } from 'node:test';
-import { pageAt, pageModules, withoutComments } from './modules.ts';
+import { pageAt, pageModules, withoutComments } from './files.ts';
 
 const FOLDER = new URL('../../../packages/console/', import.meta.url);
 

@@ -35,7 +35,7 @@ export function packsOf(modules: Modules, entry: string): ReadonlyMap<string, st
   return new Map(
     opened.map(({ path, paths }) => {
       const joined = [...paths.difference(there(path))].map((each) => functionOf(modules, each));
-      return [packOf(path), [path === entry ? headOf(graph, entry) : TAKEN(entry), ...joined, ''].join('\n')];
+      return [packOf(path), [path === entry ? headOf(graph, entry) : IMPORTS(entry), ...joined, ''].join('\n')];
     }),
   );
 }
@@ -87,4 +87,4 @@ ${libraries.map((name, i) => `$define('${name}', () => $${i});`).join('\n')}
 queueMicrotask(() => $use('${entry}'));`;
 }
 
-const TAKEN = (entry: string) => `import { $define, $use, $load } from './${packOf(entry)}';`;
+const IMPORTS = (entry: string) => `import { $define, $use, $load } from './${packOf(entry)}';`;

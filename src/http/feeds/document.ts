@@ -2,7 +2,7 @@ import type { Caller } from '../../account/caller.ts';
 import type { Instant } from '../../clock.ts';
 import { hasCode } from '../../errors.ts';
 import type { DocumentCache, DocumentQuery, Found } from '../../feed/serve/cache.ts';
-import { type Representation, toldDate } from '../../feed/serve/representation.ts';
+import { lastModifiedOf, type Representation } from '../../feed/serve/representation.ts';
 import type { HttpFault } from '../errors.ts';
 import { type Conditions, evaluate } from './conditional.ts';
 import { negotiateCoding } from './encoding.ts';
@@ -75,5 +75,5 @@ export function documentEndpoint(cache: DocumentCache, now: () => number, report
 /** An instant with several contents proves nothing: only tags count then. */
 function conditionalStatus(found: Representation, form: AnswerForm, headers: Conditions, now: () => number): 200 | 304 | 412 {
   const conditions = found.sharesInstant ? { ...headers, 'if-modified-since': undefined } : headers;
-  return evaluate(conditions, { etag: found.etags[form], lastModified: toldDate(found) }, now);
+  return evaluate(conditions, { etag: found.etags[form], lastModified: lastModifiedOf(found) }, now);
 }

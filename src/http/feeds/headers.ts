@@ -1,7 +1,7 @@
 import type { DocumentVariant } from '../../feed/document.ts';
 import type { FeedFacts } from '../../feed/facts.ts';
 import { FORMATS } from '../../feed/formats/table.ts';
-import { type Representation, toldDate } from '../../feed/serve/representation.ts';
+import { lastModifiedOf, type Representation } from '../../feed/serve/representation.ts';
 import { trimmedHeader } from '../../feed/trim.ts';
 import { NO_SNIFFING } from '../answer.ts';
 import { formatHttpDate } from './conditional.ts';
@@ -54,7 +54,7 @@ function prepareAnswers(representation: Representation, form: AnswerForm): Prepa
   const content = { feedId, variant, etag: etags[form], lastModified };
   const common: Pairs = [
     ['ETag', etags[form]],
-    ['Last-Modified', formatHttpDate(toldDate(representation))],
+    ['Last-Modified', formatHttpDate(lastModifiedOf(representation))],
     ['Cache-Control', 'private, max-age=30, must-revalidate'],
     ['Vary', 'Accept-Encoding, Authorization'],
     NO_SNIFFING,

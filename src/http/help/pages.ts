@@ -1,12 +1,25 @@
 /** SPEC D18.74. */
+
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { movedTo } from '../answer.ts';
 import type { Answered, Call } from '../call.ts';
 import { type File, fileAnswer, fileOf } from '../files.ts';
-import { FIRST, helpFiles } from './files.ts';
 import { escaped, type Rendered, render } from './markdown.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const DOCUMENTS = ['README.md', 'SPEC.md', 'CHANGELOG.md', 'SECURITY.md', 'docs/**/*.md', 'spec/*.md'];
+const PICTURES = ['docs/images/*.png'];
+
+export const FIRST = 'docs/README.md';
+
+/** Paths from the project's folder. Empty if the installation has no documents. */
+function helpFiles(): { readonly root: string; readonly documents: ReadonlySet<string>; readonly pictures: ReadonlySet<string> } {
+  const found = (patterns: readonly string[]) => new Set(globSync([...patterns], { cwd: ROOT }).map((path) => path.replaceAll('\\', '/')));
+  return { root: ROOT, documents: found(DOCUMENTS), pictures: found(PICTURES) };
+}
 
 export const HELP = '/console/help';
 

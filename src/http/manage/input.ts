@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox';
-import { asMeant, readObject, repeatedFields } from '../../manage/json-object.ts';
+import { normalizedFields, readObject, repeatedFields } from '../../manage/json-object.ts';
 import type { Given, Operation } from '../../manage/operation.ts';
-import { shown } from '../../signal/check.ts';
+import { quoted } from '../../signal/check.ts';
 import { type BatchFault, MOST_DETAILS } from '../../signal/faults.ts';
 import { compile, type FieldFault } from '../../signal/validate.ts';
 import { withDurations } from '../../text/duration.ts';
@@ -31,7 +31,7 @@ export function inputReader({ query, body, isReadWhereItRuns }: Operation): Read
     if (body === undefined || isReadWhereItRuns === true) return { params, query: given, body: {}, bytes };
     const read = readObject(bytes);
     if ('fault' in read) return badRequest([{ ...read.fault, value: null }]);
-    const fields = asMeant(read.fields, body.properties);
+    const fields = normalizedFields(read.fields, body.properties);
     const twice = repeatedFields(bytes).map((fault) => ({ ...fault, value: null }));
     const faults = [...twice, ...faultsOf(fields, body, bodyFaults, 'a field')];
     return faults.length > 0 ? badRequest(faults) : { params, query: given, body: fields, bytes };
@@ -50,7 +50,7 @@ function faultsOf(given: Fields, schema: TObject | undefined, validate: Validate
   // Rendering a value takes time: no more than the response has.
   return [...unknown, ...(validate?.(given) ?? [])]
     .slice(0, MOST_DETAILS)
-    .map(({ field, message }) => ({ field, message, value: isSecret(schema, field) ? null : shown(valueAt(given, field)) }));
+    .map(({ field, message }) => ({ field, message, value: isSecret(schema, field) ? null : quoted(valueAt(given, field)) }));
 }
 
 /** A suggestion for an unknown name, or all known names. */

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Type } from '../../json/schema.ts';
 import type { Operation } from '../../manage/operation.ts';
-import { LATE } from '../../manage/operations/answers.ts';
+import { PENDING_ANSWER } from '../../manage/operations/answers.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import type { Address } from '../address.ts';
 import { type About, ACTOR, type Api, BEARER, examplesOf, type Faults, header, json, reference } from '../docs/openapi.ts';
@@ -52,14 +52,14 @@ function parametersOf({ path, query, edits, creates, method }: Operation): objec
 function answersOf(operation: Operation): About['answers'] {
   const { answer, edits, method, summary, name, isLong, status = 200 } = operation;
   const headers = edits && method === 'PATCH' ? { ETag: header('Identifies the state.', '"Ju3VgNEgCQ0bPzPQ3aGpYA"') } : {};
-  const isAskedFor = answer === LATE;
+  const isAskedFor = answer === PENDING_ANSWER;
   const own = json(reference(titled(answer)), { example: { summary: name, value: examplesOf(answer)[0] } });
   const any = json({ type: 'object' }, { example: { summary: 'as returned by that operation', value: { landed: true } } });
   const lands = 'landed' in ((answer as { properties?: object }).properties ?? {});
   const description = isAskedFor ? 'The result of the operation.' : summary;
   const answers: Record<number, object> = { [status]: { description, headers, content: isAskedFor ? any : own } };
   if (isRevalidated(operation)) answers[304] = { description: 'Unchanged since the ETag in If-None-Match.' };
-  if (isLong || lands) answers[202] = { ...LATE_ANSWER, content: !lands || isAskedFor ? late : isLong ? either(answer) : own };
+  if (isLong || lands) answers[202] = { ...ASYNC_ANSWER, content: !lands || isAskedFor ? late : isLong ? either(answer) : own };
   return answers;
 }
 
@@ -67,16 +67,19 @@ function answersOf(operation: Operation): About['answers'] {
 const isRevalidated = ({ method, path }: Operation): boolean =>
   method === 'GET' && !OPERATIONS.some((each) => each.edits && each.path === path);
 
-const late = json(reference(titled(LATE)), { late: { summary: 'late', value: examplesOf(LATE)[0] } });
-const LATE_ANSWER = {
+const late = json(reference(titled(PENDING_ANSWER)), { late: { summary: 'late', value: examplesOf(PENDING_ANSWER)[0] } });
+const ASYNC_ANSWER = {
   description: 'The change is applied asynchronously. With `answer`, the result is not ready: fetch it at the address in Location.',
   headers: { Location: header('Address of the progress or result.', `${MANAGE}/answers/0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7002`) },
 };
 
 const either = (answer: TSchema) =>
   json(
-    { anyOf: [reference(titled(answer)), reference(titled(LATE))] },
-    { example: { summary: 'applied asynchronously', value: examplesOf(answer)[0] }, late: { summary: 'late', value: examplesOf(LATE)[0] } },
+    { anyOf: [reference(titled(answer)), reference(titled(PENDING_ANSWER))] },
+    {
+      example: { summary: 'applied asynchronously', value: examplesOf(answer)[0] },
+      late: { summary: 'late', value: examplesOf(PENDING_ANSWER)[0] },
+    },
   );
 
 /** The state that an operation edits. */
@@ -91,7 +94,7 @@ function changedAt(path: string): Titled {
 
 function faultsOf({ answer, path, method, edits, creates, audit, refusals }: Operation): Faults {
   // A polled result is that of any long operation.
-  const others = answer === LATE ? OPERATIONS.filter(({ isLong }) => isLong) : [];
+  const others = answer === PENDING_ANSWER ? OPERATIONS.filter(({ isLong }) => isLong) : [];
   const all: NonNullable<Operation['refusals']> = Object.assign({}, ...others.map((each) => each.refusals), refusals);
   const refused = ([status, message]: [string, string]) => [
     status,
@@ -143,7 +146,7 @@ function about({ path, method: asked }: Address): About {
       : role === undefined
         ? `Needs the permission ${permission}.`
         : `Needs the role ${role}.`;
-  const shown = Object.fromEntries(examples.map((value, i) => [`example_${i + 1}`, { summary: `${name} ${i + 1}`, value }]));
+  const requestExamples = Object.fromEntries(examples.map((value, i) => [`example_${i + 1}`, { summary: `${name} ${i + 1}`, value }]));
   const sentences = [description, needs, audit === null ? undefined : `In the audit log: ${audit}.`];
   return {
     id: name,
@@ -151,7 +154,7 @@ function about({ path, method: asked }: Address): About {
     description: sentences.filter((text) => text !== undefined).join(' '),
     parameters: parametersOf(operation),
     ...(rawBody !== undefined && { requestBody: { required: true, content: rawContent(name, rawBody) } }),
-    ...(body !== undefined && { requestBody: { required: true, content: json(body, shown) } }),
+    ...(body !== undefined && { requestBody: { required: true, content: json(body, requestExamples) } }),
     answers: answersOf(operation),
     faults: faultsOf(operation),
   };

@@ -8,7 +8,7 @@ import type { Method, Operation } from '../../manage/operation.ts';
 import type { Outcome } from '../../manage/outcome.ts';
 import { requireQuota } from '../../manage/quota.ts';
 import { OPERATIONS } from '../../manage/table.ts';
-import { ANSWER_KEPT } from '../../ports/stored/account-store.ts';
+import { ANSWER_RETENTION } from '../../ports/stored/account-store.ts';
 import { fewAtOnce } from '../../serial.ts';
 import type { Answer } from '../answer.ts';
 import type { BodyLimit } from '../bodies/body.ts';
@@ -41,7 +41,7 @@ interface Asked {
 }
 type About = Pick<
   ManageContext,
-  'workspaceId' | 'caller' | 'by' | 'permissions' | 'keyExpiresAt' | 'keyNetworks' | 'ifMatch' | 'once' | 'isGone'
+  'workspaceId' | 'caller' | 'by' | 'permissions' | 'keyExpiresAt' | 'keyNetworks' | 'ifMatch' | 'once' | 'isDisconnected'
 >;
 
 export function readOperation(operation: Operation): (call: Call, identity: Identity, bytes: Buffer) => Asked | HttpFault {
@@ -64,10 +64,10 @@ export function done(operation: Operation, ports: ManagePorts): (asked: Asked) =
   const isRead = operation.method === 'GET';
   const few = fewAtOnce(AT_ONCE);
   const answered = async ({ given, about, accepts }: Asked, inTurn: ManagePorts['inTurn']): Promise<Answer | HttpFault> => {
-    const { workspaceId, isGone } = about;
+    const { workspaceId, isDisconnected } = about;
     const stay = () => {
       // Stop work for a disconnected client.
-      if (isGone()) throw new WeirError('REFUSED', 'the client has disconnected');
+      if (isDisconnected()) throw new WeirError('REFUSED', 'the client has disconnected');
     };
     // Requests that arrive together, or wait for the same, must let polls in between.
     const turn = async () => {
@@ -88,7 +88,7 @@ export function done(operation: Operation, ports: ManagePorts): (asked: Asked) =
         return work();
       }, workspaceId);
     const asOne = async () => asOutcome(await (isRead ? work() : fairQueue()));
-    const outcome = operation.isLong ? await ports.late.inTime(about.caller, asOne) : await work();
+    const outcome = operation.isLong ? await ports.asyncOperations.inTime(about.caller, asOne) : await work();
     return 'body' in outcome ? outcomeAnswer(outcome, accepts, MANAGE) : outcome;
   };
   if (operation.isLong) return (asked) => orFault(answered(asked, ports.inTurn));
@@ -129,7 +129,7 @@ function aboutOf(operation: Operation, { caller, actor }: Identity, { request, r
     permissions: caller.permissions,
     keyExpiresAt: caller.expiresAt,
     keyNetworks: caller.networks,
-    isGone: () => request.socket.destroyed && !response.headersSent,
+    isDisconnected: () => request.socket.destroyed && !response.headersSent,
     ifMatch: operation.edits && ifMatch !== undefined ? strongTags(ifMatch) : undefined,
     once:
       token === undefined
@@ -182,7 +182,7 @@ const outcomeOf = ({ status, show }: Operation, value: unknown, context: ManageC
 async function doneBefore(operation: Operation, context: ManageContext): Promise<Outcome | HttpFault | undefined> {
   const { once, store, workspaceId, now } = context;
   if (once === undefined) return undefined;
-  const earlier = await store.earlierAnswer(workspaceId, { keyId: once.keyId, token: once.token }, now() - ANSWER_KEPT);
+  const earlier = await store.earlierAnswer(workspaceId, { keyId: once.keyId, token: once.token }, now() - ANSWER_RETENTION);
   if (earlier === undefined) return undefined;
   return earlier.fingerprint === once.fingerprint ? outcomeOf(operation, JSON.parse(earlier.answer), context) : OTHER_REQUEST;
 }

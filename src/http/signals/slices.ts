@@ -1,4 +1,4 @@
-import { coalesced } from '../../schedule/coalesced.ts';
+import { coalesced } from '../../schedule/debounce.ts';
 
 type RunSlices = <T>(work: Generator<undefined, T>) => Promise<T>;
 

@@ -4,8 +4,8 @@ import { WeirError } from '../../errors.ts';
 import type { DifferenceAsked, FeedDiffer } from '../../feed/whatif/difference/difference.ts';
 import type { Replaced } from '../../feed/whatif/difference/settings-then.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { type AuditRow, RULES_KEPT } from '../../ports/stored/account-store.ts';
-import { auditNames } from '../audit-json.ts';
+import { type AuditRow, RULE_RETENTION } from '../../ports/stored/account-store.ts';
+import { auditNames } from '../audit.ts';
 import { anyFeedId } from '../find.ts';
 import { fieldFault } from '../operation.ts';
 import { auditEntry } from './entry.ts';
@@ -23,7 +23,7 @@ const MOST_ROWS = 20 * ROWS;
 export async function differenceJson(store: StoreReads, differ: FeedDiffer, workspaceId: string, asked: Asked, now: number) {
   const { feed, since, until } = asked;
   if (since >= until) throw fieldFault('since', 'must be before until');
-  const known = Math.max(now - RULES_KEPT, await store.rulesKnownSince(workspaceId));
+  const known = Math.max(now - RULE_RETENTION, await store.rulesKnownSince(workspaceId));
   if (since < known)
     throw new WeirError('REFUSED', `the feed's content at that time is no longer known: rule changes are stored since ${isoTime(known)}`);
   const feedId = feed === undefined ? null : await anyFeedId(store, workspaceId, feed);

@@ -2,7 +2,7 @@
 import { isoTime } from '../../clock.ts';
 import type { AuditRow } from '../../ports/stored/account-store.ts';
 import type { NamedRun, RuleChangeSum } from '../../ports/stored/changes.ts';
-import { type AuditNames, auditJson } from '../audit-json.ts';
+import { type AuditNames, auditJson } from '../audit.ts';
 
 export const CHANGE_KINDS = ['rules', 'sources', 'settings', 'lists', 'keys'] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];

@@ -1,9 +1,9 @@
 /** SPEC D32.1, D32.4. */
 
-import { RUNS_KEPT } from '../../account/source-run.ts';
+import { STORED_RUNS } from '../../account/source-run.ts';
 import { isoTime } from '../../clock.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { AUDIT_KEPT, type AuditRow, RULES_KEPT } from '../../ports/stored/account-store.ts';
+import { AUDIT_RETENTION, type AuditRow, RULE_RETENTION } from '../../ports/stored/account-store.ts';
 import type { RuleChangeSum } from '../../ports/stored/changes.ts';
 import { anyFeedId, findList } from '../find.ts';
 
@@ -46,27 +46,27 @@ async function scope(store: ScopeStore, workspaceId: string, id: string): Promis
   };
 }
 
-type HistoryStore = Pick<StoreReads, 'changesKept' | 'workspace' | 'usedBytesOf' | 'allRuns'>;
+type HistoryStore = Pick<StoreReads, 'historyStart' | 'workspace' | 'usedBytesOf' | 'allRuns'>;
 
-/** At most `since` if nothing was lost since the workspace was created (ms). `room`: quota, bytes; 0 = no limit. */
+/** At most `since` if nothing was lost since the workspace was created (ms). `quota`: bytes; 0 = no limit. */
 export async function knownSince(
   store: HistoryStore,
   workspaceId: string,
-  { now, since, room, withAudit }: { readonly now: number; readonly since: number; readonly room: number; readonly withAudit: boolean },
+  { now, since, quota, withAudit }: { readonly now: number; readonly since: number; readonly quota: number; readonly withAudit: boolean },
 ) {
   const [oldest, workspace, used, runs] = await Promise.all([
-    store.changesKept(workspaceId),
+    store.historyStart(workspaceId),
     store.workspace(workspaceId),
     store.usedBytesOf(workspaceId),
     store.allRuns(workspaceId),
   ]);
   const known = (from: number) => isoTime(from <= (workspace?.createdAt ?? 0) ? Math.min(from, since) : from)!;
   // Above half of its quota the log keeps only seven days, and stays large for a while.
-  const isShortened = room > 0 && used.audit > room / 4;
-  const full = [...Map.groupBy(runs, ({ sourceId }) => sourceId).values()].filter((own) => own.length >= RUNS_KEPT);
+  const isShortened = quota > 0 && used.audit > quota / 4;
+  const full = [...Map.groupBy(runs, ({ sourceId }) => sourceId).values()].filter((own) => own.length >= STORED_RUNS);
   return {
-    rules: known(Math.max(now - RULES_KEPT, oldest.rules)),
-    settings: withAudit ? known(Math.max(now - AUDIT_KEPT, isShortened ? (oldest.oldestAudit ?? 0) : 0)) : null,
+    rules: known(Math.max(now - RULE_RETENTION, oldest.rules)),
+    settings: withAudit ? known(Math.max(now - AUDIT_RETENTION, isShortened ? (oldest.oldestAudit ?? 0) : 0)) : null,
     refreshes: known(Math.max(0, ...full.map((own) => Math.min(...own.map(({ run: { at } }) => at))))),
   };
 }

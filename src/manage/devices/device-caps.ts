@@ -6,6 +6,7 @@ import { FORMATS, formatOf } from '../../feed/formats/table.ts';
 import type { WatchedFeed } from '../../feed/monitor/feed-watch.ts';
 import type { Device } from '../../ports/devices.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { devicePage, everyItem } from '../../ports/stored/paginate.ts';
 
 /** At 90% or more of its overall limit. */
 export interface FullDevice {
@@ -41,12 +42,12 @@ export async function fullDevices(
   // Most workspaces have no such feed: read nothing.
   if (!own.some(({ target }) => deviceLimit(target) !== undefined)) return [];
   const found: FullDevice[] = [];
-  for (let after: string | undefined = ''; after !== undefined && found.length < MOST_RETURNED; ) {
-    const page: Device[] = await store.devices(workspaceId, { since: now - DAY, limit: PAGE, after });
-    found.push(...page.flatMap((device) => fullDevice(device, own, name, now) ?? []));
-    after = page.length === PAGE ? page.at(-1)!.id : undefined;
+  for await (const device of everyItem((page) => devicePage(store, workspaceId, page, { since: now - DAY }), PAGE)) {
+    const full = fullDevice(device, own, name, now);
+    if (full !== undefined) found.push(full);
+    if (found.length === MOST_RETURNED) break;
   }
-  return found.slice(0, MOST_RETURNED);
+  return found;
 }
 
 /** Only if it has several feeds, one of them with an overall limit. */

@@ -5,14 +5,13 @@ import { type Fields, listOf, nullable, Type } from '../../json/schema.ts';
 import type { Device } from '../../ports/devices.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
-import { everyItem } from '../../ports/stored/paginate.ts';
+import { devicePage, everyItem } from '../../ports/stored/paginate.ts';
 import { inWords } from '../../text/duration.ts';
 
 /** ms */
-export const LATELY = 600_000;
-export const LATELY_WORDS = `in the last ${inWords(LATELY)}`;
-/** Clients per read, and in all. */
-const PAGE = 1000;
+export const RECENTLY = 600_000;
+export const RECENTLY_WORDS = `in the last ${inWords(RECENTLY)}`;
+/** Clients returned. */
 const MOST_RETURNED = 20;
 
 export interface RecentUse {
@@ -40,7 +39,9 @@ export const RECENT_USES = {
       address: '198.51.100.8',
       last_pull: ['2026-11-22T09:59:01.000Z', nullable(Type.String())],
     },
-    { description: `Clients that fetched with it ${LATELY_WORDS}. Fetches are stored once a minute, those of new clients within seconds.` },
+    {
+      description: `Clients that fetched with it ${RECENTLY_WORDS}. Fetches are stored once a minute, those of new clients within seconds.`,
+    },
   ),
   pulled_left_out: 0,
 } as const satisfies Fields;
@@ -58,15 +59,17 @@ export async function recentUses(
   { keyIds, feedId }: Used,
   names: ReadonlyMap<string, string | null>,
 ): Promise<RecentUses> {
-  const since = (await store.ping()) - LATELY;
+  const since = (await store.ping()) - RECENTLY;
   const isRecent = (at: number) => at >= since;
   const isDevice = ({ keyId, documents, refusals }: Device) =>
     keyIds.has(keyId) || (feedId !== undefined && [...documents, ...refusals].some((each) => each.feedId === feedId && isRecent(each.at)));
   const isBouncer = (each: Bouncer) =>
     isRecent(each.lastPull) && (keyIds.has(each.keyId) || (feedId !== undefined && each.feedId === feedId));
   const found: (Pick<Device, 'keyId' | 'userAgent' | 'address' | 'lastPull'> & { readonly kind: RecentUse['kind'] })[] = [];
-  for await (const device of devicesSince(store, workspaceId, since)) if (isDevice(device)) found.push({ ...device, kind: 'device' });
-  for await (const bouncer of allBouncers(store, workspaceId)) if (isBouncer(bouncer)) found.push({ ...bouncer, kind: 'bouncer' });
+  for await (const device of everyItem((page) => devicePage(store, workspaceId, page, { since })))
+    if (isDevice(device)) found.push({ ...device, kind: 'device' });
+  for await (const bouncer of everyItem((page) => store.bouncerPage(workspaceId, page)))
+    if (isBouncer(bouncer)) found.push({ ...bouncer, kind: 'bouncer' });
   found.sort((a, b) => b.lastPull - a.lastPull);
   const pulled = found.slice(0, MOST_RETURNED).map(({ kind, keyId, userAgent, address, lastPull }) => ({
     kind,
@@ -78,15 +81,3 @@ export async function recentUses(
   }));
   return { pulled, pulled_left_out: found.length - pulled.length };
 }
-
-async function* devicesSince(store: Pick<StoreReads, 'devices'>, workspaceId: string, since: number): AsyncGenerator<Device> {
-  for (let after: string | undefined; ; ) {
-    const page: Device[] = await store.devices(workspaceId, { since, limit: PAGE, ...(after !== undefined && { after }) });
-    yield* page;
-    if (page.length < PAGE) return;
-    after = page.at(-1)!.id;
-  }
-}
-
-export const allBouncers = (store: Pick<StoreReads, 'bouncerPage'>, workspaceId: string): AsyncGenerator<Bouncer> =>
-  everyItem((page) => store.bouncerPage(workspaceId, page));

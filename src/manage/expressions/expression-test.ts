@@ -82,8 +82,8 @@ function readOne(text: ByteString, layout: Layout): Recorded | string {
     return typeof exchange === 'string' ? exchange : recordedOf(exchange);
   }
   // JSON may span several lines; of a log only the first line counts.
-  const whole = trimmed.startsWith('{') && parseLine(trimmed) !== null;
-  const piece = whole ? (harEntry(trimmed) ?? trimmed) : trimmed.split('\n', 1)[0];
+  const isJson = trimmed.startsWith('{') && parseLine(trimmed) !== null;
+  const piece = isJson ? (harEntry(trimmed) ?? trimmed) : trimmed.split('\n', 1)[0];
   return readRecord(piece, layout) ?? 'there is no request';
 }
 

@@ -156,11 +156,11 @@ function callsOf({ workspaceId, by, most }: FileContext, about: About, state: Wo
   };
   // Checks limits once, with the last object; expired keys free quota one by one.
   const last = new Map(placed.flatMap(({ change: { kind, what } }, i) => (what === 'add' ? [[kind, i] as const] : [])));
-  const room = (kind: FileKind, i: number): Doing =>
+  const doingOf = (kind: FileKind, i: number): Doing =>
     kind.names === undefined || last.get(kind) === i ? doing : { ...doing, most: NO_LIMIT };
   const calls = placed.flatMap(({ change: { kind, what, thing, wanted }, id }, i) =>
     what === 'add'
-      ? kind.add(wanted!, id, room(kind, i))
+      ? kind.add(wanted!, id, doingOf(kind, i))
       : what === 'change'
         ? kind.change(thing!, wanted!, doing)
         : kind.remove(thing!, doing),

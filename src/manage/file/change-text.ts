@@ -1,12 +1,12 @@
 /** SPEC D28.5, D28.6. */
 import type { StoreReads } from '../../ports/store.ts';
 import { type DeletionPreview, deletionPreview, deletionSentence } from '../deletion.ts';
-import { LATELY_WORDS, type RecentUses, recentUses } from '../devices/recent-use.ts';
+import { RECENTLY_WORDS, type RecentUses, recentUses } from '../devices/recent-use.ts';
 import type { FieldChange, PlannedChange } from './plan.ts';
 
 /** Deletions with a preview; others are only listed. */
 const MOST_PREVIEWS = 100;
-const SHOWN = 120;
+const MOST_CHARACTERS = 120;
 
 const SIGNS = { add: '+', change: '~', remove: '-' } as const;
 
@@ -19,7 +19,7 @@ function valueText(value: unknown): string {
         : typeof value === 'string' && !/^[\w.:/@+…-]+$/.test(value)
           ? JSON.stringify(value)
           : String(value);
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 }
 
 const fieldText = ({ field, before, after }: FieldChange) =>
@@ -64,7 +64,7 @@ export function lossText(loss: Loss): string | undefined {
   const [first] = pulled;
   if (first === undefined) return undefined;
   const others = pulled.length - 1 + more;
-  return `used ${LATELY_WORDS} by ${first.address} (${first.user_agent})${others === 0 ? '' : ` and ${others} others`}`;
+  return `used ${RECENTLY_WORDS} by ${first.address} (${first.user_agent})${others === 0 ? '' : ` and ${others} others`}`;
 }
 
 /** Caches reads shared by all previews. */

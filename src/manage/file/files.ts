@@ -8,7 +8,7 @@ import { applyFile } from './apply.ts';
 import { exportFile } from './export.ts';
 import type { WorkspaceFiles } from './file-port.ts';
 import type { About } from './kind.ts';
-import { fileAsMeant, fileFaults } from './schema.ts';
+import { fileFaults, normalizedFile } from './schema.ts';
 
 /** At most a second of the store's time. */
 const MOST_THINGS = 2500;
@@ -29,7 +29,7 @@ export function workspaceFiles({ now, ...parts }: Parts): WorkspaceFiles {
     async applied(about, { bytes, request }) {
       const read = readObject(bytes);
       if ('fault' in read) return { faults: [read.fault] };
-      const file = fileAsMeant(read.fields);
+      const file = normalizedFile(read.fields);
       const faults = [...repeatedFields(bytes), ...fileFaults(file)].slice(0, MOST_DETAILS);
       if (faults.length > 0) return { faults };
       try {

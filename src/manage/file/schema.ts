@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import { Type } from '../../json/schema.ts';
 import { compile, type FieldFault } from '../../signal/validate.ts';
 import { DURATION } from '../../text/duration.ts';
-import { asMeant } from '../json-object.ts';
+import { normalizedFields } from '../json-object.ts';
 import { Name } from '../operations/settings.ts';
 import type { FileKind } from './kind.ts';
 import { FILE_KINDS } from './table.ts';
@@ -54,7 +54,7 @@ const bracketed = (path: string): string =>
 
 export const fileFaults: (file: unknown) => readonly FieldFault[] = compile(FILE_SCHEMA, bracketed);
 
-export function fileAsMeant(file: WorkspaceFile): WorkspaceFile {
+export function normalizedFile(file: WorkspaceFile): WorkspaceFile {
   const kinds = new Map(FILE_KINDS.map(({ section, fields }) => [section, fields]));
   return Object.fromEntries(
     Object.entries(file).map(([section, value]) => {
@@ -62,7 +62,7 @@ export function fileAsMeant(file: WorkspaceFile): WorkspaceFile {
       const normalized = (entry: unknown): unknown =>
         typeof entry !== 'object' || entry === null || Array.isArray(entry) || fields === undefined
           ? entry
-          : asMeant(entry as Record<string, unknown>, fields);
+          : normalizedFields(entry as Record<string, unknown>, fields);
       return [section, Array.isArray(value) ? value.map(normalized) : normalized(value)];
     }),
   );

@@ -11,7 +11,7 @@ import {
   warningTexts,
 } from '../../source/readers/content.ts';
 import type { ListDefaults, ListEntry } from '../../source/readers/entry.ts';
-import { type FileSignal, type LineFault, takenSignals } from '../../source/readers/items.ts';
+import { acceptableSignals, type FileSignal, type LineFault } from '../../source/readers/items.ts';
 import { fieldFault } from '../operation.ts';
 
 export const MOST_IMPORTED = 10_000;
@@ -59,7 +59,7 @@ export async function readImport(
   let count = 0;
   try {
     const content = await readContent(pieces(bytes, pause), { ...reading, mostLines: MOST_LINES, mostBytes: MOST_UNPACKED }, defaults);
-    for await (const each of 'entries' in content ? countingWarnings(content.entries, warnings) : takenSignals(content.signals)) {
+    for await (const each of 'entries' in content ? countingWarnings(content.entries, warnings) : acceptableSignals(content.signals)) {
       if (!('passed' in each)) count += 1;
       if (count > MOST_IMPORTED) throw new WeirError('TOO_LARGE', `the file has more than ${MOST_IMPORTED} entries`);
       if ('json' in each) signals.push(each);
@@ -77,9 +77,9 @@ export async function readImport(
 }
 
 async function* pieces(bytes: Uint8Array, pause: () => Promise<void>): AsyncGenerator<Buffer> {
-  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let at = 0; at < whole.length; at += PIECE) {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0; at < buffer.length; at += PIECE) {
     if (at > 0) await pause();
-    yield whole.subarray(at, at + PIECE);
+    yield buffer.subarray(at, at + PIECE);
   }
 }

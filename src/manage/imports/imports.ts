@@ -11,7 +11,7 @@ import { type BroadTargets, broadOf, broadText } from '../../source/broad-target
 import { entrySignals, type Trimmed } from '../../source/readers/content.ts';
 import { arrayOf, type FileSignal } from '../../source/readers/items.ts';
 import type { SyncPlan } from '../../source/sync.ts';
-import { MOST_TOLD } from '../../source/sync.ts';
+import { MOST_FAULTS } from '../../source/sync.ts';
 import { distinctUnblocks, type Unblock, unblockOfEntry, unblockOfSignal } from '../../source/unblock.ts';
 import { findList } from '../find.ts';
 import { type BatchResult, previewBatches } from '../preview.ts';
@@ -23,7 +23,7 @@ import { type ImportReplacePorts, replaceByImport } from './import-replace.ts';
 
 export interface ImportPorts extends ImportReplacePorts, Pick<RuleManagement, 'explainer'> {
   readonly store: ImportReplacePorts['store'] & Pick<StoreReads, 'workspace' | 'directory'>;
-  readonly isGone: () => boolean;
+  readonly isDisconnected: () => boolean;
   readonly geo: () => GeoDatabase;
 }
 
@@ -107,10 +107,10 @@ async function replaced(ports: ImportPorts, request: ImportRequest, content: Imp
 }
 
 async function sent(ports: ImportPorts, request: ImportRequest, content: ImportContent): Promise<Imported | Refused> {
-  const { accept, pause, isGone } = ports;
+  const { accept, pause, isDisconnected } = ports;
   const { batches, faults, left } = await inBatches(content, pause);
   const entries = await written(batches, request, pause);
-  const done: Sent = request.preview ? await previewBatches(ports, entries) : { results: await submitAll(accept, entries, isGone) };
+  const done: Sent = request.preview ? await previewBatches(ports, entries) : { results: await submitAll(accept, entries, isDisconnected) };
   const { results } = done;
   const [first] = results;
   // A fault of list, key or limits: nothing was accepted.
@@ -123,11 +123,11 @@ async function sent(ports: ImportPorts, request: ImportRequest, content: ImportC
     failed,
     expired: left.expired,
     passed: [...left.passed].map(([reason, rows]) => ({ reason, rows })),
-    errors: errors.slice(0, MOST_TOLD),
-    errors_left_out: Math.max(0, errors.length - MOST_TOLD),
+    errors: errors.slice(0, MOST_FAULTS),
+    errors_left_out: Math.max(0, errors.length - MOST_FAULTS),
     warnings: [...content.warnings, ...results.flatMap((result) => (result.refused === undefined ? result.warnings : []))].slice(
       0,
-      MOST_TOLD,
+      MOST_FAULTS,
     ),
     batches: results.flatMap((result) => result.batchId ?? []),
     ...done.feeds,
@@ -155,11 +155,11 @@ async function written(
 }
 
 /** Stops at a refusal that concerns all batches, or when the client disconnects. */
-async function submitAll(accept: Accept, batches: readonly WrittenBatch[], isGone: () => boolean): Promise<BatchResult[]> {
+async function submitAll(accept: Accept, batches: readonly WrittenBatch[], isDisconnected: () => boolean): Promise<BatchResult[]> {
   const results: BatchResult[] = [];
   let over: Refusal | undefined;
   for (const batch of batches) {
-    if (isGone()) over ??= { code: 'REFUSED', message: 'the client disconnected' };
+    if (isDisconnected()) over ??= { code: 'REFUSED', message: 'the client disconnected' };
     if (over !== undefined) results.push({ refused: { ...over, message: `not sent: ${over.message}` } });
     else {
       const result = await accept({ ...batch, dryRun: false });

@@ -18,7 +18,7 @@ export const MOST_PARTS = 400;
 
 /** Returns its number of lines. Rejects with USAGE, and with REFUSED if it is too late. */
 export async function keepPart(
-  store: Pick<StoreWrites, 'keepReplacementPiece'>,
+  store: Pick<StoreWrites, 'storeReplacementPiece'>,
   { id }: Pick<Replacement, 'id'>,
   n: number,
   bytes: Uint8Array,
@@ -28,7 +28,7 @@ export async function keepPart(
   for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) lines += 1;
   if (bytes.at(-1) !== LF) throw new WeirError('USAGE', 'the part does not end with a line feed: it is truncated');
   if (lines > MOST_LINES) throw new WeirError('USAGE', `a part can have at most ${MOST_LINES} lines`);
-  if (!(await store.keepReplacementPiece(id, 'part', n, await pack(bytes), now)))
+  if (!(await store.storeReplacementPiece(id, 'part', n, await pack(bytes), now)))
     throw new WeirError('REFUSED', 'the content is already complete, or the replacement was cancelled');
   return lines;
 }

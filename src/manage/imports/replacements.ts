@@ -19,7 +19,7 @@ import type { RuleManagement } from '../rules/rule-ports.ts';
 import { pack, unpack } from './pack.ts';
 
 /** Silence before another process takes over, ms. */
-const HOLD = 10_000;
+const LOCK = 10_000;
 /** Slots per workspace. Only one source per service is compared at a time. */
 const MOST: Readonly<Record<ReplacementSlot, number>> = { parts: 4, import: 4, source: 0 };
 /** Idle time before another may take the slot, ms. */
@@ -29,7 +29,7 @@ export interface ReplacementPorts extends Pick<RuleManagement, 'accept' | 'block
   /** Yields to other work. */
   pause(): Promise<void>;
   readonly store: Pick<StoreReads, 'comparedRules' | 'rulesById' | 'batch' | 'replacement' | 'replacementPiece' | 'abandonedReplacements'> &
-    Pick<StoreWrites, 'openReplacement' | 'keepReplacementPiece' | 'moveReplacement'>;
+    Pick<StoreWrites, 'openReplacement' | 'storeReplacementPiece' | 'moveReplacement'>;
   readonly now: () => number;
 }
 
@@ -63,9 +63,9 @@ export async function openReplacement(
   const at = now();
   const id = v7({ msecs: at });
   const head: ReplacementHead = { list: list.name, action, refused, steps: 0, batches: [] };
-  const heldUntil = state === 'open' ? 0 : at + HOLD;
+  const lockedUntil = state === 'open' ? 0 : at + LOCK;
   const slot = state === 'open' ? 'parts' : sourceId === undefined ? 'import' : 'source';
-  const one = { id, workspaceId, listId: list.id, slot, state, createdAt: at, heldUntil, head: JSON.stringify(head) } as const;
+  const one = { id, workspaceId, listId: list.id, slot, state, createdAt: at, lockedUntil, head: JSON.stringify(head) } as const;
   await store.openReplacement(one, { most: MOST[slot], idleBefore: at - IDLE });
   return id;
 }
@@ -106,13 +106,13 @@ export async function planReplacement(
     await allLanded(ports);
     const hold = async () => {
       await equal.pause();
-      if (now() - held < HOLD / 4) return;
+      if (now() - held < LOCK / 4) return;
       held = now();
-      if (!(await store.moveReplacement(id, { from: 'planning', to: 'planning', now: held, heldUntil: held + HOLD }))) throw lostLease();
+      if (!(await store.moveReplacement(id, { from: 'planning', to: 'planning', now: held, lockedUntil: held + LOCK }))) throw lostLease();
     };
     const plan = await planSync({ ...equal, pause: hold }, { caller, listId, action, refused }, entries, async (messages) => {
       const body = await pack(JSON.stringify(messages));
-      if (!(await store.keepReplacementPiece(id, 'step', steps, body, now()))) throw lostLease();
+      if (!(await store.storeReplacementPiece(id, 'step', steps, body, now()))) throw lostLease();
       steps += 1;
       const batch = batchOf(messages[0]?.headers.signal_id);
       if (batch !== null && !batches.includes(batch, -1)) batches.push(batch);
@@ -120,8 +120,9 @@ export async function planReplacement(
     const why = await judge?.(plan);
     const head: ReplacementHead = { ...before, plan, steps, batches, ...(why !== undefined && { held: why }) };
     const to = why !== undefined ? 'held' : needsConfirmation(plan) && !isSure ? 'planned' : 'running';
-    const heldUntil = to === 'running' ? now() + HOLD : 0;
-    if (!(await store.moveReplacement(id, { from: 'planning', to, head: JSON.stringify(head), now: now(), heldUntil }))) throw lostLease();
+    const lockedUntil = to === 'running' ? now() + LOCK : 0;
+    if (!(await store.moveReplacement(id, { from: 'planning', to, head: JSON.stringify(head), now: now(), lockedUntil })))
+      throw lostLease();
     return head;
   } catch (error) {
     await giveUp(ports, id, 'planning', before, error).catch(() => undefined);
@@ -140,7 +141,7 @@ export async function giveUp(
   error: unknown,
 ): Promise<void> {
   const reason = error instanceof WeirError ? error.message : 'the service could not compare the content';
-  await store.moveReplacement(id, { from, to: 'failed', head: JSON.stringify({ ...head, reason }), now: now(), heldUntil: 0 });
+  await store.moveReplacement(id, { from, to: 'failed', head: JSON.stringify({ ...head, reason }), now: now(), lockedUntil: 0 });
 }
 
 /** Only one process continues it. */
@@ -149,24 +150,24 @@ export async function runReplacement(ports: ReplacementPorts, workspaceId: strin
   const found = await store.replacement(workspaceId, id);
   if (found?.state !== 'running') return;
   const { steps } = headOf(found);
-  let { published, heldUntil: onHoldBefore } = found;
+  let { published, lockedUntil: lockedBefore } = found;
   const move = async (to: 'running' | 'done', next: number): Promise<boolean> => {
-    const heldUntil = to === 'done' ? 0 : now() + HOLD;
+    const lockedUntil = to === 'done' ? 0 : now() + LOCK;
     const isOurs = await store.moveReplacement(id, {
       from: 'running',
       to,
       published: next,
       expected: published,
-      onHoldBefore,
+      lockedBefore,
       now: now(),
-      heldUntil,
+      lockedUntil,
     });
-    [published, onHoldBefore] = [next, heldUntil];
+    [published, lockedBefore] = [next, lockedUntil];
     return isOurs;
   };
   if (!(await move('running', published))) return;
   // The crashed process may have published a step without recording it.
-  if (published > 0 || found.touchedAt < now() - HOLD) await allLanded(ports);
+  if (published > 0 || found.touchedAt < now() - LOCK) await allLanded(ports);
   for (let isFirst = true; published < steps; isFirst = false) {
     const body = await store.replacementPiece(id, 'step', published);
     if (body === undefined) throw new Error(`step ${published} of the replacement ${id} is missing`);

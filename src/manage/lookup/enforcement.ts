@@ -77,11 +77,11 @@ export function settledAt(
       .filter(({ stored }) => ((stored.rule as { action: AccessAction }).action === 'allow') === isOut)
       .map(({ ended, stored }) => ended!.by?.landedAt ?? stored.updatedAt + LANDING);
   const putIn = begun('in');
-  const whole = putIn.filter(({ isComplete }) => isComplete).map(({ at }) => at);
+  const complete = putIn.filter(({ isComplete }) => isComplete).map(({ at }) => at);
   // One rule for all of the target is enough, unless there is a quorum; every exclusion must have ended.
-  const isEnough = verdict === 'in' && whole.length > 0 && source.agreeing === undefined;
+  const isEnough = verdict === 'in' && complete.length > 0 && source.agreeing === undefined;
   if (leftOut > 0 && !isEnough) return null;
-  const entered = isEnough ? [Math.min(...whole)] : putIn.map(({ at }) => at);
+  const entered = isEnough ? [Math.min(...complete)] : putIn.map(({ at }) => at);
   const ended = [
     ...(verdict === 'out' ? [] : [expired?.out ?? 0, ...removed(true)]),
     ...(verdict === 'in' ? [] : [expired?.in ?? 0, ...removed(false)]),

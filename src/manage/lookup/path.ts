@@ -3,10 +3,10 @@ import { networksAround } from '@weir/network/sets/nesting.ts';
 import { isoTime } from '../../clock.ts';
 import type { Explained, ExplainedTarget } from '../../feed/whatif/explain/explain.ts';
 import { nullable, Type } from '../../json/schema.ts';
-import type { Device } from '../../ports/devices.ts';
 import type { Locate } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
+import { devicePage, everyItem } from '../../ports/stored/paginate.ts';
 import type { RuleVersion } from '../../ports/stored/rule-store.ts';
 import type { AccessAction, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
@@ -18,7 +18,7 @@ import { targetHistory } from './target-history.ts';
 
 /** Limits: feeds, devices per feed, events. */
 const FEEDS = 50;
-const TOLD = 20;
+const MOST_CLIENTS = 20;
 const EVENTS = 50;
 /** Small, so as not to delay polls. */
 const PAGE = 250;
@@ -27,7 +27,7 @@ export interface Path {
   readonly feeds: ReadonlyMap<number, ReturnType<typeof feedJson>>;
   /** Feeds refused for their size, by index. */
   readonly overCap: ReadonlySet<number>;
-  readonly whole: object;
+  readonly summary: object;
 }
 
 type Reads = Pick<ManageContext, 'workspaceId' | 'locate' | 'now' | 'step'> & { readonly store: StoreReads };
@@ -45,7 +45,7 @@ export async function pathOf(
   const first = concerned.toSorted((a, b) => RANK[a.feed.explanation.verdict] - RANK[b.feed.explanation.verdict]).slice(0, FEEDS);
   const { devices, bouncers } = await readPullers(store, workspaceId, step);
   const enforcing = new Map<string, boolean>();
-  const told = new Map<number, ReturnType<typeof feedJson>>();
+  const shownFeeds = new Map<number, ReturnType<typeof feedJson>>();
   const overCap = new Set<number>();
   for (const { feed, place } of first) {
     await step(async () => {
@@ -57,13 +57,13 @@ export async function pathOf(
         for (const puller of pullers) enforcing.set(idOf(puller), enforcing.get(idOf(puller)) === true || puller.state === 'has');
       }
       if (pullers.some(({ refused }) => refused === 413)) overCap.add(place);
-      told.set(place, feedJson(feed, pullers, settled, names));
+      shownFeeds.set(place, feedJson(feed, pullers, settled, names));
     });
   }
   return {
-    feeds: told,
+    feeds: shownFeeds,
     overCap,
-    whole: {
+    summary: {
       where: whereJson(where),
       enforced: { by: [...enforcing.values()].filter(Boolean).length, of: enforcing.size },
       devices_left_out_feeds: concerned.length - first.length,
@@ -110,7 +110,7 @@ function feedJson({ never }: Explained, pullers: readonly Puller[], settled: num
       behind: count('behind'),
       unknown: count('unknown'),
       refused: pullers.filter(({ refused }) => refused !== null).length,
-      told: sorted.slice(0, TOLD).map((puller) => pullerJson(puller, names)),
+      told: sorted.slice(0, MOST_CLIENTS).map((puller) => pullerJson(puller, names)),
     },
   };
 }
@@ -141,19 +141,8 @@ async function readPullers(
   workspaceId: string,
   step: Reads['step'],
 ): Promise<{ devices: RefusedDevice[]; bouncers: Bouncer[] }> {
-  const devices: Device[] = [];
-  for (let page: Device[] | undefined; page === undefined || page.length === PAGE; devices.push(...page)) {
-    const after = devices.at(-1)?.id;
-    page = await step(() => store.devices(workspaceId, { limit: PAGE, ...(after !== undefined && { after }) }));
-  }
-  const bouncers: Bouncer[] = [];
-  for (let after: string | null | undefined = null; after !== undefined; ) {
-    const page: { items: readonly Bouncer[]; next: string | null } = await step(() =>
-      store.bouncerPage(workspaceId, { after: after ?? null, limit: PAGE }),
-    );
-    bouncers.push(...page.items);
-    after = page.next ?? undefined;
-  }
+  const devices = await Array.fromAsync(everyItem((page) => step(() => devicePage(store, workspaceId, page)), PAGE));
+  const bouncers = await Array.fromAsync(everyItem((page) => step(() => store.bouncerPage(workspaceId, page)), PAGE));
   const names = await deviceNames(store, workspaceId, devices);
   return { devices: devices.map((device) => ({ ...device, refusals: refusalsOf(device, names) })), bouncers };
 }
@@ -193,7 +182,7 @@ const WHERE = {
   attribution: nullable(Type.String()),
 };
 
-export const WHOLE_PATH = {
+export const PATH_SCHEMA = {
   where: Type.Optional(
     nullable(Type.Object(WHERE), {
       description:

@@ -9,9 +9,8 @@ import {
   MOST_ACTIVITY,
   NO_ACTIVITY,
 } from '../../ports/activity.ts';
-import type { Device } from '../../ports/devices.ts';
-import { KEPT_DAYS } from '../../ports/history.ts';
-import type { Page } from '../../ports/stored/account-store.ts';
+import { STORED_DAYS } from '../../ports/history.ts';
+import { devicePage } from '../../ports/stored/paginate.ts';
 import type { ManageContext } from '../context.ts';
 import { deviceJson, deviceNames } from '../devices/device-json.ts';
 import { anyFeedId, findKeyNamed } from '../find.ts';
@@ -145,7 +144,7 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
     summary: 'Get changes of rules and the size of the block feed per day',
     query: Type.Object({
       feed: textField(200, "UUID or name of a list or feed; default: the workspace's feed."),
-      days: Type.Optional(durationOf('d', 'Number of days, including today; default 30', { minimum: 1, maximum: KEPT_DAYS })),
+      days: Type.Optional(durationOf('d', 'Number of days, including today; default 30', { minimum: 1, maximum: STORED_DAYS })),
     }),
     answer: answerOf('History', { days: listOf(DAY) }),
     refusals: { 404: 'there is no list or feed "edge"' },
@@ -163,7 +162,6 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
     }),
     answer: pageSchema('Devices', 'devices', DEVICE),
     async run({ store, workspaceId }, { query: { key, ...query } }) {
-      const { after, limit } = pageRequest(query, BY_ID);
       // An unknown key has no devices.
       const keyId =
         key === undefined
@@ -175,11 +173,8 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
                 return key;
               },
             );
-      const which = { limit: limit + 1, ...(after !== null && { after }), ...(keyId !== undefined && { keyId }) };
-      const found = await store.devices(workspaceId, which);
-      const items = found.slice(0, limit);
-      const page: Page<Device> = { items, next: found.length > limit ? items.at(-1)!.id : null };
-      return { page, names: await deviceNames(store, workspaceId, items) };
+      const page = await devicePage(store, workspaceId, pageRequest(query, BY_ID), keyId === undefined ? {} : { keyId });
+      return { page, names: await deviceNames(store, workspaceId, page.items) };
     },
     show: ({ page, names }) => ({ body: pageBody('devices', page, (each) => deviceJson(each, names)) }),
   }),

@@ -1,8 +1,7 @@
 import { type Fields, nullable, Type, textField } from '../../json/schema.ts';
-import { AUDIT_KEPT } from '../../ports/stored/account-store.ts';
+import { AUDIT_RETENTION } from '../../ports/stored/account-store.ts';
 import { inWords } from '../../text/duration.ts';
-import { auditNames } from '../audit-json.ts';
-import { auditSearch } from '../audit-search.ts';
+import { auditNames, auditSearch } from '../audit.ts';
 import { findKeyNamed } from '../find.ts';
 import { type Operation, operation } from '../operation.ts';
 import { BY_NUMBER, PAGE_QUERY, pageRequest, pageSchema } from '../page.ts';
@@ -29,7 +28,7 @@ const ENTRY = {
 
 export const AUDIT_OPERATIONS: readonly Operation[] = [
   operation('listAudit', 'GET /audit', 'manage', {
-    summary: `List changes of settings, newest first; stored for ${inWords(AUDIT_KEPT)}`,
+    summary: `List changes of settings, newest first; stored for ${inWords(AUDIT_RETENTION)}`,
     description: 'A page may be short or empty although more entries follow: only next tells.',
     query: Type.Object({
       event: textField(100, 'A part of the event, such as list deleted, or key.'),

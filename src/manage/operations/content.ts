@@ -72,7 +72,7 @@ async function readContent(
   // The bytes may have been evicted.
   for (let tries = 0; tries < 3; tries += 1) {
     const found = await documents.find({ workspaceId, list: feedId, variant, boundTo: null }, true);
-    if (found.kind !== 'document' && found.kind !== 'too_large') throw new WeirError('NOT_FOUND', GONE);
+    if (found.kind !== 'document' && found.kind !== 'too_large') throw new WeirError('NOT_FOUND', DELETED);
     if (found.kind === 'too_large') {
       const of = variantOf(variant, storedVariant((await madeOf(context, feedId)).profile));
       return { ...sizeOf(feedId, found, of), hint: hintOf(found), bytes: null, md5: null, last_modified: null, lines: [] };
@@ -164,9 +164,9 @@ async function madeOf({ store, workspaceId }: ManageContext, feedId: string | nu
     const feed = await store.feed(workspaceId, feedId);
     if (feed !== undefined) return { profile: feed, lists: feed.lists, making: feed };
   }
-  throw new WeirError('NOT_FOUND', GONE);
+  throw new WeirError('NOT_FOUND', DELETED);
 }
-const GONE = 'the feed was deleted';
+const DELETED = 'the feed was deleted';
 
 type Settings = Readonly<Record<string, unknown>> & {
   readonly feed?: string;
@@ -182,7 +182,7 @@ async function measureChange(context: ManageContext, { feed, ...change }: Settin
     const size = await within(measurer.measure({ workspaceId, feed: of }), MEASURE_LIMIT, 'the feed thread').catch((error: unknown) => {
       throw hasCode(error, 'TIMEOUT') ? new WeirError('REFUSED', 'this currently takes too long: try again') : error;
     });
-    if (size === undefined) throw new WeirError('NOT_FOUND', GONE);
+    if (size === undefined) throw new WeirError('NOT_FOUND', DELETED);
     return measureJson(size);
   };
   const { lists: members, ...patch } = await feedPatch(context, change);

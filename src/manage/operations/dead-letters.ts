@@ -7,7 +7,7 @@ import { BY_NUMBER, pageRequest, pageSchema } from '../page.ts';
 
 /** Letters per page, and characters of their values: a message may be large. */
 const MOST = 50;
-const SHOWN = 400;
+const MOST_CHARACTERS = 400;
 const MOST_IDS = 100;
 
 const LETTER = {
@@ -20,7 +20,7 @@ const LETTER = {
   timestamp: '2026-11-20T10:00:00.000Z',
   key: ['0195a3c0-0000-7000-8000-000000000000', Type.String()],
   headers: [{ schema_version: '3', workspace_id: '0195a3c0-0000-7000-8000-000000000000' }, Type.Unsafe<object>({ type: 'object' })],
-  value: ['{"kind":"access_rule"}', `In pages the first ${SHOWN} characters.`],
+  value: ['{"kind":"access_rule"}', `In pages the first ${MOST_CHARACTERS} characters.`],
 } as const satisfies Fields;
 const Letter = answerOf('DeadLetter', LETTER);
 const UNKNOWN = 'there is no dead letter "3"';
@@ -43,7 +43,7 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
     async run({ store, workspaceId }, { query: { limit = MOST, ...query } }) {
       const { items, next } = await store.deadLetterPage(workspaceId, pageRequest({ ...query, limit }, BY_NUMBER));
       const letters = items.filter(isOfWorkspace(workspaceId)).map(deadLetterJson);
-      return { dead_letters: letters.map((each) => ({ ...each, value: each.value.slice(0, SHOWN) })), next };
+      return { dead_letters: letters.map((each) => ({ ...each, value: each.value.slice(0, MOST_CHARACTERS) })), next };
     },
   }),
   operation('getDeadLetter', 'GET /dead-letters/{letter}', 'manage', {

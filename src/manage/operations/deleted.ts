@@ -1,9 +1,9 @@
 import { answerOf, type Fields, flagField, listOf, nullable, Type } from '../../json/schema.ts';
 import type { RestoredFeed } from '../../ports/stored/account-store.ts';
-import { DELETED_KEPT } from '../../ports/stored/account-store.ts';
+import { RESTORE_PERIOD } from '../../ports/stored/account-store.ts';
 import { inWords } from '../../text/duration.ts';
 import { DELETION_PREVIEW, type Deletion, deletedJson, restoreNamed } from '../deletion.ts';
-import { LATELY_WORDS } from '../devices/recent-use.ts';
+import { RECENTLY_WORDS } from '../devices/recent-use.ts';
 import { type Operation, operation } from '../operation.ts';
 import { Name } from './settings.ts';
 
@@ -25,7 +25,7 @@ export const DELETE_QUERY = {
   for_good: flagField('true: it cannot be restored, and its rules no longer count towards limits.'),
 };
 
-export const DELETION_WORDS = `If the deletion affects rules, feeds, keys, or clients that fetched it ${LATELY_WORDS}, it needs \`confirmed\` (else 409). It can be restored for ${inWords(DELETED_KEPT)}. If keys are bound to it, the caller also needs keys:write.`;
+export const DELETION_WORDS = `If the deletion affects rules, feeds, keys, or clients that fetched it ${RECENTLY_WORDS}, it needs \`confirmed\` (else 409). It can be restored for ${inWords(RESTORE_PERIOD)}. If keys are bound to it, the caller also needs keys:write.`;
 
 export const DELETION_FIELDS = {
   id: DELETED.id,
@@ -39,14 +39,14 @@ export const deletionBody = ({ id, deleted, ...effects }: Deletion) => ({ id, de
 
 const restoring = (kind: 'list' | 'composed', group: 'lists' | 'feeds', param: string) =>
   operation(kind === 'list' ? 'restoreList' : 'restoreFeed', `POST /${group}/{${param}}/restore`, 'manage', {
-    summary: `Restore a ${kind === 'list' ? 'list' : 'feed'} that was deleted in the last ${inWords(DELETED_KEPT)}`,
+    summary: `Restore a ${kind === 'list' ? 'list' : 'feed'} that was deleted in the last ${inWords(RESTORE_PERIOD)}`,
     description:
       'By id or former name. Restores rules, settings, memberships, and the keys that were revoked with it, which needs keys:write; a key cannot restore a more powerful key (403). A feed whose lists were changed after the deletion stays as it is; `feeds` names the feeds that contain the list again.',
     body: Type.Object({ name: Type.Optional(Name) }),
     answer: Restored,
     audit: kind === 'list' ? 'list restored' : 'feed restored',
     refusals: {
-      404: `no ${kind === 'list' ? 'list' : 'feed'} "edge" was deleted in the last ${inWords(DELETED_KEPT)}, or it was deleted for good`,
+      404: `no ${kind === 'list' ? 'list' : 'feed'} "edge" was deleted in the last ${inWords(RESTORE_PERIOD)}, or it was deleted for good`,
       409: 'the workspace has a list called "edge"; lists and feeds share their names: give it another with name',
     },
     examples: [{}, { name: 'edge-2' }],
@@ -56,7 +56,7 @@ const restoring = (kind: 'list' | 'composed', group: 'lists' | 'feeds', param: s
 
 export const DELETED_OPERATIONS: readonly Operation[] = [
   operation('listDeleted', 'GET /deleted', 'rules:read', {
-    summary: `List restorable lists and feeds of the last ${inWords(DELETED_KEPT)}`,
+    summary: `List restorable lists and feeds of the last ${inWords(RESTORE_PERIOD)}`,
     answer: Restorable,
     run: async ({ store, workspaceId }) => store.deletedFeeds(workspaceId, await store.ping()),
     show: (deleted) => ({ body: { deleted: deleted.map(deletedJson) } }),

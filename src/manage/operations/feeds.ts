@@ -110,7 +110,7 @@ const respond = (feed: ComposedFeed, context: ManageContext): Outcome => ({
 });
 
 const UNKNOWN = 'there is no feed "perimeter"';
-const TAKEN = 'the workspace has a list called "perimeter"; lists and feeds share their names';
+const NAME_IN_USE = 'the workspace has a list called "perimeter"; lists and feeds share their names';
 
 export const FEED_OPERATIONS: readonly Operation[] = [
   operation('listFeeds', 'GET /feeds', 'rules:read', {
@@ -133,7 +133,7 @@ export const FEED_OPERATIONS: readonly Operation[] = [
     answer: Feed,
     audit: 'feed created',
     creates: 'in_store',
-    refusals: { 404: 'there is no list "edge"', 409: TAKEN },
+    refusals: { 404: 'there is no list "edge"', 409: NAME_IN_USE },
     examples: [
       { name: 'perimeter', lists: ['edge', 'scanners'] },
       { name: 'everything', all_lists: true },

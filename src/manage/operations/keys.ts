@@ -9,7 +9,7 @@ import { WeirError } from '../../errors.ts';
 import { answerOf, durationOf, type Fields, flagField, nullable, Type, textField, wordField } from '../../json/schema.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { type ChangeContext, changeOptions } from '../context.ts';
-import { LATELY_WORDS, RECENT_USES, type RecentUses, recentUses } from '../devices/recent-use.ts';
+import { RECENT_USES, RECENTLY_WORDS, type RecentUses, recentUses } from '../devices/recent-use.ts';
 import { findFeed, findKeyNamed, findList } from '../find.ts';
 import { refuseBeyond, refuseElsewhere, refuseMore } from '../keys/bounds.ts';
 import { type Operation, operation, refuseNewName } from '../operation.ts';
@@ -206,7 +206,7 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     summary: 'Revoke a key for good; it stays in the list',
     description: 'A key cannot revoke a more powerful key (403).',
     query: Type.Object({
-      preview: flagField(`true: preview only, with the clients that used it ${LATELY_WORDS}.`),
+      preview: flagField(`true: preview only, with the clients that used it ${RECENTLY_WORDS}.`),
     }),
     answer: answerOf('Revoked', { id: KEY.id, name: KEY.name, revoked: true, ...RECENT_USES }),
     audit: 'key revoked',

@@ -7,12 +7,11 @@ import { answerOf, flagField, listOf, nullable, objectOf, Type, textField, wordF
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, targetNamed } from '../../signal/target.ts';
 import type { ManageContext } from '../context.ts';
-import { droppedOf } from '../hits.ts';
+import { droppedOf, HITS } from '../hits.ts';
 import { explanationJson, type FeedJson } from '../lookup/explanation.ts';
-import { FEED_PATH, pathOf, WHOLE_PATH } from '../lookup/path.ts';
+import { FEED_PATH, PATH_SCHEMA, pathOf } from '../lookup/path.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { namesIn } from '../rules/rule-json.ts';
-import { HITS } from './hits-schema.ts';
 import { RULE_EXAMPLE, Rule } from './rules/rule-schema.ts';
 
 /** ms */
@@ -74,7 +73,7 @@ const EXPLAINED = answerOf(
       { description: 'Drops per list that puts the target into feeds; empty if no bouncer of the workspace reports drops.' },
     ),
   },
-  WHOLE_PATH,
+  PATH_SCHEMA,
 );
 
 /** Served documents read for their size, and the time for all, ms. */
@@ -164,6 +163,6 @@ async function lookUp(context: ManageContext, { target: text, action = 'block', 
     }),
     feeds_left_out: explained.feedsLeftOut,
     dropped,
-    ...path?.whole,
+    ...path?.summary,
   };
 }

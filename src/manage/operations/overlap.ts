@@ -3,9 +3,9 @@ import { WeirError } from '../../errors.ts';
 import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type } from '../../json/schema.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { findList } from '../find.ts';
+import { HITS } from '../hits.ts';
 import { type Operation, operation } from '../operation.ts';
 import { listOverlapJson, overlapJson } from '../overlap.ts';
-import { HITS } from './hits-schema.ts';
 
 const SHARE: Fields = {
   entries: 412,
@@ -59,14 +59,14 @@ const ALL = {
 
 const REFUSALS = { 413: 'counting the overlap of the lists takes longer than 180 s' };
 
-export const WORTH_OPERATIONS: readonly Operation[] = [
+export const OVERLAP_OPERATIONS: readonly Operation[] = [
   operation('worth', 'GET /worth', 'rules:read', {
     summary: 'Compare lists: unique entries, overlap, lead over detections',
     description: 'Counted on request from the rules and their history; cached until they change, for at most ten minutes.',
     answer: answerOf('Worth', ALL),
     refusals: REFUSALS,
     isLong: true,
-    run: async (context) => overlapJson(context.store, context.workspaceId, await context.worth.lists(context.workspaceId)),
+    run: async (context) => overlapJson(context.store, context.workspaceId, await context.overlap.lists(context.workspaceId)),
   }),
   operation('listWorth', 'GET /lists/{list}/worth', 'rules:read', {
     summary: 'Get the value of one list, with days, conflicts and cost per feed',
@@ -94,8 +94,8 @@ export const WORTH_OPERATIONS: readonly Operation[] = [
     }),
     refusals: { 404: 'there is no list "spamhaus-drop"', ...REFUSALS },
     isLong: true,
-    async run({ store, workspaceId, worth }, { params }) {
-      const found = await listOverlapJson(store, worth, workspaceId, await findList(store, workspaceId, params.list!));
+    async run({ store, workspaceId, overlap }, { params }) {
+      const found = await listOverlapJson(store, overlap, workspaceId, await findList(store, workspaceId, params.list!));
       if (found === undefined) throw new WeirError('NOT_FOUND', `there is no list "${params.list}"`);
       return found;
     },

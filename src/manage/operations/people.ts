@@ -1,7 +1,7 @@
 import { ROLE_NAMES } from '../../account/role.ts';
 import { isoTime } from '../../clock.ts';
 import { answerOf, type Fields, listOf, Type } from '../../json/schema.ts';
-import { AUDIT_KEPT } from '../../ports/stored/account-store.ts';
+import { AUDIT_RETENTION } from '../../ports/stored/account-store.ts';
 import type { SeenPerson } from '../../ports/stored/session-store.ts';
 import { inWords } from '../../text/duration.ts';
 import { type Operation, operation } from '../operation.ts';
@@ -17,7 +17,7 @@ const PERSON = {
 
 export const PEOPLE_OPERATIONS: readonly Operation[] = [
   operation('listPeople', 'GET /people', 'manage', {
-    summary: `List people of the last ${inWords(AUDIT_KEPT)}, as named by providers`,
+    summary: `List people of the last ${inWords(AUDIT_RETENTION)}, as named by providers`,
     answer: answerOf('People', { people: listOf(PERSON) }),
     run: async ({ store, workspaceId }) => ({ people: (await store.people(workspaceId)).map(personJson) }),
   }),

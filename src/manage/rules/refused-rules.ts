@@ -3,12 +3,8 @@ import type { GuardRails } from '../../account/guard-rails.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { ManageContext } from '../context.ts';
 import { namesIn } from './rule-json.ts';
-import { rulePage } from './rule-search.ts';
-import { MOST_SORTED } from './rule-selections.ts';
+import { visitRules } from './rule-selections.ts';
 
-/** Time limit (ms), rules per page, named rules. */
-const LOOKED = 15_000;
-const PAGE = 1000;
 const NAMED = 5;
 
 export interface RefusedRules {
@@ -21,17 +17,14 @@ export interface RefusedRules {
 
 /** Checks networks only: countries and ASNs are trimmed in feeds. */
 export async function refusedRules(context: ManageContext, proposed: GuardRails): Promise<RefusedRules> {
-  const { store, workspaceId, caller, now, pause } = context;
+  const { store, workspaceId, caller } = context;
   const [before, after] = [caller.guardRails, proposed].map((guardRails) => context.blockFaults({ ...caller, guardRails }));
   const conditions = { kind: 'access_rule', action: 'block', targetKind: 'ip' } as const;
   const { lists } = await namesIn(store, workspaceId);
   const first: { target: string; list_name: string; why: string }[] = [];
-  let [refused, looked] = [0, 0];
-  const until = now() + LOOKED;
-  let place: Awaited<ReturnType<typeof rulePage>>['next'] | undefined;
-  do {
-    const page = await rulePage(store, workspaceId, conditions, { now: now(), after: place ?? undefined, limit: PAGE, pause });
-    for (const { rule, listId } of page.rules) {
+  let refused = 0;
+  const is_whole = await visitRules(context, conditions, (rules) => {
+    for (const { rule, listId } of rules) {
       if (!('target' in rule) || rule.target.kind !== 'ip') continue;
       const why = after!(rule.target.network);
       if (why.length === 0 || before!(rule.target.network).length > 0) continue;
@@ -39,9 +32,6 @@ export async function refusedRules(context: ManageContext, proposed: GuardRails)
       if (first.length < NAMED)
         first.push({ target: formatTarget(rule.target), list_name: lists.get(listId ?? '') ?? '', why: why.join('; ') });
     }
-    looked += page.rules.length;
-    place = page.next;
-    await pause();
-  } while (place !== null && looked < MOST_SORTED && now() < until);
-  return { refused, first, is_whole: place === null };
+  });
+  return { refused, first, is_whole };
 }

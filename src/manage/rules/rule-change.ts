@@ -1,28 +1,26 @@
-/** In place, as one batch (SPEC D33.1). */
+/** Changes in place, as one batch, and deletions (SPEC D9.6, D33.1). */
 import { WeirError } from '../../errors.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import type { Message } from '../../ports/stream.ts';
-import type { AccessRule } from '../../rule.ts';
-import { encodeMessage } from '../../signal/message/encode.ts';
+import type { AccessRule, RuleOperation } from '../../rule.ts';
+import { encodeMessage, OPERATION_RULES } from '../../signal/message/encode.ts';
 import { BATCH_SIGNALS, newBatchId } from '../../signal/message/signal-id.ts';
 import { ruleToSignals } from '../../signal/rule-to-signals.ts';
 import { writeTarget } from '../../signal/target.ts';
-import { batchMessages, type ListMessage, messageOf, type Operated, type Operator, publishBatch, type RulePorts } from '../operate.ts';
-import { deletions, operationsOn } from './rule-deletion.ts';
+import { batchMessages, type ListMessage, type ListOperation, messageOf, type Operator, publishBatch, type RulePorts } from '../operate.ts';
 import { type EditPlan, edited, type RuleEdit } from './rule-edit.ts';
 
 /** Each move to another list is a message. */
 export const MOST_CHANGED = 4000;
 
-/** Waits for landing. Rejects with REFUSED for too many lists. */
-export async function changeRules(ports: RulePorts, operator: Operator, plan: EditPlan, edit: RuleEdit): Promise<Operated> {
+/** Returns the batches. Rejects with REFUSED for too many lists. */
+export async function changeRules(ports: RulePorts, operator: Operator, plan: EditPlan, edit: RuleEdit): Promise<string[]> {
   const receivedAt = await ports.reads.ping();
   const messages = [...moves(plan.moved, edit, receivedAt), ...removals(plan.moved), ...settings(plan.set, edit, receivedAt)];
-  if (messages.length === 0) return { batches: [], unlanded: 0 };
+  if (messages.length === 0) return [];
   if (messages.length > BATCH_SIGNALS)
     throw new WeirError('REFUSED', 'these rules are in too many lists to change as one batch: change them list by list');
-  const batch = await publishBatch(ports, operator, receivedAt, messages);
-  return { batches: [batch], unlanded: await ports.untilLanded() };
+  return [await publishBatch(ports, operator, receivedAt, messages)];
 }
 
 /** Only moves affect feeds. `now`: ms. */
@@ -58,3 +56,22 @@ function settings(set: readonly StoredRule[], edit: RuleEdit, now: number): List
     operationsOn(rules, (kind, ids) => ({ change: 'set_rules', kind, ids, expiresAt, reason: edit.reason })).map(messageOf),
   );
 }
+
+/** One kind and list per operation. */
+function operationsOn(
+  rules: readonly StoredRule[],
+  operationOf: (kind: StoredRule['kind'], ids: readonly number[]) => RuleOperation,
+): ListOperation[] {
+  const operations: ListOperation[] = [];
+  for (const same of Map.groupBy(rules, ({ kind, listId }) => `${kind} ${listId}`).values()) {
+    for (let at = 0; at < same.length; at += OPERATION_RULES) {
+      const { kind, listId } = same[0];
+      const ids = same.slice(at, at + OPERATION_RULES).map(({ id }) => id);
+      operations.push({ operation: operationOf(kind, ids), listId });
+    }
+  }
+  return operations;
+}
+
+export const deletions = (rules: readonly StoredRule[]): ListOperation[] =>
+  operationsOn(rules, (kind, ids) => ({ change: 'delete_rules', kind, ids }));

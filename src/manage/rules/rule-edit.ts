@@ -41,9 +41,9 @@ export function readExpiry(text: string, now: number): number | 'never' | { read
   if (text === 'never') return 'never';
   const at = readUntil(text, now);
   if (at === undefined) return { fault: 'must be a duration such as 3600 or 7d, an instant such as 2026-11-22T08:00:00Z, or never' };
-  const whole = Math.ceil(at / 1000) * 1000;
-  if (whole < now + LEAST || whole > now + MOST) return { fault: 'must lie between a minute and 100 years from now' };
-  return whole;
+  const rounded = Math.ceil(at / 1000) * 1000;
+  if (rounded < now + LEAST || rounded > now + MOST) return { fault: 'must lie between a minute and 100 years from now' };
+  return rounded;
 }
 
 /** A permanent block gets the longest expiry. `now`: ms. */

@@ -8,7 +8,7 @@ import { namesIn } from './rule-json.ts';
 import { meeting, type OriginRule, type RuleConditions, rulePage, withOrigins } from './rule-search.ts';
 import { compareKeys, type SortKey, type SortName, sortOf } from './rule-sort.ts';
 
-/** Sorted rules, and search time, ms. */
+/** Visited rules, and search time, ms. */
 export const MOST_SORTED = 250_000;
 const LOOKED = 15_000;
 const PAGE = 1000;
@@ -101,27 +101,39 @@ export function ruleSelections(): RuleSelections {
   };
 }
 
+/** Visits the rules that match, up to a limit of rules and time. Returns false if there are more. */
+export async function visitRules(
+  { store, workspaceId, now, pause }: Omit<SelectionPorts, 'inTurn'>,
+  conditions: RuleConditions,
+  visit: (rules: readonly StoredRule[]) => Promise<void> | void,
+): Promise<boolean> {
+  const until = now() + LOOKED;
+  let visited = 0;
+  let after: Awaited<ReturnType<typeof rulePage>>['next'] | undefined;
+  do {
+    const { rules, next } = await rulePage(store, workspaceId, conditions, { now: now(), after: after ?? undefined, limit: PAGE, pause });
+    visited += rules.length;
+    await visit(rules);
+    after = next;
+    await pause();
+  } while (after !== null && visited < MOST_SORTED && now() < until);
+  return after === null;
+}
+
 async function select(ports: SelectionPorts, conditions: RuleConditions, order: RuleOrder | undefined): Promise<RuleSelection> {
-  const { store, workspaceId, now, pause } = ports;
+  const { store, workspaceId, pause } = ports;
   const found: { readonly id: number; readonly key: SortKey }[] = [];
   const reasons = new Reasons();
   const sort = order && sortOf(order.sort);
   const names = sort && (await namesIn(store, workspaceId));
-  const begun = now();
   let total = 0;
-  let after: Awaited<ReturnType<typeof rulePage>>['next'] | undefined;
-  do {
-    const { rules, next } = await rulePage(store, workspaceId, conditions, { now: now(), after: after ?? undefined, limit: PAGE, pause });
+  const isComplete = await visitRules(ports, conditions, async (rules) => {
     total += rules.length;
     for (const { rule } of rules) if (rule.reason !== null) reasons.add(rule.reason);
-    if (sort !== undefined) {
-      const rows: readonly OriginRule[] = sort.needsOrigin ? await withOrigins(store, workspaceId, rules) : rules.map(alone);
-      for (const each of rows) found.push({ id: each.stored.id, key: sort.key(each, names!) });
-    }
-    after = next;
-    await pause();
-  } while (after !== null && total < MOST_SORTED && now() < begun + LOOKED);
-  const isComplete = after === null;
+    if (sort === undefined) return;
+    const rows: readonly OriginRule[] = sort.needsOrigin ? await withOrigins(store, workspaceId, rules) : rules.map(alone);
+    for (const each of rows) found.push({ id: each.stored.id, key: sort.key(each, names!) });
+  });
   const sorted = isComplete ? await chunkedSort(found, (a, b) => comparePlaces(a, b, order?.descending === true), pause) : [];
   return { total, isComplete, reasons: reasons.counts, ids: sorted.map(({ id }) => id), keys: sorted.map(({ key }) => key) };
 }

@@ -64,15 +64,15 @@ export async function applyContent(ports: ApplyPorts, task: ApplyTask, content: 
 }
 
 /** Rejects like `applyContent`, and with REFUSED if the content is gone. */
-export async function applyHeld(ports: ApplyPorts, task: ApplyTask, id: string, content: Omit<Content, 'open'>): Promise<Applied> {
+export async function applyOnHold(ports: ApplyPorts, task: ApplyTask, id: string, content: Omit<Content, 'open'>): Promise<Applied> {
   const { store, now } = ports;
-  if (!(await store.moveReplacement(id, { from: 'held', to: 'planning', now: now(), heldUntil: now() + HOLD })))
+  if (!(await store.moveReplacement(id, { from: 'held', to: 'planning', now: now(), lockedUntil: now() + LOCK })))
     throw new WeirError('REFUSED', 'the version on hold is no longer stored: it will be fetched again');
   return await compared(ports, task, id, { ...content, open: () => contentOnHold(store, id) }, true);
 }
 
-export async function dropHeld({ store, now }: Pick<ApplyPorts, 'store' | 'now'>, id: string): Promise<void> {
-  await store.moveReplacement(id, { from: 'held', to: 'failed', now: now(), heldUntil: 0 });
+export async function discardOnHold({ store, now }: Pick<ApplyPorts, 'store' | 'now'>, id: string): Promise<void> {
+  await store.moveReplacement(id, { from: 'held', to: 'failed', now: now(), lockedUntil: 0 });
 }
 
 /** Its content has expired. */
@@ -95,7 +95,7 @@ export async function applyExpiry(ports: ApplyPorts, task: ApplyTask): Promise<A
 const equalSeqOf = ({ undone, equalSeq }: SourceState) => undone?.seq ?? equalSeq;
 
 /** Until the comparison renews it, ms. */
-const HOLD = 15_000;
+const LOCK = 15_000;
 
 const opened = (ports: ApplyPorts, { source, caller }: ApplyTask) =>
   openReplacement(

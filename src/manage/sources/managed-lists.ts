@@ -14,7 +14,7 @@ async function managedLists(store: Pick<StoreReads, 'sourcePage'>, workspaceId: 
 }
 
 /** `leftOut`: rules in managed lists. */
-export interface Deletable {
+interface Deletable {
   readonly rules: readonly StoredRule[];
   readonly leftOut: number;
 }

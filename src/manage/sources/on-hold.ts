@@ -8,14 +8,14 @@ const PIECE = 1 << 20;
 
 /** Rejects with REFUSED if it was cancelled. */
 export async function keepContent(
-  store: Pick<StoreWrites, 'keepReplacementPiece'>,
+  store: Pick<StoreWrites, 'storeReplacementPiece'>,
   id: string,
   content: AsyncIterable<Buffer>,
   now: () => number,
 ): Promise<void> {
   let [n, pieces, size] = [0, [] as Buffer[], 0];
   const keep = async () => {
-    if (!(await store.keepReplacementPiece(id, 'part', n, await pack(Buffer.concat(pieces)), now())))
+    if (!(await store.storeReplacementPiece(id, 'part', n, await pack(Buffer.concat(pieces)), now())))
       throw new WeirError('REFUSED', 'it took too long to store the version on hold');
     [n, pieces, size] = [n + 1, [], 0];
   };

@@ -35,7 +35,7 @@ export async function askSource(
 export const runJson = ({ at, ...run }: SourceRun) => ({ at: isoTime(at), ...run });
 
 /** Rejects with REFUSED if nothing is on hold. */
-export async function heldDifference(ports: ImportReplacePorts, caller: Caller, { source, state }: SourceRecord) {
+export async function onHoldDifference(ports: ImportReplacePorts, caller: Caller, { source, state }: SourceRecord) {
   const { held } = state;
   if (held === null) throw new WeirError('REFUSED', `the source "${source.name}" has no refresh on hold`);
   const asSource: Caller = { ...caller, keyId: source.id, sourceId: source.id, listId: null, permissions: ['signal:write'] };

@@ -40,7 +40,7 @@ function readSecret({ auth, authHeader, secret }: GivenSecret): Read | undefined
 }
 
 /** undefined: nothing given. Rejects with USAGE, and with REFUSED without an encryption key. */
-export function keptSecret(keys: SecretKeys, owner: SecretOwner, given: GivenSecret): StoredSecret | undefined {
+export function encryptedSourceSecret(keys: SecretKeys, owner: SecretOwner, given: GivenSecret): StoredSecret | undefined {
   const read = readSecret(given);
   if (read === undefined || read.credential === null) return read;
   if (keys.length === 0)

@@ -13,10 +13,10 @@ import { type ChangeContext, changeOptions, type ManagePorts } from '../context.
 import { type DeleteRequest, type Deletion, deletionPreview, deletionSentence } from '../deletion.ts';
 import { requireRevocable } from '../keys/bounds.ts';
 import { fieldFault, fieldFaults } from '../operation.ts';
-import { type GivenSecret, keptSecret } from './source-secret.ts';
+import { encryptedSourceSecret, type GivenSecret } from './source-secret.ts';
 import { changedSettings, type GivenSettings, newSettings, type OpenSettings, settingsFaults } from './source-settings.ts';
 
-export type SourceChange = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'sourceReach'>;
+type SourceChange = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'sourceReach'>;
 
 /** Also by the id of its list. Rejects with NOT_FOUND. */
 export async function findSource(store: Pick<StoreReads, 'findNamed' | 'source'>, workspaceId: string, ref: string): Promise<SourceRecord> {
@@ -52,7 +52,10 @@ export async function createSource(context: SourceChange, wanted: WantedNew<Want
   const { name, ...merged } = newSource(settings);
   refuse(settingsFaults(merged, context.sourceReach));
   const id = randomUUID();
-  const kept = keptSecret(secretKeys, { id, url: merged.url }, { auth, authHeader, secret }) ?? { credential: null, secret: null };
+  const kept = encryptedSourceSecret(secretKeys, { id, url: merged.url }, { auth, authHeader, secret }) ?? {
+    credential: null,
+    secret: null,
+  };
   return store.createSource(
     workspaceId,
     { ...merged, ...kept, id, name, list: NO_SETTINGS },
@@ -90,7 +93,7 @@ export async function changeSource(context: SourceChange, ref: string, wanted: W
   const { source } = await findSource(store, workspaceId, ref);
   const settings = changedSettings(settingsOf(source), given);
   refuse(settingsFaults(settings, context.sourceReach));
-  const kept = keptSecret(secretKeys, { id: source.id, url: settings.url }, { auth, authHeader, secret });
+  const kept = encryptedSourceSecret(secretKeys, { id: source.id, url: settings.url }, { auth, authHeader, secret });
   // The person who changes the URL must not receive the secret.
   if (source.credential !== null && kept === undefined && new URL(source.url).origin !== new URL(settings.url).origin)
     throw fieldFault(

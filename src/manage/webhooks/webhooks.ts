@@ -1,7 +1,7 @@
 /** SPEC D27. */
 import { randomUUID } from 'node:crypto';
 import { sealSecret } from '../../account/encrypted-secret.ts';
-import { keptSecretFault, type Webhook, type WebhookDelivery, type WebhookPatch, type WebhookSettings } from '../../account/webhook.ts';
+import { reusedSecretFault, type Webhook, type WebhookDelivery, type WebhookPatch, type WebhookSettings } from '../../account/webhook.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { WebhookWithSecret } from '../../ports/stored/webhook-store.ts';
@@ -11,7 +11,7 @@ import { type ChangeContext, changeOptions, type ManagePorts } from '../context.
 import { fieldFaults, refuseNewName } from '../operation.ts';
 import { type Reach, urlFault } from '../sources/source-settings.ts';
 
-export type WebhookChangeContext = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'webhookReach'>;
+type WebhookChangeContext = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'webhookReach'>;
 
 export type GivenWebhook = Partial<WebhookSettings> & { readonly secret?: string | null | undefined };
 
@@ -75,7 +75,7 @@ export async function changeWebhook(context: WebhookChangeContext, ref: string, 
   const after = { name: given.name ?? before.name, url: given.url ?? before.url, style: given.style ?? before.style };
   const hasSecret = secret === undefined ? before.hasSecret : secret !== null;
   refuse(webhookFaults(after, hasSecret, secret, context.webhookReach));
-  const fault = before.hasSecret && secret === undefined ? keptSecretFault(before, after) : undefined;
+  const fault = before.hasSecret && secret === undefined ? reusedSecretFault(before, after) : undefined;
   refuse(fault === undefined ? [] : [fault]);
   const patch: WebhookPatch = {
     ...given,
@@ -114,8 +114,8 @@ export async function testWebhook(
   const at = send.now();
   const text = `this is a test of the webhook ${JSON.stringify(webhook.name)}`;
   const change = { key: 'test', is: 'happened', state: 'test', text, urgent: false, at } as const;
-  const told = (await store.webhookStates(workspaceId)).find((state) => state.id === id)?.told.items ?? {};
-  const [attention, urgent] = [Object.values(told).length, Object.values(told).filter((item) => item.urgent).length];
+  const announced = (await store.webhookStates(workspaceId)).find((state) => state.id === id)?.announced.items ?? {};
+  const [attention, urgent] = [Object.values(announced).length, Object.values(announced).filter((item) => item.urgent).length];
   const message = { id: randomUUID(), at, changes: [change], attention, urgent, tries: 0, isTest: true } as const;
   const workspace = { id: workspaceId, name: (await store.workspace(workspaceId))?.name ?? '' };
   return sendMessage(send, webhook, message, { webhook: webhook.name, workspace }, new AbortController().signal);

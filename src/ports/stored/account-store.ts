@@ -2,8 +2,7 @@ import type { Author, Caller } from '../../account/caller.ts';
 import type { ComposedFeed, FeedPatch, NewFeed, SavedFeed } from '../../account/feed.ts';
 import type { KeyInfo, KeyPatch, NewKey, SavedKey } from '../../account/key.ts';
 import type { AccessList, ListPatch, ListSettings, SavedList } from '../../account/list.ts';
-import type { Organization, Subscription } from '../../account/organization.ts';
-import type { Workspace, WorkspacePatch } from '../../account/workspace.ts';
+import type { Organization, Subscription, Workspace, WorkspacePatch } from '../../account/workspace.ts';
 import { DAY } from '../../clock.ts';
 import type { TrimState } from '../snapshot.ts';
 
@@ -15,11 +14,11 @@ interface Bootstrap {
 }
 
 /** Retention of expired rules, replaced versions and batches, ms. */
-export const RULES_KEPT = 7 * DAY;
+export const RULE_RETENTION = 7 * DAY;
 /** Retention of audit log, dead letters, devices and people, ms. */
-export const AUDIT_KEPT = 90 * DAY;
+export const AUDIT_RETENTION = 90 * DAY;
 /** How long a deleted list or feed can be restored, ms; limit per workspace. */
-export const DELETED_KEPT = 7 * DAY;
+export const RESTORE_PERIOD = 7 * DAY;
 export const MOST_DELETED = 100;
 
 export interface DeletedFeed {
@@ -40,7 +39,7 @@ export interface RestoredFeed extends Pick<DeletedFeed, 'kind' | 'id' | 'name' |
 }
 
 /** Retention of answers to idempotent requests, ms. */
-export const ANSWER_KEPT = DAY;
+export const ANSWER_RETENTION = DAY;
 
 /** An idempotent request (SPEC D15.11): its key and the token chosen by the client. */
 export interface OnceOnly {

@@ -19,7 +19,7 @@ export interface NewLogRow {
 export const MOST_BOUNCERS = { ofWorkspace: 5_000, inAll: 20_000 };
 
 /** Limit of the decision logs of a workspace, bytes. */
-export const MOST_TOLD = 256 * 1024 * 1024;
+export const MOST_LOG_BYTES = 256 * 1024 * 1024;
 
 /** A client with a key, identified by its User-Agent and address. */
 export interface Bouncer {
@@ -48,7 +48,7 @@ export interface Bouncer {
 
 export interface BouncerReads {
   /** The decision log of a feed after this row (0: all), oldest first. */
-  told(workspaceId: string, feedId: string | null, after: number): Promise<LogRow[]>;
+  logRecords(workspaceId: string, feedId: string | null, after: number): Promise<LogRow[]>;
   /** Sorted by key, name and address. A place is `key address name`. */
   bouncerPage(workspaceId: string, page: PageRequest): Promise<Page<Bouncer>>;
 }

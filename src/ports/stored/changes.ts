@@ -42,7 +42,7 @@ export interface RuleChangeSpan {
 }
 
 /** Start of the complete history, ms. */
-export interface ChangesKept {
+export interface HistoryStart {
   /** Rule changes: when the schema began to count them, 0 if nothing had been applied before. Older than seven days are deleted. */
   readonly rules: number;
   /** Oldest audit row of the workspace; null: none. */
@@ -80,7 +80,7 @@ export interface ChangeReads {
   ): Promise<AuditRow[]>;
   /** The stored refreshes of all sources of a workspace, unordered. */
   allRuns(workspaceId: string): Promise<NamedRun[]>;
-  changesKept(workspaceId: string): Promise<ChangesKept>;
+  historyStart(workspaceId: string): Promise<HistoryStart>;
   /** List ids of a composed feed, including deleted ones; null: all lists of the workspace. */
   feedScope(workspaceId: string, feedId: string): Promise<readonly string[] | null>;
 }

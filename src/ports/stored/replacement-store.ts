@@ -20,7 +20,7 @@ export interface Replacement {
   readonly createdAt: number;
   readonly touchedAt: number;
   /** End of the lock of the process that works on it, ms; 0: none. */
-  readonly heldUntil: number;
+  readonly lockedUntil: number;
   /** Published steps. */
   readonly published: number;
   /** Its subject and result, as JSON. */
@@ -35,10 +35,10 @@ export interface ReplacementMove {
   readonly published?: number | undefined;
   /** Expected value of `published`; any other is refused. */
   readonly expected?: number | undefined;
-  /** Expected value of `heldUntil`; any other means that another process has the lock, and is refused. */
-  readonly onHoldBefore?: number | undefined;
+  /** Expected value of `lockedUntil`; any other means that another process has the lock, and is refused. */
+  readonly lockedBefore?: number | undefined;
   readonly now: number;
-  readonly heldUntil: number;
+  readonly lockedUntil: number;
 }
 
 export interface ReplacementReads {
@@ -60,7 +60,7 @@ export interface ReplacementWrites {
     limits: { readonly most: number; readonly idleBefore: number },
   ): Promise<void>;
   /** Stores a piece of an `open` or `planning` one, once per number; false in any other state. */
-  keepReplacementPiece(id: string, piece: ReplacementPiece, n: number, body: Uint8Array, now: number): Promise<boolean>;
+  storeReplacementPiece(id: string, piece: ReplacementPiece, n: number, body: Uint8Array, now: number): Promise<boolean>;
   /** Changes the state; false if it is in another state, or another process has the lock. Rejects with REFUSED like `openReplacement`. */
   moveReplacement(id: string, move: ReplacementMove): Promise<boolean>;
 }

@@ -12,7 +12,7 @@ import type {
   RuleSink,
   SnapshotHead,
   SnapshotSink,
-  WholeRules,
+  StoredRulesSink,
   WorkspaceDirectory,
 } from '../snapshot.ts';
 import type { AuditedChange, Page, PageRequest } from './account-store.ts';
@@ -104,7 +104,7 @@ export interface BatchInfo extends Omit<RuleOrigin, 'batchId'> {
   /** Whether the replaced versions are still stored (SPEC D9.10) and can be restored somewhere. */
   readonly undoable: boolean;
   /** Whether all its lists are deleted: an undo has no effect. */
-  readonly isGone: boolean;
+  readonly isListDeleted: boolean;
 }
 
 export interface UndoPreview {
@@ -133,14 +133,14 @@ export interface RuleReads {
   /**
    * Reads head and active rules of a feed (UUID of a list or composed feed, or an unsaved composed feed; null: the workspace's) at `now`
    * (ms) in one transaction, both actions. Rules of composed feeds inherit the levels of their list. Without `sink` access rules are not
-   * read as numbers; `whole` gets rules as stored. undefined: workspace, list or feed deleted.
+   * read as numbers; `storedRules` gets rules as stored. undefined: workspace, list or feed deleted.
    */
   snapshot(
     workspaceId: string,
     feed: string | null | ProposedFeed,
     now: number,
     sink: SnapshotSink | undefined,
-    whole?: WholeRules,
+    storedRules?: StoredRulesSink,
   ): Promise<SnapshotHead | undefined>;
   /**
    * The stored access rules of a list, expired ones included, and its previous rules as far as they are stored (SPEC D9.7). `id` is the
@@ -218,8 +218,8 @@ export interface SweepLimits {
   readonly rulesExpiredBefore: number;
   readonly auditBefore: number;
   readonly limit: number;
-  readonly keptRules?: number;
-  readonly keptInAll?: number;
+  readonly mostPrevious?: number;
+  readonly mostPreviousInAll?: number;
   /** Retained dead letters; 100,000 by default. */
   readonly deadLetters?: number;
   /** Audit log limit per workspace, bytes; from half of it the retention is seven days. 0 or absent: none. */
@@ -236,17 +236,17 @@ export interface RuleWrites {
   /**
    * Stores when a representation's content first appeared, and returns the stored row. A newer snapshot with another hash sets since =
    * max(second, stored since + 1). An older one changes nothing, unless the stored one lies after the store's clock, which then had been
-   * ahead (SPEC D35.2). `told`: a later Last-Modified that was sent with the same hash; becomes since (SPEC D37.3). snapshotAt in ms,
+   * ahead (SPEC D35.2). `lastModified`: a later one that was sent with the same hash; becomes since (SPEC D37.3). snapshotAt in ms,
    * others in whole seconds.
    */
   recordDocument(
     workspaceId: string,
     key: DocumentRecordKey,
-    seen: { hash: string; snapshotAt: number; second: number; told?: number },
+    seen: { hash: string; snapshotAt: number; second: number; lastModified?: number },
   ): Promise<{ hash: string; snapshotAt: number; since: number }>;
   /**
-   * Deletes rows beyond their retention, and replaced versions of the oldest batches where a workspace stores more than `keptRules` (SPEC
-   * D9.10) or all together more than `keptInAll`; up to `limit` rows per table. Returns the number deleted. Called by the consumer role
+   * Deletes rows beyond their retention, and replaced versions of the oldest batches where a workspace stores more than `mostPrevious` (SPEC
+   * D9.10) or all together more than `mostPreviousInAll`; up to `limit` rows per table. Returns the number deleted. Called by the consumer role
    * only.
    */
   sweep(limits: SweepLimits): Promise<number>;

@@ -28,7 +28,7 @@ export interface NewSource extends SourceSettings {
 }
 
 /** Limits of the workspace; 0: none. */
-export interface SourceRoom {
+export interface SourceQuota {
   readonly maxSources: number;
   readonly maxLists: number;
 }
@@ -63,7 +63,7 @@ export interface SourceReads {
 
 export interface SourceWrites {
   /** Creates a source and its list. Rejects with REFUSED if a limit is reached or the name is used. */
-  createSource(workspaceId: string, source: NewSource, room: SourceRoom, change?: ChangeOptions): Promise<SourceRecord>;
+  createSource(workspaceId: string, source: NewSource, room: SourceQuota, change?: ChangeOptions): Promise<SourceRecord>;
   /** `secret` undefined: unchanged. A change of how the source is read triggers a refresh. */
   updateSource(
     workspaceId: string,

@@ -1,6 +1,6 @@
 /** Webhooks (SPEC D27): settings, position and pending message of each. */
 import type { Author } from '../../account/caller.ts';
-import type { Told, Webhook, WebhookDelivery, WebhookMessage, WebhookPatch, WebhookSettings } from '../../account/webhook.ts';
+import type { Announced, Webhook, WebhookDelivery, WebhookMessage, WebhookPatch, WebhookSettings } from '../../account/webhook.ts';
 import type { AuditRow, ChangeOptions, Page, PageRequest } from './account-store.ts';
 import type { Lease } from './source-store.ts';
 
@@ -17,7 +17,7 @@ export interface WebhookWithSecret extends Webhook {
 /** How far a webhook was notified, and its pending message. */
 export interface WebhookState {
   readonly id: string;
-  readonly told: Told;
+  readonly announced: Announced;
   /** Whether a message is pending; the next one waits for it. */
   readonly isWaiting: boolean;
   /** Time of its last message, ms; 0: none. */
@@ -47,7 +47,7 @@ export interface Happened {
 
 export interface LogUpdate {
   readonly id: string;
-  readonly told: Told;
+  readonly announced: Announced;
   readonly message?: WebhookMessage;
 }
 

@@ -23,7 +23,11 @@ interface Parts {
   readonly report: (error: unknown) => void;
 }
 
-type Kept = { -readonly [K in keyof BacktestJob]: BacktestJob[K] } & { readonly workspaceId: string; worker?: Worker; result?: string };
+type StoredJob = { -readonly [K in keyof BacktestJob]: BacktestJob[K] } & {
+  readonly workspaceId: string;
+  worker?: Worker;
+  result?: string;
+};
 
 /** Retry-After of a refused workspace, s; how long it keeps its turn, ms. */
 const RETRY_AFTER = 10;
@@ -33,7 +37,7 @@ const PATIENCE = 30_000;
 const OWN_MEMORY = 64 * 1024;
 
 export function backtestJobs({ schemesFile, geo, now, report }: Parts): Backtests {
-  let jobs: readonly Kept[] = [];
+  let jobs: readonly StoredJob[] = [];
   let threads = 0;
   /** Last request of waiting workspaces, ms since 1970, in the order of their first. */
   const waiting = new Map<string, number>();
@@ -59,14 +63,14 @@ export function backtestJobs({ schemesFile, geo, now, report }: Parts): Backtest
       const ended = endedOf(owner);
       for (const job of ended.slice(0, Math.max(0, ended.length - OF_WORKSPACE))) forget(job);
     }
-    const bytesOf = (of: readonly Kept[]) => of.reduce((sum, { result }) => sum + (result?.length ?? 0), 0);
+    const bytesOf = (of: readonly StoredJob[]) => of.reduce((sum, { result }) => sum + (result?.length ?? 0), 0);
     while (bytesOf(jobs) > RESULT_BYTES) {
       const [most] = [...owners].map(endedOf).sort((a, b) => bytesOf(b) - bytesOf(a));
       forget(most![0]!);
     }
   }
   const endedOf = (owner: string) => jobs.filter(({ workspaceId, endedAt }) => workspaceId === owner && endedAt !== null);
-  const forget = (job: Kept) => {
+  const forget = (job: StoredJob) => {
     jobs = jobs.filter((each) => each !== job);
   };
   const find = (owner: string, id: string) => {
@@ -74,7 +78,7 @@ export function backtestJobs({ schemesFile, geo, now, report }: Parts): Backtest
     return jobs.find((job) => job.workspaceId === owner && job.id === id);
   };
 
-  function end(job: Kept, state: Kept['state'], fault: string | null = null): void {
+  function end(job: StoredJob, state: StoredJob['state'], fault: string | null = null): void {
     if (job.state !== 'running') return;
     Object.assign(job, { state, fault, endedAt: now() });
     void job.worker?.terminate();
@@ -83,7 +87,7 @@ export function backtestJobs({ schemesFile, geo, now, report }: Parts): Backtest
     setTimeout(tidy, RETENTION + 1000).unref();
   }
 
-  function run(job: Kept, asked: BacktestAsked): void {
+  function run(job: StoredJob, asked: BacktestAsked): void {
     const { recording } = asked;
     const worker = startJob(
       'backtest',
@@ -118,7 +122,7 @@ export function backtestJobs({ schemesFile, geo, now, report }: Parts): Backtest
       const other = jobs.find((job) => job.workspaceId === workspaceId && job.state === 'running');
       if (other !== undefined) throw new WeirError('REFUSED', `a backtest of the workspace runs already: ${other.id}`);
       requireTurn(workspaceId);
-      const job: Kept = {
+      const job: StoredJob = {
         ...{ id: randomUUID(), workspaceId, kind: asked.kind, view: asked.view, rules: asked.rules.length, state: 'running' },
         ...{ bytes: asked.recording.length, readBytes: 0, requests: 0, startedAt: now(), endedAt: null, fault: null },
       };

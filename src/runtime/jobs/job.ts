@@ -1,6 +1,7 @@
 /** Starts the threads of jobs. */
 import { type Transferable, Worker } from 'node:worker_threads';
 import { WeirError } from '../../errors.ts';
+import { oneByOne } from '../../serial.ts';
 import { remoteCalls, reviving, type Served } from '../threads/rpc.ts';
 import { type Answer, JOBS, type JobData, type JobMethods, type JobName, type Question } from './table.ts';
 
@@ -45,31 +46,33 @@ export const inBounds = <T>(answer: Promise<T>, time: number, tooMuch: (what: 't
     answer.then(resolve, failed).finally(() => clearTimeout(timer));
   });
 
-/** A thread that starts with the first call, again after its end, and ends after `idle` ms without calls. */
+/** A thread that starts with the first call, again after its end, and ends after `idle` ms without calls. It runs calls of one name in sequence. */
 export function onDemand<N extends JobName>(
   job: N,
   begin: () => readonly [data: JobData<N>, transfers?: readonly Transferable[]],
   idle = Number.POSITIVE_INFINITY,
 ) {
   const { thread, end, kill } = reviving<Served<JobMethods<N>>>(() => startJob(job, ...begin()));
+  const inTurn = oneByOne();
   let calls = 0;
   let timer: NodeJS.Timeout | undefined;
-  return {
-    async use<T>(work: (methods: JobMethods<N>) => Promise<T>): Promise<T> {
-      clearTimeout(timer);
-      calls += 1;
-      const { worker, methods } = thread();
-      worker.ref();
-      try {
-        return await work(methods);
-      } finally {
-        calls -= 1;
-        if (calls === 0) {
-          worker.unref();
-          if (idle < Number.POSITIVE_INFINITY) timer = setTimeout(() => void end().catch(() => {}), idle).unref();
-        }
+  async function call<T>(work: (methods: JobMethods<N>) => Promise<T>): Promise<T> {
+    clearTimeout(timer);
+    calls += 1;
+    const { worker, methods } = thread();
+    worker.ref();
+    try {
+      return await work(methods);
+    } finally {
+      calls -= 1;
+      if (calls === 0) {
+        worker.unref();
+        if (idle < Number.POSITIVE_INFINITY) timer = setTimeout(() => void end().catch(() => {}), idle).unref();
       }
-    },
+    }
+  }
+  return {
+    use: <T>(work: (methods: JobMethods<N>) => Promise<T>, name = ''): Promise<T> => inTurn(() => call(work), name),
     end() {
       clearTimeout(timer);
       return end();

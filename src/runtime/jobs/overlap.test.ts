@@ -20,7 +20,7 @@ test('D30.5 who asks for the same waits for one count, and what is known is told
     now: () => now,
     count: (data) => new Promise((resolve) => running.push({ data, end: resolve })),
   });
-  const names = () => running.map(({ data: { workspaceId, work } }) => `${workspaceId} ${'shown' in work ? work.shown : 'cost'}`);
+  const names = () => running.map(({ data: { workspaceId, work } }) => `${workspaceId} ${'selected' in work ? work.selected : 'cost'}`);
   const answer = { at: 0 } as WorkspaceOverlap;
   const end = async () => {
     running.shift()!.end(answer);

@@ -99,7 +99,7 @@ export function overlapCounter({
     }, key) as Promise<T>;
   };
   return {
-    lists: (workspaceId, shown) => answerOf<WorkspaceOverlap>(workspaceId, { shown }),
+    lists: (workspaceId, selected) => answerOf<WorkspaceOverlap>(workspaceId, { selected }),
     detail: (workspaceId, { id, name }) => answerOf<OverlapDetail>(workspaceId, { detailOf: { id, name } }),
   };
 }

@@ -32,20 +32,20 @@ export function sourceTrier({ settings, guardRails, recall, fetching, geo, now =
   const { cache, visits, leastInterval } = fetching;
   const running = new Set<string>();
   const line = fairQueue(JOBS.sourceTry.line);
-  let lately: readonly { readonly client: string; readonly at: number }[] = [];
+  let recent: readonly { readonly client: string; readonly at: number }[] = [];
 
   /** Trials must not get the service banned from a host. */
   function countTrial(workspaceId: string, url: URL): void {
     const host = hostOf(url);
     const [client, at] = [`${workspaceId} ${host}`, now()];
-    lately = lately.filter((each) => each.at > at - HOUR);
-    const own = lately.filter((each) => each.client === client);
+    recent = recent.filter((each) => each.at > at - HOUR);
+    const own = recent.filter((each) => each.client === client);
     const most = leastInterval(url.href) === 0 ? USUAL : PATIENT;
     if (own.length >= most) {
       const retryAfter = Math.ceil((own[0]!.at + HOUR - at) / 1000);
       throw new WeirError('LIMITED', `${host} was asked ${own.length} times for trials in the last hour`, { cause: { retryAfter } });
     }
-    lately = [...lately, { client, at }];
+    recent = [...recent, { client, at }];
   }
 
   /** Fetches catalogue URLs through the shared cache; undefined: another URL. */

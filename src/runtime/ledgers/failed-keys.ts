@@ -1,6 +1,6 @@
 import type { Failures } from '../../ports/http-counts.ts';
 import type { Log } from '../../ports/log.ts';
-import { everyMinute } from '../../schedule/interval.ts';
+import { everyMinute } from '../../schedule/debounce.ts';
 
 /** Sources per report; one more line sums up the rest. */
 const LINES = 20;

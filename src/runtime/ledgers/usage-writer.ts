@@ -6,8 +6,7 @@ import type { Device, DeviceNotes } from '../../ports/devices.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
 import { inChunks } from '../../schedule/chunks.ts';
-import { soon } from '../../schedule/debounce.ts';
-import { everyMinute } from '../../schedule/interval.ts';
+import { everyMinute, soon } from '../../schedule/debounce.ts';
 import { oneByOne } from '../../serial.ts';
 
 /** Timeout of the last write, ms. */

@@ -23,9 +23,9 @@ const SOURCES: MetricSources = {
 };
 
 test('D12.4 a thousand feeds have series of their own in each metric, all further ones are summed in one', async () => {
-  const held = (n: number) => ({ workspaceId: 'w', feedId: n === 0 ? null : `feed-${n}`, entries: 10, limit: 100, isStale: n < 3 });
-  const feeds = Array.from({ length: 1200 }, (_, n) => held(n));
-  const page = await metricsPage({ ...SOURCES, feeds: { held: () => feeds, bodyBytes: () => 5 } })();
+  const cached = (n: number) => ({ workspaceId: 'w', feedId: n === 0 ? null : `feed-${n}`, entries: 10, limit: 100, isStale: n < 3 });
+  const feeds = Array.from({ length: 1200 }, (_, n) => cached(n));
+  const page = await metricsPage({ ...SOURCES, feeds: { cached: () => feeds, bodyBytes: () => 5 } })();
   const lines = page.split('\n').filter((line) => line.startsWith('weir_feed_entries{'));
   assert.equal(lines.length, 1001);
   assert.equal(lines[0], 'weir_feed_entries{workspace="w",feed="workspace"} 10');

@@ -19,7 +19,7 @@ export interface MetricSources {
   /** Counted up to a limit. */
   readonly deadLetters: (() => Promise<number>) | undefined;
   readonly builds: BuildCounts | undefined;
-  readonly feeds: { held(): Iterable<CachedFeed>; bodyBytes(): number } | undefined;
+  readonly feeds: { cached(): Iterable<CachedFeed>; bodyBytes(): number } | undefined;
   /** Used keys that end within 14 days. */
   readonly endingKeys: (() => number | undefined) | undefined;
   /** Devices that poll regularly, and those stopped within a day. */
@@ -70,7 +70,7 @@ export async function readAll(
     inTime(sources.landed),
     inTime(sources.deadLetters),
   ]);
-  const feeds = sources.feeds && [...sources.feeds.held()];
+  const feeds = sources.feeds && [...sources.feeds.cached()];
   return {
     ...sources,
     listLabels,

@@ -2,7 +2,7 @@
 import type { Lease, SourceWrites } from '../../ports/stored/source-store.ts';
 
 /** Lease time, ms; renewed after a third. */
-const HELD = 30_000;
+const LEASE = 30_000;
 
 export interface OwnedLease {
   /** Claims or renews; undefined: another process has it. */
@@ -24,13 +24,13 @@ export function holdLease(
   return {
     async claim() {
       const at = monotonic();
-      if (at - claimedAt < HELD / 3) return lease;
+      if (at - claimedAt < LEASE / 3) return lease;
       // Without an answer from the store the lease ends.
-      if (at - claimedAt >= HELD) lease = undefined;
-      const fence = await store.claimLease(name, holder, HELD);
+      if (at - claimedAt >= LEASE) lease = undefined;
+      const fence = await store.claimLease(name, holder, LEASE);
       claimedAt = at;
       // A response slower than the lease time is worthless.
-      lease = fence === undefined || monotonic() - at >= HELD ? undefined : { name, fence };
+      lease = fence === undefined || monotonic() - at >= LEASE ? undefined : { name, fence };
       return lease;
     },
     lost() {

@@ -9,8 +9,8 @@ import {
   type ApplyTask,
   applyContent,
   applyExpiry,
-  applyHeld,
-  dropHeld,
+  applyOnHold,
+  discardOnHold,
   resumedApply,
 } from '../../manage/sources/apply.ts';
 import type { inTurns } from '../../serial.ts';
@@ -149,7 +149,7 @@ export function sourceSteps(ports: StepPorts) {
       if (held === null || held.replacement !== asked!.replacement) return await answer(one);
       const at = seen === held.digest && fetchedAt !== null ? fetchedAt : held.since;
       try {
-        const done = await comparing(one, (to, task) => applyHeld(to, task, held.replacement, { digest: held.digest, at }));
+        const done = await comparing(one, (to, task) => applyOnHold(to, task, held.replacement, { digest: held.digest, at }));
         await finish(one, outcomeOf(done, one.state), effort(began), asked!.at);
       } catch (error) {
         if (!isObsolete(error)) throw error;
@@ -161,7 +161,7 @@ export function sourceSteps(ports: StepPorts) {
     async discard(one: Known): Promise<void> {
       const [{ asked }, { held }, began] = [one.record, one.state, monotonic()];
       if (held === null || held.replacement !== asked!.replacement) return await answer(one);
-      await dropHeld(apply, held.replacement);
+      await discardOnHold(apply, held.replacement);
       await finish(one, { kind: 'discarded' }, effort(began), asked!.at);
     },
 

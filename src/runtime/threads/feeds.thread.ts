@@ -63,8 +63,8 @@ const methods: FeedThreadMethods = {
     return (await previewer).preview(request);
   },
   async explain(asked) {
-    const { EXPLAIN_TOLD, EXPLAIN_UNTOUCHED, explain } = await import('../../feed/whatif/explain/explain.ts');
-    const most = { mostReturned: EXPLAIN_TOLD, mostUntouched: EXPLAIN_UNTOUCHED };
+    const { MOST_EXPLAINED, EXPLAIN_UNTOUCHED, explain } = await import('../../feed/whatif/explain/explain.ts');
+    const most = { mostReturned: MOST_EXPLAINED, mostUntouched: EXPLAIN_UNTOUCHED };
     return inTurn(asked.workspace.id, async () => explain(asked, { ...(await explaining()), ...most }));
   },
   async remainingBlocks(asked) {

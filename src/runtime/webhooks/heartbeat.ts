@@ -10,7 +10,7 @@ import { subscribedWorkspaces } from './subscribers.ts';
 /** Check interval and heartbeat, ms. */
 const [LOOK, STILL] = [5_000, 20_000];
 /** A process silent for this time has ended, ms. */
-export const GONE = 60_000;
+export const REPORT_LIFETIME = 60_000;
 /** Feeds per report: with events, and without. */
 const [MOST_OPEN, MOST_KNOWN] = [500, 5_000];
 
@@ -29,13 +29,13 @@ export function startReports(
   own: () => Promise<ProcessStatus>,
   { hasOwn, log }: { readonly hasOwn: boolean; readonly log: Log },
 ): { look(): Promise<void>; stop(): Promise<void> } {
-  const hooked = subscribedWorkspaces(store);
+  const subscribed = subscribedWorkspaces(store);
   const looking = shared<void>();
   let [written, writtenAt] = ['', Number.NEGATIVE_INFINITY];
   let isOver = false;
 
   async function write(): Promise<void> {
-    const workspaces = await hooked();
+    const workspaces = await subscribed();
     if (isOver || (!hasOwn && workspaces.size === 0)) return;
     const text = JSON.stringify(reportOf(await own(), workspaces));
     if (text === written && performance.now() - writtenAt < STILL) return;

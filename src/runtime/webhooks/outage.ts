@@ -1,6 +1,6 @@
 /** Notifies the webhook of the settings of a store outage, which the store cannot store (SPEC D27.9). */
 import { randomUUID } from 'node:crypto';
-import { SERVICE_WEBHOOK, type Told, type WebhookMessage, type WebhookStyle } from '../../account/webhook.ts';
+import { type Announced, SERVICE_WEBHOOK, type WebhookMessage, type WebhookStyle } from '../../account/webhook.ts';
 import { GATHER, nextTry } from '../../webhook/schedule.ts';
 import { type SendPorts, sendMessage } from '../../webhook/send.ts';
 
@@ -14,7 +14,7 @@ export interface Outage {
   /** Resolves after any due attempt. */
   failed(error: Error): Promise<void>;
   /** The outage is over; returns what was sent about it. */
-  answered(): Told['items'];
+  answered(): Announced['items'];
 }
 
 const KEY = 'engine/store';
@@ -23,7 +23,7 @@ const KEY = 'engine/store';
 export function reportOutage(own: OwnWebhook, send: SendPorts, signal: AbortSignal): Outage {
   let since: number | undefined;
   let waiting: { readonly message: WebhookMessage; readonly nextAt: number } | undefined;
-  let sent: Told['items'] = {};
+  let sent: Announced['items'] = {};
 
   async function deliver(message: WebhookMessage): Promise<void> {
     const now = send.now();

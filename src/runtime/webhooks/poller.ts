@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Author } from '../../account/caller.ts';
 import { areOff, type ServiceGuardRails } from '../../account/guard-rails.ts';
-import { SERVICE_WEBHOOK, type Told, type Webhook, type WebhookMessage, type WebhookStyle } from '../../account/webhook.ts';
+import { type Announced, SERVICE_WEBHOOK, type Webhook, type WebhookMessage, type WebhookStyle } from '../../account/webhook.ts';
 import { type Alert, alertsOf } from '../../manage/alerts.ts';
 import type { ServiceStatus } from '../../manage/context.ts';
 import { factsOf, type ProcessStatus, type StatusParts } from '../../manage/status.ts';
@@ -11,9 +11,9 @@ import type { Store } from '../../ports/store.ts';
 import type { Happened, LogUpdate, WebhookState } from '../../ports/stored/webhook-store.ts';
 import { differenceOf, type Found } from '../../webhook/changes.ts';
 import { happenedSince } from '../../webhook/events.ts';
-import { isToldIn } from '../../webhook/message.ts';
+import { isAnnouncedIn } from '../../webhook/message.ts';
 import { GATHER } from '../../webhook/schedule.ts';
-import { GONE, type Report } from './heartbeat.ts';
+import { REPORT_LIFETIME, type Report } from './heartbeat.ts';
 
 /** Audit rows and undos per poll; from half of it the position is stored even without a message. */
 const ROWS = 1000;
@@ -35,7 +35,7 @@ export interface Reported {
 }
 
 export async function readReports(store: Pick<Store, 'ping' | 'processReports'>): Promise<Reported> {
-  const reports = (await store.processReports((await store.ping()) - GONE)).map(({ report }) => JSON.parse(report) as Report);
+  const reports = (await store.processReports((await store.ping()) - REPORT_LIFETIME)).map(({ report }) => JSON.parse(report) as Report);
   return { processes: reports.map(({ status }) => status), known: new Set(reports.flatMap(({ known }) => known)) };
 }
 
@@ -44,11 +44,12 @@ export async function lookAt(
   ports: LookPorts,
   workspaceId: string | null,
   reported: Reported,
-  sentElsewhere: Told['items'] = {},
+  sentElsewhere: Announced['items'] = {},
 ): Promise<LogUpdate[]> {
   const { store, now, ownStyle } = ports;
   const states = await store.webhookStates(workspaceId);
-  if (workspaceId === null && states.length === 0) states.push({ id: SERVICE_WEBHOOK, told: NOTHING_TOLD, isWaiting: false, lastAt: 0 });
+  if (workspaceId === null && states.length === 0)
+    states.push({ id: SERVICE_WEBHOOK, announced: NOTHING_ANNOUNCED, isWaiting: false, lastAt: 0 });
   const ready = states.filter(({ isWaiting, lastAt }) => !isWaiting && !(now() - lastAt < GATHER && now() >= lastAt));
   if (ready.length === 0) return [];
   const parts = await (workspaceId === null
@@ -62,34 +63,34 @@ export async function lookAt(
   const updates: LogUpdate[] = [];
   for (const state of ready) {
     const style = workspaceId === null ? ownStyle : webhooks.find(({ id }) => id === state.id)?.style;
-    const told = { ...state.told, items: { ...state.told.items, ...sentElsewhere } };
+    const announced = { ...state.announced, items: { ...state.announced.items, ...sentElsewhere } };
     // Not about itself: it would fail again or be outdated.
     const found = { items: items.filter(({ key }) => key !== `webhook/${state.id}`), isKnown };
-    if (style !== undefined) updates.push(...(await updateOf(ports, workspaceId, { ...state, told }, { style, found })));
+    if (style !== undefined) updates.push(...(await updateOf(ports, workspaceId, { ...state, announced }, { style, found })));
   }
   return updates;
 }
 
-const NOTHING_TOLD: Told = { items: {}, audit: 0, seen: [], seq: 0 };
+const NOTHING_ANNOUNCED: Announced = { items: {}, audit: 0, seen: [], seq: 0 };
 const NOTHING_HAPPENED: Happened = { audit: [], undone: [] };
 
 async function updateOf(
   { store, now }: LookPorts,
   workspaceId: string | null,
-  { id, told }: WebhookState,
+  { id, announced }: WebhookState,
   { style, found }: { readonly style: Webhook['style']; readonly found: Found },
 ): Promise<LogUpdate[]> {
   const at = now();
-  const happened = workspaceId === null ? NOTHING_HAPPENED : await store.happened(workspaceId, told, ROWS);
+  const happened = workspaceId === null ? NOTHING_HAPPENED : await store.happened(workspaceId, announced, ROWS);
   const nameOf = await namesIn(store, workspaceId, happened);
-  const difference = differenceOf(told.items, found, at);
-  const news = happenedSince(told, happened, nameOf, at);
+  const difference = differenceOf(announced.items, found, at);
+  const news = happenedSince(announced, happened, nameOf, at);
   const changes = [...difference.changes, ...news.changes];
-  const after: Told = { ...news.told, items: difference.items };
-  if (changes.length > 0 && isToldIn(style, changes)) return [{ id, told: after, message: messageOf(changes, found.items, at) }];
+  const after: Announced = { ...news.announced, items: difference.items };
+  if (changes.length > 0 && isAnnouncedIn(style, changes)) return [{ id, announced: after, message: messageOf(changes, found.items, at) }];
   const isWritten =
-    changes.length > 0 || happened.audit.length >= ROWS / 2 || JSON.stringify(difference.items) !== JSON.stringify(told.items);
-  return isWritten ? [{ id, told: after }] : [];
+    changes.length > 0 || happened.audit.length >= ROWS / 2 || JSON.stringify(difference.items) !== JSON.stringify(announced.items);
+  return isWritten ? [{ id, announced: after }] : [];
 }
 
 function messageOf(changes: WebhookMessage['changes'], items: readonly Alert[], at: number): WebhookMessage {
@@ -108,9 +109,9 @@ const feedIn = (key: string) => key.split('/')[2]!;
 
 /** Deleted feeds among those in messages, up to a limit. */
 async function deletedFeeds(store: Pick<Store, 'findNamed'>, workspaceId: string, states: readonly WebhookState[]): Promise<Set<string>> {
-  const told = states.flatMap(({ told: { items } }) => Object.keys(items).filter((key) => key.startsWith('feed/')));
+  const announced = states.flatMap(({ announced: { items } }) => Object.keys(items).filter((key) => key.startsWith('feed/')));
   const deleted = new Set<string>();
-  for (const id of [...new Set(told.map(feedIn))].filter((each) => each !== 'workspace').slice(0, 100)) {
+  for (const id of [...new Set(announced.map(feedIn))].filter((each) => each !== 'workspace').slice(0, 100)) {
     const named = await store.findNamed(workspaceId, id);
     if (named === undefined || named.lists.length + named.feeds.length === 0) deleted.add(id);
   }

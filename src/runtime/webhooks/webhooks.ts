@@ -1,5 +1,5 @@
 /** Sends webhooks: one process polls and sends each message until delivery, for up to a day (SPEC D27). */
-import { FAILING_TRIES, SERVICE_WEBHOOK, type Told } from '../../account/webhook.ts';
+import { type Announced, FAILING_TRIES, SERVICE_WEBHOOK } from '../../account/webhook.ts';
 import { DAY } from '../../clock.ts';
 import { hasCode } from '../../errors.ts';
 import type { Log } from '../../ports/log.ts';
@@ -38,7 +38,7 @@ export interface Webhooks {
 
 export function webhooks(ports: WebhookPorts): Webhooks {
   const { store, lease: election, own, send, now, monotonic, log } = ports;
-  const hooked = subscribedWorkspaces(store);
+  const subscribed = subscribedWorkspaces(store);
   const ticking = shared<void>();
   const stopping = new AbortController();
   const sending = new Map<string, { readonly workspace: string; readonly done: Promise<void> }>();
@@ -50,9 +50,9 @@ export function webhooks(ports: WebhookPorts): Webhooks {
   let isSilent = false;
   let lastFault: string | undefined;
   /** Whether this process had the lease at the last poll. */
-  let wasTelling = false;
-  const away: Outage | undefined = own && reportOutage(own, send, stopping.signal);
-  let sentElsewhere: Told['items'] = {};
+  let hadLease = false;
+  const outage: Outage | undefined = own && reportOutage(own, send, stopping.signal);
+  let sentElsewhere: Announced['items'] = {};
 
   function lost(): void {
     election.lost();
@@ -60,17 +60,17 @@ export function webhooks(ports: WebhookPorts): Webhooks {
   }
 
   async function look(): Promise<void> {
-    const all = [...(await hooked())];
+    const all = [...(await subscribed())];
     isWanted = own !== undefined || all.length > 0;
     lease = isWanted ? await election.claim() : undefined;
-    wasTelling &&= lease !== undefined;
+    hadLease &&= lease !== undefined;
     if (lease === undefined) return;
     if (place >= all.length) place = 0;
     const some = all.slice(place, place + WORKSPACES);
     place += WORKSPACES;
     const reported = await readReports(store);
-    sentElsewhere = { ...sentElsewhere, ...away?.answered() };
-    wasTelling = true;
+    sentElsewhere = { ...sentElsewhere, ...outage?.answered() };
+    hadLease = true;
     let fault: string | undefined;
     for (const workspace of [...(own === undefined ? [] : [null]), ...some]) {
       const updates = await lookAt(ports, workspace, reported, workspace === null ? sentElsewhere : {}).catch((error: Error) => {
@@ -149,7 +149,7 @@ export function webhooks(ports: WebhookPorts): Webhooks {
           isSilent = false;
         },
         async (error: unknown) => {
-          if (wasTelling && !stopping.signal.aborted) await away?.failed(error as Error);
+          if (hadLease && !stopping.signal.aborted) await outage?.failed(error as Error);
           if (!stopping.signal.aborted && !isSilent) log('warn', `webhooks could not be checked: ${(error as Error).message}`);
           isSilent = true;
         },

@@ -21,10 +21,10 @@ export const State = {
 /** The state within a number: after the minus, a leading zero, digits, the point etc. */
 export const Place = { minus: 0, zero: 1, integer: 2, point: 3, fraction: 4, e: 5, sign: 6, exponent: 7 } as const;
 export const NOWHERE = -1;
-export const AFTER_DIGIT = [2, NOWHERE, 2, 4, 4, 7, 7, 7];
-export const AFTER_POINT = [NOWHERE, 3, 3, NOWHERE, NOWHERE, NOWHERE, NOWHERE, NOWHERE];
-export const AFTER_E = [NOWHERE, 5, 5, NOWHERE, 5, NOWHERE, NOWHERE, NOWHERE];
-export const AFTER_SIGN = [NOWHERE, NOWHERE, NOWHERE, NOWHERE, NOWHERE, 6, NOWHERE, NOWHERE];
+const AFTER_DIGIT = [2, NOWHERE, 2, 4, 4, 7, 7, 7];
+const AFTER_POINT = [NOWHERE, 3, 3, NOWHERE, NOWHERE, NOWHERE, NOWHERE, NOWHERE];
+const AFTER_E = [NOWHERE, 5, 5, NOWHERE, 5, NOWHERE, NOWHERE, NOWHERE];
+const AFTER_SIGN = [NOWHERE, NOWHERE, NOWHERE, NOWHERE, NOWHERE, 6, NOWHERE, NOWHERE];
 export const MAY_END = [false, true, true, false, true, false, false, true];
 
 export const bytesOf = (text: string): readonly number[] => [...text].map((character) => character.charCodeAt(0));
@@ -57,6 +57,6 @@ export function bytesOfUnit(unit: number): number {
 }
 
 export function unexpected(byte: number, offset: number): string {
-  const shown = byte > 0x20 && byte < 0x7f ? `character ${String.fromCharCode(byte)}` : `byte 0x${byte.toString(16).padStart(2, '0')}`;
-  return `must be valid JSON: unexpected ${shown} at byte ${offset}`;
+  const found = byte > 0x20 && byte < 0x7f ? `character ${String.fromCharCode(byte)}` : `byte 0x${byte.toString(16).padStart(2, '0')}`;
+  return `must be valid JSON: unexpected ${found} at byte ${offset}`;
 }

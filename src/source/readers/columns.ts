@@ -1,18 +1,16 @@
-/** What the columns of lists and the fields of JSON objects are called, and what their cells mean (SPEC D40.1): one table for all forms. */
+/** Names of columns and JSON fields, and the meaning of their cells (SPEC D40.1), for all forms. */
 
-/** What a cell means for its row. Only the last three never change which addresses a row blocks. */
+/** The meaning of a cell for its row. Only the last three never affect the blocked addresses. */
 export type Role =
-  /** An address, or a network of any form. */
   | 'address'
-  /** The same where no column of addresses is given. */
   | 'value'
-  /** A network, or the mask or prefix length of the address beside it. */
+  /** A network, or mask or prefix length of another column's address. */
   | 'network'
-  /** An address that is the target only where the row has no better one, and no second one of these. */
+  /** An address used as the target only if nothing better and no second one is present. */
   | 'mentioned'
-  /** The prefix that is announced around an address, or its prefix length. */
+  /** The announced prefix of an address, or its length. */
   | 'route'
-  /** The first and last address of a range; `start` and `end` are names that may also hold instants or words. */
+  /** First and last address of a range; `start` and `end` may also be instants or words. */
   | 'first'
   | 'last'
   | 'start'
@@ -21,32 +19,30 @@ export type Role =
   | 'wildcard'
   | 'length'
   | 'size'
-  /** By its name a mask or a prefix length, of which it is not known what it belongs to. */
+  /** A mask or prefix length by name, without a known address. */
   | 'measure'
   | 'asn'
   | 'country'
-  /** A verdict, which has to be known; `action` is that of weir's own export. */
+  /** A verdict (must be known); `action` is that of weir's own export. */
   | 'action'
   | 'verdict'
   /** A verdict, or anything else. */
   | 'status'
-  /** Whether the row is none that is enforced. */
+  /** Whether the row is not enforced. */
   | 'simulated'
   | 'detection'
   | 'deleted'
-  /** Whether its source enforces it. */
   | 'enforced'
-  /** Whether its source lets the address through, or blocks it. */
+  /** Whether the source allows or blocks the address. */
   | 'allowed'
   | 'blocked'
-  /** The sort of the target, which has to be known; `sort` may also hold anything else. */
   | 'type'
   | 'sort'
   /** An instant; a duration; either. */
   | 'instant'
   | 'lifetime'
   | 'expiry'
-  /** By its name an expiry, of which it is not known in what unit it is. */
+  /** An expiry by name, in an unknown unit. */
   | 'unit'
   | 'ref'
   | 'reason'
@@ -55,28 +51,23 @@ export type Role =
   | 'confidence'
   | 'severity'
   | 'name'
-  /** Text in which addresses mean nothing. */
+  /** Text; addresses in it are irrelevant. */
   | 'text'
-  /** A column beside the one that was chosen by its name or number: only a clear verdict means something there. */
+  /** Not the chosen column: only a clear verdict matters. */
   | 'aside'
-  /** Any other column: an address there that has nothing to do with the target is an error. */
   | 'unknown';
 
-/** A column, or a field of an object. */
 export interface Column {
-  /** As the file has it. */
   readonly name: string;
-  /** As names are compared: without family, number, marks and letter case. */
+  /** Normalized: without family, number, punctuation and case. */
   readonly base: string;
   readonly role: Role;
-  /** What the name says of the family of its addresses. */
+  /** The family implied by the name. */
   readonly family: 4 | 6 | undefined;
 }
 
 const words = (text: string): readonly string[] => text.split(' ');
-/** Names of yes and no. */
 const flags = (names: string): string[] => words(names).flatMap((name) => [name, `is${name}`]);
-/** Names made of two parts in either order. */
 const pairs = (ones: string, others: string): string[] =>
   words(ones).flatMap((one) => words(others).flatMap((other) => [one + other, other + one]));
 
@@ -85,7 +76,6 @@ const FIRST = 'start first from begin low lower min';
 const LAST = 'end last to stop high upper max';
 const BOUND = `${ADDRESS} range network iprange subnet cidr prefix`;
 
-/** The names of each role, as `base` has them. */
 const NAMES: Readonly<Partial<Record<Role, readonly string[]>>> = {
   address: words(`${ADDRESS} ipstr badip maliciousip hostip`),
   value: words('value'),
@@ -109,14 +99,14 @@ const NAMES: Readonly<Partial<Record<Role, readonly string[]>>> = {
   country: words('country'),
   action: words('action'),
   verdict: words('verdict decision disposition remediation firewallaction fwaction ruleaction eventaction actiontaken'),
-  status: words('status policy state result outcome rule mode listtype op operation event eventtype changetype classification'),
+  status: words('status policy state result outcome rule mode listtype op operation event eventtype changetype classification reputation'),
   simulated: words('simulated simulation simulate dryrun logonly'),
   detection: words('toids'),
   deleted: flags(
-    'deleted revoked expired disabled removed inactive archived withdrawn retired unblocked unbanned excluded exclude negated negate',
+    'deleted revoked expired disabled removed inactive archived withdrawn retired unblocked unbanned excluded exclude exception negated negate inverted inverse',
   ),
   enforced: flags('enabled active enforced enforce'),
-  allowed: flags('whitelisted allowlisted whitelist allowlist allow allowed trusted benign safe riot exempt falsepositive'),
+  allowed: flags('whitelisted allowlisted whitelist allowlist allow allowed trusted benign good safe riot exempt falsepositive'),
   blocked: flags('blocked banned ban deny denied malicious blacklisted blocklisted threat'),
   type: words('indicatortype ioctype itype observabletype entitytype attributetype'),
   sort: words('type scope kind datatype sort'),
@@ -140,23 +130,22 @@ const ROLES: ReadonlyMap<string, Role> = new Map(
   Object.entries(NAMES).flatMap(([role, names]) => names.map((name) => [name, role as Role] as const)),
 );
 
-/** What unknown names mean by what they end with, or have in them. */
 const LIKE: readonly (readonly [RegExp, Role])[] = [
   [/(mas(k|ke|que|cara|chera)|cidr|pr[ae]fi(x|xe|jo|sso)|pfx|subnet)(bits|len|length|size|lange)?$/, 'measure'],
   [/^cidrblock$|suffix$|^(n|net|network|ip|significant)bits$/, 'measure'],
   [/(until|till|notafter|(ban|block)(ned|ed)?end)$/, 'instant'],
   [
-    /^(expir\w*|valid\w*|unban(ned)?|unblock(ed)?|remov(al|e|ed)|release|deleted|revoked|disabled|archived|lifted)(at|on|to|date|time|ts|timestamp|after|utc)$/,
+    /^(expir\w*|unban(ned)?|unblock(ed)?|remov(al|e|ed)|deleted|revoked|disabled|archived|lifted)(at|on|to|date|time|ts|timestamp|after|utc)$/,
     'instant',
   ],
   [/expir|(ttl|duration|lifetime)(in)?(seconds|secs|minutes|mins|hours|days)$/, 'unit'],
   [/(action|verdict|decision|disposition)$/, 'status'],
 ];
 
-/** Characters of a name that are looked at: a cell may stand where a name should. */
+/** Maximum characters examined: cells can appear in place of names. */
 const MOST_NAME = 200;
 
-/** What the name of a column means: `IP Address`, `ip_address` and `ipAddress` are one, as are `ip_1` and `ip_2`; `ipv6` is an `ip`. */
+/** `IP Address`, `ip_address` and `ipAddress` are equal, as are `ip_1` and `ip_2`; `ipv6` is an `ip`. */
 export function columnOf(name: string): Column {
   const known = /^[a-z]+$/.test(name) ? name : bareName(name.slice(0, MOST_NAME));
   const [, family] = /(?:ipv?|v)([46])(?!\d)/.exec(known) ?? [];
@@ -165,7 +154,6 @@ export function columnOf(name: string): Column {
   return { name, base, role, family: family === undefined ? undefined : family === '4' ? 4 : 6 };
 }
 
-/** The same, for many objects with the same names. */
 export function columnMemory(): (name: string) => Column {
   const known = new Map<string, Column>();
   return (name) => {
@@ -184,21 +172,20 @@ const bareName = (name: string) =>
     .toLowerCase()
     .replace(/[^a-z\d]/g, '');
 
-/** What columns may be called, for messages. */
 export const KNOWN_COLUMNS = 'ip, network, address, cidr, value, ioc, src_ip, dst_ip, start and end, asn or country';
 
 const TARGETS: ReadonlySet<Role> = new Set(['address', 'value', 'network', 'mentioned', 'route', 'asn', 'country']);
 
-/** Whether one of the columns names targets, or two of them the ends of a range. */
+/** Whether a column names targets, or two columns the ends of a range. */
 export function namesTarget(columns: readonly Column[]): boolean {
   const has = (...roles: readonly Role[]) => columns.some(({ role }) => roles.includes(role));
   return columns.some(({ role }) => TARGETS.has(role)) || (has('first', 'start') && has('last', 'end'));
 }
 
-/** Roles of which a chosen column takes the place: what else they hold is description. */
+/** Roles replaced by a chosen column: their cells become description. */
 const REPLACED: readonly Role[] = ['address', 'value', 'mentioned', 'asn', 'country'];
 
-/** The columns of which one, by its name or its number from 1, has the targets (SPEC D41.17); undefined where there is none. */
+/** The columns, with targets in the one chosen by name or number from 1 (SPEC D41.17); undefined: not found. */
 export function columnsWith(names: readonly string[], chosen: string): readonly Column[] | undefined {
   const named = names.findIndex((name) => name.trim().toLowerCase() === chosen.trim().toLowerCase());
   const at = named >= 0 ? named : Number(chosen) - 1;
@@ -210,7 +197,6 @@ export function columnsWith(names: readonly string[], chosen: string): readonly 
   });
 }
 
-/** The columns of rows without a header, by the number of the one that has the targets. Of the others only verdicts are understood. */
 export const numberedColumns = (count: number, chosen: number): readonly Column[] =>
   Array.from({ length: Math.max(count, chosen) }, (_, i): Column => {
     const name = `column ${i + 1}`;

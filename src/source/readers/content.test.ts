@@ -209,10 +209,8 @@ test('D11.2 a country or ASN is never the target of a row in which something els
   assert.deepEqual(await of('badguy,country\n192.0.2.1,US\n'), [unknown]);
   assert.match(String((await of('[{"country":"US","seen":["at 2001:db8::1, today"]}]'))[0]), /^"2001:db8::1" looks like an address/);
   assert.match(String((await of('country,seen\nUS,192.0.2.1:443\n'))[0]), /^"192.0.2.1:443" looks like an address/);
-  assert.match(String((await of('NL,192.0.2.1\n', { format: 'text' }))[0]), /which of them is meant cannot be told$/);
-  assert.deepEqual(await of('src_ip,dst_ip\n192.0.2.1,192.0.2.2\n'), [
-    'src_ip and dst_ip may both be meant: call the column that counts ip',
-  ]);
+  assert.match(String((await of('NL,192.0.2.1\n', { format: 'text' }))[0]), /it is unclear which one is intended$/);
+  assert.deepEqual(await of('src_ip,dst_ip\n192.0.2.1,192.0.2.2\n'), ['src_ip and dst_ip are both possible: name the intended column ip']);
   assert.deepEqual(await of('country,name\nnl,x y\n'), [{ type: 'access_rules', action: 'block', country: 'NL', name: 'x y' }]);
 });
 
@@ -229,7 +227,7 @@ test('D39.1 a line or row names one target: a second one is a fault, and what de
   ] as const)
     assert.match(
       String((await of(`${line}\n`, { format: 'text' }))[0]),
-      new RegExp(`^"${other}" stands behind ".*": write a range as FIRST-LAST`),
+      new RegExp(`^"${other}" follows ".*": write a range as FIRST-LAST`),
       line,
     );
   assert.match(
@@ -244,7 +242,7 @@ test('D39.1 a line or row names one target: a second one is a fault, and what de
 
   assert.deepEqual(await of('ip_1,ip_2\n192.0.2.1,\n,192.0.2.2\n192.0.2.3,192.0.2.3\n192.0.2.4,192.0.2.5\n'), [
     ...['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((ip) => block({ ip })),
-    '"192.0.2.5" in "ip_2" stands beside "192.0.2.4" in "ip_1", and a row names one target',
+    '"192.0.2.5" in "ip_2" is next to "192.0.2.4" in "ip_1": a row has one target',
   ]);
   assert.deepEqual(await of('ipv4,ipv6,country\n192.0.2.1,,US\n,2001:db8::1,US\n'), [
     block({ ip: '192.0.2.1' }),
@@ -255,8 +253,8 @@ test('D39.1 a line or row names one target: a second one is a fault, and what de
 
 test('D39.1 an ASN or country is no target where another column has something that looks like an address, however it is written', async () => {
   const of = async (content: string) => String((await sent(content)).map(([, each]) => each)[0]);
-  assert.match(await of('ip,value\n192.0.2.1,US\n'), /^"192.0.2.1" in "ip" stands beside "US": which of them is meant cannot be told$/);
-  assert.match(await of('indicator,host\nAS64500,192.0.2.1\n'), /^"192.0.2.1" in "host" stands beside "AS64500"/);
+  assert.match(await of('ip,value\n192.0.2.1,US\n'), /^"192.0.2.1" in "ip" is next to "US": it is unclear which one is intended$/);
+  assert.match(await of('indicator,host\nAS64500,192.0.2.1\n'), /^"192.0.2.1" in "host" is next to "AS64500"/);
   for (const [text, address] of [
     ['192[.]0[.]2[.]1', '192.0.2.1'],
     ['hxxp://192.0.2.1/x', '192.0.2.1'],
@@ -310,9 +308,9 @@ test('D41.6 a line of any form is read in one go, however long it is', async () 
   const pieces = ['.', '-', ':', ' ', '" ', ' #', '\\"', '1.', '[.', '1-', 'a, ', ';', '\t', `${' '.repeat(1000)}[`];
   for (const [i, begin] of begins.entries())
     for (const piece of pieces) {
-      const began = performance.now();
+      const began = process.cpuUsage();
       await sent(`${[...firsts, ...others][i]}\n${begin}${piece.repeat(50_000 / piece.length)}x\n`).catch(() => []);
-      assert.ok(performance.now() - began < 1000, JSON.stringify(begin + piece));
+      assert.ok(process.cpuUsage(began).user < 1_000_000, JSON.stringify(begin + piece));
     }
 });
 
@@ -331,7 +329,7 @@ test('D41.17 a column is named, or numbered where there is no header; lines at t
   assert.deepEqual(await of(`when,attacker\n1,${one}\n`, { column: '2' }), [['line 2', one]]);
   assert.deepEqual(await of(`host,netmask,ip\n192.0.2.0,255.255.255.0,198.51.100.7\n`, { column: 'host' }), [['line 2', '192.0.2.0/24']]);
   assert.deepEqual(await of(`host,subnet\n192.0.2.1,198.51.100.0/24\n`, { column: 'host' }), [
-    ['line 2', '"198.51.100.0/24" in "subnet" stands beside "192.0.2.1" in "host": which of them is meant cannot be told'],
+    ['line 2', '"198.51.100.0/24" in "subnet" is next to "192.0.2.1" in "host": it is unclear which one is intended'],
   ]);
   assert.deepEqual(await of(`[{"bad":"${one}","ip":"198.51.100.7"},{"ip":"198.51.100.7"}]`, { column: 'bad' }), [
     ['entry 0', one],
@@ -357,9 +355,11 @@ test('D41.17 a column is named, or numbered where there is no header; lines at t
 });
 
 test('D41.1 an IPv4-mapped network or range wider than an IPv4 /8 is a fault in each form of list, also as a piece of a range', async () => {
-  const says = /covers more than an IPv4 \/8|is no network|stands beside an IPv4-mapped address/;
+  const says = /covers more than an IPv4 \/8|is no network|is next to an IPv4-mapped address|write the IPv4 network itself/;
   for (const content of [
     '192.0.2.1\n::ffff:0:0/96\n',
+    '192.0.2.1\n::ffff:198.51.100.0/24\n',
+    'network\n::FFFF:198.51.100.0/24\n',
     '192.0.2.1\n::ffff:0:0-::ffff:ffff:ffff\n',
     'network\n::ffff:0:0/96\n',
     'start,end\n::ffff:0:0,::ffff:ffff:ffff\n',
@@ -410,9 +410,9 @@ test('D11.2 ranges are the fewest networks; start, end and prefix length are one
     assert.deepEqual(await of(line), ['198.51.100.0/24']);
   for (const [line, says] of [
     ['198.51.100.0 198.51.100.255 25', /^"25" in "netmask" and "198.51.100.255" in "end" do not agree$/],
-    ['198.51.100.0 255.255.255.0', /^a second address stands behind "198.51.100.0"/],
+    ['198.51.100.0 255.255.255.0', /^a second address follows "198.51.100.0"/],
     ['192.0.2.1 192.0.2.2', /^a second address/],
-    ['192.0.2.0 /24', /^a blank stands between/],
+    ['192.0.2.0 /24', /^there is a blank between/],
     ['192.0.2.1 - x', /must be an address/],
     ['192.0.2.1 - 2001:db8::1', /the ends of a range are of one family/],
     ['192.0.2.1 - -', /must be an address|no address/],
@@ -425,17 +425,17 @@ test('D11.2 ranges are the fewest networks; start, end and prefix length are one
   }
   assert.deepEqual(
     (await sent('ip,netmask\n192.0.2.0,24\n192.0.2.1,24\n')).map(([, each]) => each),
-    [block({ ip: '192.0.2.0/24' }), '"24" in "netmask" makes no network of the address beside it: write ADDRESS/LENGTH'],
+    [block({ ip: '192.0.2.0/24' }), '"24" in "netmask" does not make a network of its address: write ADDRESS/LENGTH'],
   );
   assert.match(String((await sent('ip,rule_ref\n192.0.2.0-192.0.2.2,r\n'))[0]![1]), /^a rule_ref is of one network, and this range is 2$/);
 });
 
 test('D11.1 a file that says how many entries it has, and has fewer, is cut; so is gzip without its end', async () => {
   const drop = '{"cidr":"192.0.2.0/24"}\n{"type":"metadata","records":2}\n';
-  await assert.rejects(sent(drop), { code: 'USAGE', message: 'the file says that it has 2 entries, and 1 were read: it is cut' });
+  await assert.rejects(sent(drop), { code: 'USAGE', message: 'the file announces 2 entries but has 1: it is truncated' });
   await assert.rejects(sent('# Entries : 1,000 unique IPs\n192.0.2.1\n'), {
     code: 'USAGE',
-    message: /^the file says that it has 1000 entries/,
+    message: /^the file announces 1000 entries/,
   });
   assert.deepEqual(await sent(gzipSync('192.0.2.1\n'), { file: 'x.txt.gz', size: 5 }), [['line 1', block({ ip: '192.0.2.1' })]]);
   await assert.rejects(sent(gzipSync('192.0.2.1\n'.repeat(1000)).subarray(0, -9)), {
@@ -466,11 +466,11 @@ test('D11.1, D47.12 JSON by paths: what stands nowhere, twice as deep or beside 
   ]);
   await assert.rejects(sent(aws, { paths: paths('prefixes[].ip_prefix', 'v6[].ip_prefix') }), {
     code: 'USAGE',
-    message: 'nothing stands at v6[].ip_prefix',
+    message: 'nothing found at v6[].ip_prefix',
   });
   assert.deepEqual(await sent('{"a":[{"ip":"192.0.2.1"},{"x":1}]}', { paths: paths('a[].ip') }), [
     ['a[0]', block({ ip: '192.0.2.1' })],
-    ['a[1]', 'here stands nothing at a[].ip'],
+    ['a[1]', 'nothing found at a[].ip'],
   ]);
   assert.deepEqual(await sent('{"n":{"ip":"192.0.2.1"}}\n{"n":{"ip":"192.0.2.2"}}\n', { paths: paths('n.ip') }), [
     ['entry 0', block({ ip: '192.0.2.1' })],
@@ -493,7 +493,7 @@ test('D1.11, D11.3 what is no text in UTF-8 is one sentence for the whole file; 
   for (const content of [Buffer.from(lines, 'utf16le'), Buffer.from(`\uFEFF${lines}`, 'utf16le')])
     await assert.rejects(sent(content), { code: 'USAGE', message: 'the file is UTF-16: save it as text in UTF-8' });
   assert.deepEqual(await sent('192.0.2.1\r192.0.2.2\r\n192.0.2.3\r\n'), [
-    ['line 1', 'a CR stands within this line: end lines with LF or CR LF'],
+    ['line 1', 'this line contains a CR: end lines with LF or CR LF'],
     ['line 2', block({ ip: '192.0.2.3' })],
   ]);
 });

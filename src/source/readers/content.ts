@@ -1,4 +1,4 @@
-/** Reads a list, or a file of signals, as it comes in: for imports, `weir send` and whatever is pulled. */
+/** Reads a list or a file of signals: for imports, `weir send` and fetched sources. */
 
 import { WeirError } from '../../errors.ts';
 import { isTooDeep, parsedJson, TOO_DEEP } from '../../json/json.ts';
@@ -16,46 +16,42 @@ import type { LineEntry } from './line-forms/line-form.ts';
 import { lineFormOf } from './line-forms/table.ts';
 import { isComment, readLines, readUtf8 } from './lines.ts';
 import type { Condition, Path } from './paths.ts';
-import { type PlacedRow, type Row, rowOf, rowOfCells, rowOfText, shown, wholeRow } from './row.ts';
+import { completeRow, type PlacedRow, quoted, type Row, rowOf, rowOfCells, rowOfText } from './row.ts';
 import { lineReader } from './text.ts';
 
-/** How a list is read. */
 export interface Reading extends Given {
-  /** Where in JSON the entries stand; none: they are the elements of an array, or stand one a line. */
+  /** Paths to the entries in JSON; undefined: array elements or lines. */
   readonly paths?: readonly Path[] | undefined;
-  /** What the objects of JSON have to say for their entries to count; only with paths. */
+  /** Filters JSON objects; only with paths. */
   readonly condition?: Condition | undefined;
-  /** Lines at most; undefined: any number. */
   readonly mostLines?: number | undefined;
-  /** Is told how many entries the content says that it has, once that many were read. */
-  readonly onWhole?: ((said: number) => void) | undefined;
+  /** Receives the content's own count of entries after reading as many. */
+  readonly onCount?: ((announced: number) => void) | undefined;
 }
 
-/** What a file holds: signals, which are sent as they are, or the entries of a list, each with its place or what is wrong there. */
+/** Signals, sent unchanged, or list entries and faults with their places. */
 export type Content =
   | { readonly signals: AsyncIterable<FileSignal | LineFault> }
   | { readonly entries: AsyncIterable<PlacedEntry | LineFault | PassedRow> };
 
-/** An entry and where it stands, such as `line 7`. */
+/** An entry and its place, such as `line 7`. */
 export interface PlacedEntry {
   readonly entry: ListEntry;
   readonly place: string;
-  /** What was cut or left out of what its row says of it, in sentences that are the same for all such rows. */
+  /** Truncated or ignored descriptions, with equal texts for equal causes. */
   readonly warnings?: readonly string[];
 }
 
-/** A row that asks for nothing, and why. */
 export interface PassedRow {
   readonly passed: string;
   readonly place: string;
 }
 
-/** What may stand in a file that has no entries. */
 export const NO_ENTRIES = 'comments, a header and an empty array are none';
 
-/** Reads a file. Throws USAGE, also while it is read, at what makes the rest of the file unreadable. */
+/** Throws USAGE for an unreadable rest of the file, also during iteration. */
 export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading, defaults: ListDefaults): Promise<Content> {
-  const { paths = [], condition, column, mostLines, onWhole } = reading;
+  const { paths = [], condition, column, mostLines, onCount } = reading;
   const { format, chunks, header } = await findForm(bytes, reading);
   const entries = (rows: AsyncIterable<PlacedRow>): Content => ({ entries: entriesOf(rows, defaults) });
   const isJson = format !== 'text' && format !== 'csv';
@@ -65,7 +61,7 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
     if (!isJson) throw new WeirError('USAGE', 'paths are for JSON, and this file is none');
     return entries(rowsByPath(chunks, paths, condition));
   }
-  if (condition !== undefined) throw new WeirError('USAGE', 'a condition needs a path beside it');
+  if (condition !== undefined) throw new WeirError('USAGE', 'a condition needs a path');
   switch (format) {
     case 'text':
       return entries(textRows(chunks, reading));
@@ -80,28 +76,24 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
     case 'json':
     case 'ndjson': {
       const { first, all } = await peek(items(chunks, format, mostLines));
-      if (column !== undefined) return entries(jsonRows(all, onWhole, column));
+      if (column !== undefined) return entries(jsonRows(all, onCount, column));
       if (first === undefined || isSignal(parsedJson(readUtf8(first.json)) ?? brokenSignal(first))) return { signals: readSignals(all) };
-      return entries(jsonRows(format === 'ndjson' ? await severalOf(first, all) : all, onWhole));
+      return entries(jsonRows(format === 'ndjson' ? await severalOf(first, all) : all, onCount));
     }
   }
 }
 
-/** Forms in which a column can be named. */
 const HAS_COLUMNS: readonly Form[] = ['csv', 'json', 'ndjson'];
 
-/** What of a list asks for nothing. */
 export interface Trimmed {
-  /** Entries that have expired. */
   readonly expired: number;
-  /** Rows that were passed over, by the reason. */
   readonly passed: ReadonlyMap<string, number>;
 }
 
-/** Reasons that are told apart: they name what the file says, so not any number of them is kept. */
+/** Maximum distinct reasons: they quote the file. */
 const MOST_REASONS = 20;
 
-/** The signals of entries as they are sent now; what asks for nothing is told at the end, where there is any. */
+/** Signals to send now; the statistics follow at the end. */
 export async function* entrySignals(
   entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
   onLeftOut: (left: Trimmed) => void,
@@ -129,7 +121,7 @@ async function* entriesOf(rows: AsyncIterable<PlacedRow>, defaults: ListDefaults
   }
 }
 
-/** The same entries; `counts` gets the rows of each warning. */
+/** Passes entries on and counts the rows per warning. */
 export async function* countingWarnings<T extends object>(entries: AsyncIterable<T>, counts: Map<string, number>): AsyncGenerator<T> {
   for await (const each of entries) {
     if ('warnings' in each) for (const warning of each.warnings as readonly string[]) counts.set(warning, (counts.get(warning) ?? 0) + 1);
@@ -137,11 +129,10 @@ export async function* countingWarnings<T extends object>(entries: AsyncIterable
   }
 }
 
-/** A sentence for each warning. */
 export const warningTexts = (counts: ReadonlyMap<string, number>): string[] =>
   [...counts].map(([warning, count]) => `${plural(count, 'row')}: ${warning}`);
 
-/** What a row is at its place; the warnings of a row stand with its first entry. */
+/** Interprets a row; its warnings belong to its first entry. */
 export function placed(row: Row, defaults: ListDefaults, place: string): readonly (PlacedEntry | LineFault | PassedRow)[] {
   const read = readRow(row, defaults);
   if (!('entries' in read)) return [{ ...read, place }];
@@ -152,17 +143,17 @@ export function placed(row: Row, defaults: ListDefaults, place: string): readonl
 
 const NOT_UTF8 = 'this is not UTF-8';
 
-/** How FireHOL's lists say in a comment how many entries they have. */
+/** FireHOL's comment with the number of entries. */
 const COUNTED = /^#\s*Entries\s*:\s*([\d,]+)/i;
 
-async function* textRows(chunks: AsyncIterable<Buffer>, { file, mostLines: most, onWhole }: Reading): AsyncGenerator<PlacedRow> {
-  let said: number | undefined;
+async function* textRows(chunks: AsyncIterable<Buffer>, { file, mostLines: most, onCount }: Reading): AsyncGenerator<PlacedRow> {
+  let announced: number | undefined;
   let lines = 0;
   let statement: ReturnType<typeof statementReader> | undefined;
   const readLine = lineReader();
   const saysNothing = (bytes: Uint8Array): boolean => {
     if (!isComment(bytes)) return false;
-    if (lines === 0 && said === undefined) said = countOf(bytes);
+    if (lines === 0 && announced === undefined) announced = countOf(bytes);
     return true;
   };
   for await (const { number, bytes, isOpen } of readLines(chunks, { most, saysNothing })) {
@@ -173,42 +164,40 @@ async function* textRows(chunks: AsyncIterable<Buffer>, { file, mostLines: most,
     if (line === undefined) yield { row: NOT_UTF8, place };
     else {
       statement ??= statementReader(line, file);
-      if (statement === 'none') yield { row: isOpen ? wholeRow(readLine(line)) : readLine(line), place };
-      else for (const row of statement(line)) yield { row: isOpen ? wholeRow(row) : row, place };
+      if (statement === 'none') yield { row: isOpen ? completeRow(readLine(line)) : readLine(line), place };
+      else for (const row of statement(line)) yield { row: isOpen ? completeRow(row) : row, place };
     }
   }
-  if (said !== undefined && lines < said) throw cut(said, lines);
-  if (said !== undefined) onWhole?.(said);
+  if (announced !== undefined && lines < announced) throw cut(announced, lines);
+  if (announced !== undefined) onCount?.(announced);
 }
 
-/** What reads the lines of a text whose first one is a statement of a program. */
 function statementReader(first: string, file: string): 'none' | ((line: string) => PlacedRow['row'][]) {
   const read = lineFormOf(first)?.open(file);
   return read === undefined
     ? 'none'
-    : (line) => read(line).map((said) => (typeof said === 'object' && 'value' in said ? rowOfEntry(said) : said));
+    : (line) => read(line).map((announced) => (typeof announced === 'object' && 'value' in announced ? rowOfEntry(announced) : announced));
 }
 
-/** A country or AS number in such a line is the name of something else. */
-const rowOfEntry = (entry: LineEntry) => (/[.:]/.test(entry.value) ? rowOf(entry) : `${shown(entry.value)} is no address`);
+/** Countries or AS numbers in such lines name something else. */
+const rowOfEntry = (entry: LineEntry) => (/[.:]/.test(entry.value) ? rowOf(entry) : `${quoted(entry.value)} is no address`);
 
 function countOf(bytes: Uint8Array): number | undefined {
   const [, count] = bytes.length > 200 ? [] : (COUNTED.exec(readUtf8(bytes) ?? '') ?? []);
   return count === undefined ? undefined : Number(count.replaceAll(',', ''));
 }
 
-const cut = (said: number, read: number) =>
-  new WeirError('USAGE', `the file says that it has ${said} entries, and ${read} were read: it is cut`);
+const cut = (announced: number, read: number) =>
+  new WeirError('USAGE', `the file announces ${announced} entries but has ${read}: it is truncated`);
 
-async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole'], column?: string): AsyncGenerator<PlacedRow> {
+async function* jsonRows(found: AsyncIterable<Item>, onCount: Reading['onCount'], column?: string): AsyncGenerator<PlacedRow> {
   let read = 0;
   const known = columnMemory();
   for await (const { json, place } of found) {
     const value = parsedJson(readUtf8(json));
-    // The last line of Spamhaus's lists says when they were made, and how many entries they have.
     if (isObject(value) && value.type === 'metadata') {
       if (typeof value.records === 'number' && read < value.records) throw cut(value.records, read);
-      if (typeof value.records === 'number') onWhole?.(value.records);
+      if (typeof value.records === 'number') onCount?.(value.records);
       continue;
     }
     read += 1;
@@ -223,27 +212,25 @@ function rowOfValue(value: unknown, column: typeof columnOf): Row | string {
   if (!isObject(value)) return 'this is neither text nor an object';
   if (isSignal(value)) return 'this is a signal among the entries of a list; send it in a file of its own';
   const row = rowOf(value, column);
-  return namesTarget(row.map(([column]) => column))
-    ? row
-    : `no field is called ${KNOWN_COLUMNS}, and it is no signal, which has kind or type`;
+  return namesTarget(row.map(([column]) => column)) ? row : `no field is called ${KNOWN_COLUMNS}, and it is not a signal (kind or type)`;
 }
 
-/** What a first value that is not JSON seems to be: a signal where it names a type of signals. */
+/** The broken first value, if it names a signal type. */
 const brokenSignal = ({ json }: Item): Fields | undefined =>
   /"(access|waf|smart)_/.test(json.toString('latin1')) ? { type: 'access_rules' } : undefined;
 
 function rowWith(object: object, column: string): Row | string {
   const columns = columnsWith(Object.keys(object), column);
-  return columns === undefined ? `there is no field ${shown(column)}` : rowOfCells(columns, Object.values(object));
+  return columns === undefined ? `there is no field ${quoted(column)}` : rowOfCells(columns, Object.values(object));
 }
 
-/** Entries of lists may have a kind and a type of their own. */
+/** List entries may also have `kind` and `type`. */
 const isSignal = (value: unknown): boolean =>
   isObject(value) &&
   ('kind' in value ? isKind(value.kind) || 'op' in value || 'rule' in value : /^(access|waf|smart)_/i.test(String(value.type)));
 const isKind = (kind: unknown) => KINDS.some((known) => known === kind);
 
-/** The alerts among the events of Suricata's eve.json: their source, which some rules name. */
+/** Alert events of Suricata's eve.json; some rules define their source. */
 async function* alertRows(found: AsyncIterable<Item>): AsyncGenerator<PlacedRow> {
   for await (const { json, place } of found) {
     const event = parsedJson(readUtf8(json));
@@ -259,18 +246,18 @@ async function* alertRows(found: AsyncIterable<Item>): AsyncGenerator<PlacedRow>
   }
 }
 
-/** The objects of lines. Throws USAGE where they are one object over several lines, or a single one that is no entry. */
+/** The objects, one per line. Throws USAGE for a single object over several lines, or without an entry. */
 async function severalOf(first: Item, all: AsyncGenerator<Item>): Promise<AsyncGenerator<Item>> {
   const text = readUtf8(first.json);
   const value = parsedJson(text);
   const isOpen = value === undefined && /^\{\s*("([^"\\]|\\.)*"\s*:\s*[[{"\d\w.,\s-]*)?$/.test(text?.trim() ?? '');
   const isEntry = isObject(value) && namesTarget(Object.keys(value).map(columnOf)) && !isError(value);
   if (isEntry || (value !== undefined && !isObject(value)) || (value === undefined && !isOpen)) return all;
-  // Only what may be no list is waited for: what comes through a pipe is sent at once.
+  // Wait for more input only if needed: piped entries are sent immediately.
   const [one, other] = [await all.next(), isOpen ? undefined : await all.next()];
   if (!isOpen && !other!.done) return behind(one.value!, behind(other!.value, all));
-  const names = isObject(value) ? `, with ${shown(Object.keys(value).join(', '))}` : '';
-  if (isObject(value) && isError(value)) throw new WeirError('USAGE', `the file is no list, but tells of an error: ${shown(value)}`);
+  const names = isObject(value) ? `, with ${quoted(Object.keys(value).join(', '))}` : '';
+  if (isObject(value) && isError(value)) throw new WeirError('USAGE', `the file is not a list but an error message: ${quoted(value)}`);
   if (isObject(value) && !Object.values(value).some((each) => typeof each === 'object'))
     throw new WeirError('USAGE', `the file is one JSON object${names}, and neither an entry of a list nor a signal`);
   throw new WeirError(
@@ -279,7 +266,6 @@ async function severalOf(first: Item, all: AsyncGenerator<Item>): Promise<AsyncG
   );
 }
 
-/** Whether an object says that something has failed. */
 const isError = ({ error, errors, exception, success, status }: Fields): boolean =>
   [error, errors, exception].some(
     (each) => each !== undefined && each !== null && each !== false && !(Array.isArray(each) && each.length === 0),

@@ -1,14 +1,13 @@
-/** The rows of CSV with a header. */
 import { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { WeirError } from '../../errors.ts';
 import { type Column, columnOf, columnsWith, numberedColumns } from './columns.ts';
 import { delimiterOf, type Given, type Header, requireTargets } from './form.ts';
 import { tooManyLines } from './lines.ts';
-import { looksLikeAddress, type PlacedRow, readTargets, rowOfCells, shown, wholeRow } from './row.ts';
+import { completeRow, looksLikeAddress, type PlacedRow, quoted, readTargets, rowOfCells } from './row.ts';
 import { COMMENT } from './text.ts';
 
-/** Bytes of a row of CSV: a quote that is never closed must not swallow a file. */
+/** Maximum bytes of a row: limits an unclosed quote. */
 const MOST_ROW = 1 << 20;
 
 const LF = 0x0a;
@@ -20,7 +19,7 @@ interface CsvRecord {
   readonly info: { readonly lines: number };
 }
 
-/** The rows; the line of a row is the one that it ends on: quoted cells may hold line breaks. `given` is the header where it is no line of its own. */
+/** A row's line is its last one, because quoted cells may contain line breaks. `given`: a header outside the rows. */
 export async function* csvRows(
   chunks: AsyncIterable<Buffer>,
   given: Header | undefined,
@@ -54,7 +53,7 @@ export async function* csvRows(
         end.isShort = record.length < columns.length;
       }
     }
-    if (last !== undefined) yield end.isOpen ? { ...last, row: end.isShort ? CUT : wholeRow(last.row) } : last;
+    if (last !== undefined) yield end.isOpen ? { ...last, row: end.isShort ? CUT : completeRow(last.row) } : last;
   } catch (error) {
     if (!/^CSV_/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
     throw new WeirError('USAGE', `the file is not CSV: ${(error as Error).message}`);
@@ -65,7 +64,7 @@ export async function* csvRows(
 
 const isNumber = (column: string): boolean => /^[1-9]\d{0,3}$/.test(column);
 
-/** Whether the first row is no header, given the number of the column that has the targets. */
+/** Whether the first row is data, given the target column's number. */
 const isData = (record: readonly string[], chosen: number): boolean =>
   record.some(looksLikeAddress) || typeof readTargets(record[chosen - 1] ?? '') !== 'string';
 
@@ -77,11 +76,10 @@ function headerColumns(record: readonly string[], column: string | undefined): r
 
 function chosenColumns(names: readonly string[], column: string): readonly Column[] {
   const found = columnsWith(names, column);
-  if (found === undefined) throw new WeirError('USAGE', `there is no column ${shown(column)} in the header ${shown(names.join(', '))}`);
+  if (found === undefined) throw new WeirError('USAGE', `there is no column ${quoted(column)} in the header ${quoted(names.join(', '))}`);
   return found;
 }
 
-/** The first line that is no comment, and all of the text. */
 async function readHeader(source: AsyncGenerator<string>): Promise<{ header: string; texts: AsyncGenerator<string> }> {
   let head = '';
   for (let next = await source.next(); ; next = await source.next()) {
@@ -97,7 +95,7 @@ async function* behind(first: string, rest: AsyncGenerator<string>): AsyncGenera
   yield* rest;
 }
 
-/** The text of bytes; `end` is told whether it ends within a line. Throws USAGE where they are not UTF-8, and beyond the lines that are allowed. */
+/** Decodes; `end.isOpen`: the content ends within a line. Throws USAGE for invalid UTF-8, and above the line limit. */
 async function* utf8(chunks: AsyncIterable<Buffer>, mostLines: number | undefined, end: { isOpen: boolean }): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let lines = 1;

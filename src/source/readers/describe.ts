@@ -1,4 +1,4 @@
-/** What a row says of its target: nothing of it is an error, what cannot be used is cut or left out with a warning (SPEC D40.12). */
+/** Descriptions in a row: never an error; unusable parts are truncated or ignored with a warning (SPEC D40.12). */
 import { parsedJson } from '../../json/json.ts';
 import { type JsonObject, LEVELS, type Level } from '../../rule.ts';
 import { LIMITS } from '../../signal/limits.ts';
@@ -8,7 +8,6 @@ import { compile } from '../../signal/validate.ts';
 import type { Role } from './columns.ts';
 import { isGiven, type Row } from './row.ts';
 
-/** The descriptive fields of an entry. */
 export interface Description {
   readonly reason: string | undefined;
   readonly name: string | undefined;
@@ -16,18 +15,17 @@ export interface Description {
   readonly config: JsonObject | undefined;
 }
 
-/** Is told what was cut or left out, in a sentence without values; undefined: nothing is, and the service judges it. */
+/** Receives warnings without values; undefined: the service judges instead. */
 export type Warn = ((warning: string) => void) | undefined;
 
 const ROLES: readonly Role[] = ['reason', 'name', 'labels', 'config', 'confidence', 'severity'];
 const { labels: LABELS, rule: RULE } = ENVELOPES.access_rule.properties;
 const faultsOf = { labels: compile(LABELS), config: compile(RULE.properties.config) };
 
-/** Reads the descriptive cells of a row; `labels` are those of all entries. */
 export function describe(row: Row, labels: JsonObject, warn: Warn): Description {
   const cells: Partial<Record<Role, unknown>> = {};
   let isSilent = true;
-  // What is called as we call it comes before other names.
+  // Exact names win over others.
   for (const [{ role, base }, value] of row)
     if (ROLES.includes(role) && isGiven(value) && (cells[role] === undefined || base === role)) {
       cells[role] = value;
@@ -48,9 +46,8 @@ export function describe(row: Row, labels: JsonObject, warn: Warn): Description 
   function text(role: 'reason' | 'name', most: number): string | undefined {
     const value = cell(role);
     if (value === undefined) return undefined;
-    const whole = typeof value === 'object' ? JSON.stringify(value) : String(value);
-    const clean = whole.toWellFormed().replaceAll('\0', '');
-    // Most texts are short: characters are counted where they may be too many.
+    const full = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    const clean = full.toWellFormed().replaceAll('\0', '');
     const characters = clean.length > most ? Array.from(clean) : [];
     if (characters.length <= most) return clean === '' ? undefined : clean;
     if (warn === undefined) return clean;
@@ -58,7 +55,7 @@ export function describe(row: Row, labels: JsonObject, warn: Warn): Description 
     return characters.slice(0, most).join('');
   }
 
-  /** A word of its own, or a number from 0 to 100 for the confidence. */
+  /** Accepts words; confidence also a number from 0 to 100. */
   function level(role: 'confidence' | 'severity'): JsonObject {
     const value = cell(role) ?? config[role];
     if (!isGiven(value)) return {};
@@ -87,13 +84,13 @@ export function describe(row: Row, labels: JsonObject, warn: Warn): Description 
   }
 }
 
-/** The level of a confidence from 0 to 100, on the scale of STIX 2.1, appendix A: low up to 29, medium up to 69; undefined for anything else. */
+/** Maps a confidence (0 to 100) like STIX 2.1, appendix A: low up to 29, medium up to 69; undefined for other values. */
 export function levelOf(confidence: unknown): Exclude<Level, 'critical'> | undefined {
   if (typeof confidence !== 'number' || !(confidence >= 0 && confidence <= 100)) return undefined;
   return confidence < 30 ? 'low' : confidence < 70 ? 'medium' : 'high';
 }
 
-/** An object, or its JSON in a cell of CSV; a text or a list is the label `tags`. */
+/** An object, or its JSON in a CSV cell; texts and lists become the label `tags`. */
 function labelsOf(value: unknown): JsonObject {
   const found = (typeof value === 'string' ? parsedJson(value) : undefined) ?? value;
   return (isObject(found) ? found : { tags: found }) as JsonObject;

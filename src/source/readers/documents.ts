@@ -1,4 +1,4 @@
-/** The entries of JSON whose places are known by paths, piece by piece: one object, an array, or one value a line. */
+/** Reads JSON entries by path, incrementally: one object, an array, or one value per line. */
 import { Tokenizer, TokenParser, TokenType } from '@streamparser/json';
 import { WeirError } from '../../errors.ts';
 import { MOST_LEVELS, TOO_DEEP } from '../../json/json.ts';
@@ -6,7 +6,7 @@ import { columnMemory } from './columns.ts';
 import { type Condition, type Path, reaches, rowsAt } from './paths.ts';
 import type { PlacedRow } from './row.ts';
 
-/** The rows at paths. Throws USAGE at what is no JSON, and where a path leads nowhere in all of it. */
+/** Throws USAGE for invalid JSON, and for a path without any match. */
 export async function* rowsByPath(
   chunks: AsyncIterable<Buffer>,
   paths: readonly Path[],
@@ -20,25 +20,24 @@ export async function* rowsByPath(
       const all = of.map((path) => ({ path, rows: [...rowsAt(value, path, undefined, column)] }));
       for (const { path, rows: at } of all) if (at.length > 0 || (!found.has(path) && reaches(value, path))) found.add(path);
       if (all.every(({ path, rows: at }) => at.length === 0 && path.isOne))
-        return [{ row: `here stands nothing at ${of.map(({ text }) => text).join(', ')}`, place }];
-      const meant =
+        return [{ row: `nothing found at ${of.map(({ text }) => text).join(', ')}`, place }];
+      const matching =
         condition === undefined ? all.flatMap(({ rows: at }) => at) : of.flatMap((path) => [...rowsAt(value, path, condition, column)]);
-      return meant.map((row) => ({ row, place }));
+      return matching.map((row) => ({ row, place }));
     });
   for await (const chunk of chunks) yield* rows(pieces.push(chunk));
   yield* rows(pieces.end());
   const nowhere = paths.find((path) => !found.has(path));
-  if (nowhere !== undefined) throw new WeirError('USAGE', `nothing stands at ${nowhere.text}`);
+  if (nowhere !== undefined) throw new WeirError('USAGE', `nothing found at ${nowhere.text}`);
 }
 
-/** A value, and the paths that go on within it. */
 interface Piece {
   readonly value: unknown;
   readonly paths: readonly Path[];
   readonly place: string;
 }
 
-/** The values that the first `[]` of each path stands for, one by one. Throws USAGE at what is no JSON. */
+/** Values matching the first `[]` of each path. Throws USAGE for invalid JSON. */
 export async function* valuesByPath(chunks: AsyncIterable<Buffer>, paths: readonly Path[]): AsyncGenerator<Piece> {
   const pieces = pieceReader(paths, new Set());
   for await (const chunk of chunks) yield* pieces.push(chunk);
@@ -47,14 +46,12 @@ export async function* valuesByPath(chunks: AsyncIterable<Buffer>, paths: readon
 
 const noJson = (why: string) => new WeirError('USAGE', `the file is not JSON: ${why}`);
 
-/** Adds to `found` the paths whose array has no elements. */
 function pieceReader(paths: readonly Path[], found: Set<Path>): { push(chunk: Buffer): Piece[]; end(): Piece[] } {
   const byStem = Map.groupBy(paths, ({ array }) => (array === undefined ? '' : ['', ...array].join('/')));
   const selectors = [...byStem.keys()].map((stem) => (byStem.get(stem)![0].array === undefined ? '$' : `$${stem.replaceAll('/', '.')}.*`));
   let pieces: Piece[] = [];
   let documents = 0;
   let depth = 0;
-  /** The names of the objects around, by their depth, and the tokens that tell them. */
   const names: string[] = [];
   let text = '';
   let before: TokenType | undefined;
@@ -69,7 +66,7 @@ function pieceReader(paths: readonly Path[], found: Set<Path>): { push(chunk: Bu
           .concat()
           .join('/');
     const of = byStem.get(isComplete ? '' : stem) ?? (stack.length === 1 ? byStem.get('') : undefined);
-    // A path that begins with [] has the stem of the whole value.
+    // A path beginning with [] matches the top-level value.
     const own = of?.filter(({ array }) => (array === undefined) === isComplete);
     if (own !== undefined && own.length > 0) {
       const place = isComplete
@@ -98,20 +95,20 @@ function pieceReader(paths: readonly Path[], found: Set<Path>): { push(chunk: Bu
   };
   tokenizer.onError = (error) => (fault ??= error.message);
   parser.onError = (error) => (fault ??= error.message);
-  const taken = () => {
+  const drain = () => {
     if (fault !== undefined) throw noJson(fault);
-    const whole = pieces;
+    const ready = pieces;
     pieces = [];
-    return whole;
+    return ready;
   };
   return {
     push(chunk) {
       tokenizer.write(chunk);
-      return taken();
+      return drain();
     },
     end() {
       if (depth > 0) throw noJson('it ends too early');
-      return taken();
+      return drain();
     },
   };
 }

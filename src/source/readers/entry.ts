@@ -1,4 +1,4 @@
-/** The entries of plain lists of addresses (docs/signals.md): their fields, how a row gives them, and the signal each stands for. */
+/** Entries of plain lists (docs/signals.md): fields, rows, and resulting signals. */
 
 import { hasCode } from '../../errors.ts';
 import type { JsonObject, Target } from '../../rule.ts';
@@ -8,27 +8,25 @@ import { describe, type Warn } from './describe.ts';
 import { type Expiry, instantOf, readExpiry } from './expiry.ts';
 import type { FileSignal } from './items.ts';
 import { judge, requireSorts } from './judge.ts';
-import { cellFault, isGiven, type Row, shown } from './row.ts';
+import { cellFault, isGiven, quoted, type Row } from './row.ts';
 import { targetsOf } from './targets.ts';
 import type { ListAction } from './verdict.ts';
 
-/** The columns and fields that `weir rule export` writes, in their order. */
+/** Columns of `weir rule export`, in order. */
 export const EXPORT_FIELDS = ['value', 'action', 'expires_at', 'reason', 'labels', 'config', 'rule_ref', 'name'] as const;
 
-/** What the command line says of all entries; an entry's own fields come before it. */
+/** Options for all entries; the entries' own fields win. */
 export interface ListDefaults {
   readonly action: ListAction;
-  /** seconds */
   readonly expiresIn: number | undefined;
   readonly reason: string | undefined;
   readonly labels: JsonObject;
 }
 
-/** One entry of a list, with the defaults filled in. */
 export interface ListEntry {
   readonly target: Target;
   readonly action: ListAction;
-  /** Seconds from the instant of sending, or the instant itself (ms); neither: the service's own default. */
+  /** Seconds from sending, or an instant (ms); undefined: the service's default. */
   readonly expiry: Expiry | undefined;
   readonly reason: string | undefined;
   readonly labels: JsonObject | undefined;
@@ -37,7 +35,7 @@ export interface ListEntry {
   readonly name: string | undefined;
 }
 
-/** The entry of a request. Throws USAGE with the field that is at fault. */
+/** Throws USAGE naming the faulty field. */
 export function entryOf(row: Row, defaults: ListDefaults): ListEntry {
   const read = entriesOf(row, defaults, undefined);
   if ('passed' in read) throw cellFault('value', read.passed);
@@ -46,13 +44,11 @@ export function entryOf(row: Row, defaults: ListDefaults): ListEntry {
   return only;
 }
 
-/** What became of a row: entries and what was left out of their description, what is wrong with it, or why it asks for nothing. */
 export type ReadRow =
   | { readonly entries: readonly ListEntry[]; readonly warnings: readonly string[] }
   | { readonly fault: string }
   | { readonly passed: string };
 
-/** Reads a row. */
 export function readRow(row: Row, defaults: ListDefaults): ReadRow {
   const warnings: string[] = [];
   try {
@@ -64,7 +60,6 @@ export function readRow(row: Row, defaults: ListDefaults): ReadRow {
   }
 }
 
-/** The entries of a row, or why it asks for nothing. Throws USAGE with the field that is at fault. */
 function entriesOf(row: Row, defaults: ListDefaults, warn: Warn): ListEntry[] | { readonly passed: string } {
   const { passed, sorts = [], action = defaults.action } = judge(row, defaults.action);
   if (passed !== undefined) return { passed };
@@ -85,35 +80,34 @@ function refOf(row: Row): string | undefined {
   return value;
 }
 
-/** The earliest end that the row names. */
+/** The earliest expiry in the row. */
 function expiryOf(row: Row): Expiry | undefined {
   let earliest: Expiry | undefined;
   for (const [{ name, role }, value] of row) {
     if (role === 'unit' && /\d/.test(String(value)))
-      throw cellFault('expires', `${shown(value)} in "${name}" may be an expiry: call that column expires_in or expires_at`);
+      throw cellFault('expires', `${quoted(value)} in "${name}" may be an expiry: call that column expires_in or expires_at`);
     if ((role !== 'instant' && role !== 'lifetime' && role !== 'expiry') || !isGiven(value)) continue;
     const found = readExpiry(value, role);
-    if (typeof found === 'string') throw cellFault('expires', `${shown(value)} in "${name}" ${found}`);
+    if (typeof found === 'string') throw cellFault('expires', `${quoted(value)} in "${name}" ${found}`);
     const now = Date.now();
     if (found !== undefined && (earliest === undefined || instantOf(found, now) < instantOf(earliest, now))) earliest = found;
   }
   return earliest;
 }
 
-/** Whether the signal of an entry can say its name: only v1 events name access rules, and they have none of the others. */
+/** Only v1 events name access rules, and they have none of these fields. */
 export const canSayName = ({ action, labels, config, ruleRef }: ListEntry): boolean =>
   action === 'block' && (labels ?? config ?? ruleRef) === undefined;
 
-/** Whether an entry asks for nothing any more at `now` (ms since 1970). */
 export const hasExpired = ({ expiry, action }: Pick<ListEntry, 'expiry' | 'action'>, now: number): boolean =>
   expiry !== undefined && action !== 'unblock' && secondsOf(expiry, now) <= 0;
 
-/** The signal that an entry stands for when it is sent at `now` (ms since 1970); undefined when it has expired. */
+/** The signal sent at `now` (ms since 1970); undefined if expired. */
 export function signalOf(entry: ListEntry, now: number): FileSignal | undefined {
   const { target, action, reason, labels, config, ruleRef, name, expiry } = entry;
   if (hasExpired(entry, now)) return undefined;
   const seconds = expiry && 'seconds' in expiry ? expiry.seconds : undefined;
-  // The service makes it the very instant.
+  // The service uses this exact instant.
   const at = expiry && 'at' in expiry ? new Date(Math.min(expiry.at, now + LIMITS.expirySeconds * 1000)).toISOString() : undefined;
   const wire = writeTarget(target);
   if (action === 'unblock') {
@@ -126,7 +120,7 @@ export function signalOf(entry: ListEntry, now: number): FileSignal | undefined 
   return json(2, { kind: 'access_rule', op: 'upsert', rule_ref: ruleRef, expires_in: seconds, expires_at: at, reason, labels, rule });
 }
 
-/** An instant beyond the longest expiry is as good as for ever. */
+/** Beyond the longest expiry: permanent. */
 const secondsOf = (expiry: NonNullable<ListEntry['expiry']>, now: number) =>
   'seconds' in expiry ? expiry.seconds : Math.min(Math.ceil(expiry.at / 1000) - Math.ceil(now / 1000), LIMITS.expirySeconds);
 

@@ -1,16 +1,15 @@
-/** When entries of files expire (SPEC D40.7). Signals have integer seconds, which is another matter. */
+/** Expiries in files (SPEC D40.7). In signals they are integer seconds instead. */
 import { readInstant } from '../../clock.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { readDuration } from '../../text/duration.ts';
 
-/** Seconds from the instant of sending, or the instant itself, ms since 1970. Both may have passed. */
+/** Seconds from sending, or an instant, ms since 1970. Either may be past. */
 export type Expiry = { readonly seconds: number } | { readonly at: number };
 
 const FOR_GOOD: Expiry = { seconds: LIMITS.expirySeconds };
-/** Also the number that signals have for it. */
 const NEVER = /^(never|permanent(ly)?|forever|infinite|indefinite(ly)?|unlimited|3155760000)$/i;
 const NOT_GIVEN = /^(|0|-1|-+|n\/a|na|null|nil|nan|none|unknown|\(empty\))$/i;
-/** Plain numbers from here on are instants to the year 9999, in seconds or milliseconds. */
+/** From here, plain numbers are instants in seconds or milliseconds, up to the year 9999. */
 const FIRST_INSTANT = 1e9;
 const END = Date.UTC(10_000, 0, 1);
 const DAY_NUMBER = /^((?:19|20)\d\d)(\d\d)(\d\d)(\d{6})?$/;
@@ -19,10 +18,9 @@ const UNITS: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3600
 const SPAN = /(\d+(?:\.\d+)?)(ms|us|µs|ns|[wdhms])/g;
 const ISO_SPAN = /^P(?=.)(?:(\d+)W)?(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/i;
 
-/** What a column may hold: its name may say that it is an instant, or a lifetime. */
 export type ExpiryRole = 'instant' | 'lifetime' | 'expiry';
 
-/** Reads a cell; undefined where it says nothing, a text where it cannot be read. */
+/** undefined: empty; a text: the fault. */
 export function readExpiry(value: unknown, role: ExpiryRole): Expiry | string | undefined {
   const text = String(value).trim();
   if (NOT_GIVEN.test(text)) return undefined;
@@ -33,7 +31,6 @@ export function readExpiry(value: unknown, role: ExpiryRole): Expiry | string | 
 
 function ofNumber(text: string, role: ExpiryRole): Expiry | undefined {
   const [, year, month, day, time] = DAY_NUMBER.exec(text) ?? [];
-  // Such a number is a day or an error, never seconds.
   if (year !== undefined) return time !== undefined || role === 'lifetime' ? undefined : ofInstant(`${year}-${month}-${day}`);
   const number = Number(text);
   if (number * 1000 < END && number >= FIRST_INSTANT) return { at: number * 1000 };
@@ -46,7 +43,7 @@ function ofInstant(text: string): Expiry | undefined {
   return at === undefined ? undefined : { at };
 }
 
-/** `7d`, `1h30m`, `P7D`, and durations of Go: `-167h59m12.5s`. */
+/** `7d`, `1h30m`, `P7D`, and Go durations: `-167h59m12.5s`. */
 function ofSpan(text: string): Expiry | undefined {
   const [, weeks, days, hours, minutes, rest] = ISO_SPAN.exec(text) ?? [];
   if (/^P/i.test(text))
@@ -58,9 +55,8 @@ function ofSpan(text: string): Expiry | undefined {
 const sum = (...parts: readonly (readonly [count: string | undefined, unit: number])[]): number =>
   parts.reduce((all, [count = '0', unit]) => all + Number(count) * unit, 0);
 
-/** What lasts longer than the longest expiry is as good as for ever. */
+/** Beyond the longest expiry: permanent. */
 const seconds = (count: number | undefined): Expiry | undefined =>
   count === undefined ? undefined : { seconds: Math.min(Math.ceil(count), LIMITS.expirySeconds) };
 
-/** When it expires, ms, counted from `now`. */
 export const instantOf = (expiry: Expiry, now: number): number => ('at' in expiry ? expiry.at : now + expiry.seconds * 1000);

@@ -1,10 +1,9 @@
-/** Which addresses a network has whose mask, prefix length, size or last address stands in another column (SPEC D40.4). */
+/** Combines an address with a mask, prefix length, size or last address in another column (SPEC D40.4). */
 import { formatAddress } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { rangeNetworks } from '@weir/network/range.ts';
 
-/** All addresses from the first to the last. */
 export interface Span {
   readonly family: 4 | 6;
   readonly first: bigint;
@@ -13,7 +12,7 @@ export interface Span {
 
 const bitsOf = (family: 4 | 6): number => (family === 4 ? 32 : 128);
 
-/** The span of networks that follow each other. */
+/** Requires consecutive networks. */
 export function spanOf(networks: readonly Network[]): Span {
   const [start, end] = [networks[0], networks.at(-1)!];
   return { family: start.family, first: numberOf(start), last: numberOf(end) + (1n << BigInt(bitsOf(end.family) - end.prefix)) - 1n };
@@ -25,7 +24,6 @@ export const isSame = (one: Span, other: Span): boolean => contains(one, other) 
 export const contains = (outer: Span, inner: Span): boolean =>
   outer.family === inner.family && outer.first <= inner.first && inner.last <= outer.last;
 
-/** The fewest networks of a span. */
 export function networksOf({ family, first, last }: Span): Network[] {
   const text = (value: bigint) => {
     if (family === 4) return formatAddress({ family, address: Number(value), prefix: 32 });
@@ -35,45 +33,44 @@ export function networksOf({ family, first, last }: Span): Network[] {
   return rangeNetworks(text(first), text(last)) as Network[];
 }
 
-/** The span that begins at an address by what a cell says; or what is wrong with the cell, as the end of a sentence that begins with it. */
+/** The span beginning at `start`; or the fault, as the end of a sentence about the cell. */
 export type ReadExtent = (text: string, start: Pick<Span, 'family' | 'first'>) => Span | string;
 
 const LENGTH = /^\/?(0|[1-9]\d{0,2})$/;
-/** Whether a text is a prefix length, or the mask of a network of /8 or longer, and so no address. */
+/** A prefix length, or a mask of /8 or longer: not an address. */
 export const isLengthOrMask = (text: string): boolean => LENGTH.test(text) || /^255(\.\d{1,3}){3}$/.test(text);
 
 export const readLength: ReadExtent = (text, { family, first }) => {
   const [, digits] = LENGTH.exec(text) ?? [];
   const prefix = Number(digits);
   if (digits === undefined || prefix > bitsOf(family)) return `is no prefix length from 1 to ${bitsOf(family)}`;
-  // An unset column has 0 too.
+  // Unset columns contain 0 too.
   if (prefix === 0) return 'would be all addresses: write ADDRESS/0 if you mean them';
   return spanOfLength(family, first, prefix);
 };
 
 function spanOfLength(family: 4 | 6, first: bigint, prefix: number): Span | string {
   const size = 1n << BigInt(bitsOf(family) - prefix);
-  return first % size === 0n
-    ? { family, first, last: first + size - 1n }
-    : 'makes no network of the address beside it: write ADDRESS/LENGTH';
+  return first % size === 0n ? { family, first, last: first + size - 1n } : 'does not make a network of its address: write ADDRESS/LENGTH';
 }
 
-/** A mask in four octets, or a prefix length. */
-export const readMask: ReadExtent = (text, start) => (LENGTH.test(text) ? readLength(text, start) : ofMask(text, start, 0));
+/** Mask written as an address, or prefix length. */
+export const readMask: ReadExtent = (text, start) => (LENGTH.test(text) ? readLength(text, start) : ofMask(text, start, false));
 
-/** A mask in four octets whose ones are the host's. */
-export const readWildcard: ReadExtent = (text, start) => ofMask(text, start, 0xffff_ffff);
+/** Mask with inverted bits, written as an address. */
+export const readWildcard: ReadExtent = (text, start) => ofMask(text, start, true);
 
-function ofMask(text: string, { family, first }: Pick<Span, 'family' | 'first'>, inverted: number): Span | string {
-  const mask = /^\d{1,3}(\.\d{1,3}){3}$/.test(text) ? parseNetwork(text) : 'none';
-  if (typeof mask === 'string' || mask.family !== 4 || family !== 4) return 'is no mask of this address';
-  const bits = (mask.address ^ inverted) >>> 0;
-  const prefix = Math.clz32(~bits);
-  if (prefix < 32 && (bits << prefix) >>> 0 !== 0) return 'is no mask: its ones do not stand together';
-  return prefix === 0 ? 'would be all addresses: write 0.0.0.0/0 if you mean them' : spanOfLength(4, first, prefix);
+function ofMask(text: string, { family, first }: Pick<Span, 'family' | 'first'>, isInverted: boolean): Span | string {
+  const mask = text.includes('/') ? 'none' : parseNetwork(text);
+  if (typeof mask === 'string' || mask.family !== family) return 'is no mask of this address';
+  const all = (1n << BigInt(bitsOf(family))) - 1n;
+  const hosts = isInverted ? numberOf(mask) : numberOf(mask) ^ all;
+  if ((hosts & (hosts + 1n)) !== 0n) return 'is no mask: its ones do not stand together';
+  if (hosts === all) return 'would be all addresses: write ADDRESS/0 if you mean them';
+  return spanOfLength(family, first, bitsOf(family) - (hosts === 0n ? 0 : hosts.toString(2).length));
 }
 
-/** How many addresses there are. A number that may be a prefix length as well is neither. */
+/** A number of addresses. Ambiguous with a prefix length: fault. */
 export const readSize: ReadExtent = (text, { family, first }) => {
   const size = /^[1-9]\d{0,39}$/.test(text) ? BigInt(text) : 0n;
   if (size === 0n) return 'is no number of addresses';
@@ -83,7 +80,6 @@ export const readSize: ReadExtent = (text, { family, first }) => {
   return last < 1n << BigInt(bitsOf(family)) ? { family, first, last } : 'goes beyond the last address that there is';
 };
 
-/** The last address. */
 export const readLast: ReadExtent = (text, { family, first }) => {
   const found = text.includes('/') ? 'must be an address' : parseNetwork(text);
   if (typeof found === 'string') return `is no last address: ${found}`;

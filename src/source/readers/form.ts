@@ -1,75 +1,68 @@
-/** In which form is a list? */
+/** Detects the form of a list. */
 import { WeirError } from '../../errors.ts';
 import { columnOf, columnsWith, KNOWN_COLUMNS, namesTarget } from './columns.ts';
 import { documentForm } from './intelligence.ts';
 import { isGzip, isZip, kindOf, packedBytes } from './kinds.ts';
 import { foreignOf, lineFormOf } from './line-forms/table.ts';
-import { isAddress, shown } from './row.ts';
+import { isAddress, quoted } from './row.ts';
 import { targetsOf } from './targets.ts';
 import { COMMENT, columnsOf, isBroad, rowOfLine } from './text.ts';
 import { atMost, gunzip } from './unpack.ts';
 import { unzip } from './zip.ts';
 
-/** The forms that the content of a file can have; `suricata` is told by the command line only. */
+/** `suricata` is only selected by option. */
 export const FORMS = ['text', 'csv', 'json', 'ndjson', 'stix', 'misp', 'suricata'] as const;
 export type Form = (typeof FORMS)[number];
 
-/** Lines that may be skipped. */
 export const MOST_SKIPPED = 10_000;
 export const COLUMN_HELP = 'The column or field that has the targets, by its name, or by its number from 1 where there is no header.';
 export const SKIP_HELP = 'Lines at the beginning that are not read.';
 
-/** What the end of a file's name says; JSON is told by its first character. */
+/** By file extension; JSON is recognized by its first character. */
 const BY_NAME: Readonly<Record<string, Form>> = { csv: 'csv', tsv: 'csv', txt: 'text', list: 'text', ipset: 'text', netset: 'text' };
 
-/** Bytes of comments and blanks at the beginning, at most. */
 const MOST_HEAD = 1 << 20;
 
 const LF = 0x0a;
 
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-/** The content from its first byte on, unpacked and without a byte order mark, and its form. */
 export interface FormedInput {
   readonly format: Form;
-  /** The header of CSV where it is no line of its own. */
   readonly header?: Header | undefined;
   readonly chunks: AsyncIterable<Buffer>;
 }
 
-/** The names of columns, and the mark between the cells. */
 export interface Header {
   readonly names: readonly string[];
   readonly delimiter: string;
 }
 
-/** What is known of a list before it is read. */
 export interface Given {
-  /** The name of the file, whose end may tell its form. */
   readonly file: string;
-  /** undefined: found out. */
+  /** undefined: detect. */
   readonly format?: Form | undefined;
-  /** The name of the column that has the targets, or its number from 1; undefined: found out (SPEC D41.17). */
+  /** The target column's name, or its number from 1; undefined: detect (SPEC D41.17). */
   readonly column?: string | undefined;
-  /** Lines at the beginning that are not read. */
+  /** Leading lines to ignore. */
   readonly skip?: number | undefined;
-  /** Bytes at most once it is unpacked; undefined: any number. */
+  /** Maximum unpacked bytes; undefined: no limit. */
   readonly mostBytes?: number | undefined;
 }
 
 /**
- * Finds the form by what is given, the end of the file's name, or the first line that is no comment, of which no more is read than
- * needed; unpacks gzip, and a zip of one file. Throws USAGE at what is no list.
+ * Uses the options, the extension, or the first non-comment line, reading no more than needed; unpacks gzip, and zips of one file. Throws
+ * USAGE for anything else.
  */
 export async function findForm(chunks: AsyncIterable<Buffer>, given: Given): Promise<FormedInput> {
   const { head, rest } = await withHead(chunks, (bytes) => bytes.length >= packedBytes(bytes[0]));
-  const whole = joined(head, rest);
+  const complete = joined(head, rest);
   const bounded = (unpacked: AsyncGenerator<Buffer>) => (given.mostBytes === undefined ? unpacked : atMost(unpacked, given.mostBytes));
   if (isZip(head)) {
-    const { name, chunks: unpacked } = await unzip(whole);
+    const { name, chunks: unpacked } = await unzip(complete);
     return formed(bounded(unpacked), given, name);
   }
-  return isGzip(head) ? formed(bounded(gunzip(whole)), given, given.file.replace(/\.gz$/i, '')) : formed(whole, given, given.file);
+  return isGzip(head) ? formed(bounded(gunzip(complete)), given, given.file.replace(/\.gz$/i, '')) : formed(complete, given, given.file);
 }
 
 async function formed(all: AsyncIterable<Buffer>, { format: given, column, skip = 0 }: Given, file: string): Promise<FormedInput> {
@@ -88,7 +81,7 @@ async function formed(all: AsyncIterable<Buffer>, { format: given, column, skip 
   return { ...(found ?? { format: 'text' }), chunks: joined(content, rest) };
 }
 
-/** The content with its first lines emptied, so that the others keep their numbers. */
+/** Empties the first lines but preserves line numbers. */
 async function* withoutLines(chunks: AsyncIterable<Buffer>, count: number): AsyncGenerator<Buffer> {
   let left = count;
   for await (const chunk of chunks) {
@@ -102,7 +95,6 @@ async function* withoutLines(chunks: AsyncIterable<Buffer>, count: number): Asyn
   }
 }
 
-/** Reads until `isEnough`, or to the end. */
 async function withHead(
   chunks: AsyncIterable<Buffer>,
   isEnough: (head: Buffer, isComplete: boolean) => boolean,
@@ -127,9 +119,9 @@ async function* joined(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerato
   }
 }
 
-/** undefined when more of the file has to be read. Throws USAGE at what is no list. */
+/** undefined: more input needed. Throws USAGE for unknown forms. */
 function formOf(head: Buffer, file: string, isComplete: boolean, column: string | undefined): Omit<FormedInput, 'chunks'> | undefined {
-  // What is not UTF-8 is refused by what reads the lines.
+  // The line reader rejects invalid UTF-8.
   const content = head.toString('utf8').replace(/^\uFEFF/, '');
   const first = content.trimStart()[0];
   if (first === undefined) {
@@ -140,16 +132,18 @@ function formOf(head: Buffer, file: string, isComplete: boolean, column: string 
   if (first === '{' || (first === '"' && column === undefined)) return quotedForm(content, isComplete);
   if (first === '<' && !isComplete && !content.trimStart().includes('\n')) return undefined;
   if (first === '<' && lineFormOf(content.trim().split('\n', 1)[0]!) === undefined)
-    throw new WeirError('USAGE', `the file is a web page or XML, and no list: it begins with ${shown(content.trim())}`);
+    throw new WeirError('USAGE', `the file is a web page or XML, and no list: it begins with ${quoted(content.trim())}`);
   const lines = content.split('\n');
-  const whole = (isComplete ? lines : lines.slice(0, -1)).map(bareLine);
-  const at = whole.findIndex((each) => each !== '' && !COMMENT.test(each));
+  const complete = (isComplete ? lines : lines.slice(0, -1)).map(bareLine);
+  const at = complete.findIndex((each) => each !== '' && !COMMENT.test(each));
   const named = BY_NAME[/\.([a-z]+)$/i.exec(file)?.[1].toLowerCase() ?? ''];
   if (at < 0) return named === 'text' || isComplete ? { format: 'text' } : undefined;
-  return column === undefined ? formOfLine(whole[at], whole.slice(0, at), named) : formOfColumn(whole[at], whole.slice(0, at), column);
+  return column === undefined
+    ? formOfLine(complete[at], complete.slice(0, at), named)
+    : formOfColumn(complete[at], complete.slice(0, at), column);
 }
 
-/** CSV whose header, which may stand in a comment, has a column of this name; or without a header. */
+/** CSV with this column in a header (possibly in a comment), or without a header. */
 function formOfColumn(line: string, comments: readonly string[], column: string): Omit<FormedInput, 'chunks'> {
   const headers = comments
     .map((each) => headerOf(each.replace(ZEEK, '').replace(COMMENT, '')))
@@ -158,7 +152,7 @@ function formOfColumn(line: string, comments: readonly string[], column: string)
   return { format: 'csv', header: names && { names, delimiter: delimiterOf(line) } };
 }
 
-/** A line without the blanks and the CR around it; a tab may be an empty cell. */
+/** Trims blanks and CR; tabs may be empty cells. */
 function bareLine(line: string): string {
   let [from, to] = [0, line.length];
   while (from < to && BLANKS.includes(line[from]!)) from += 1;
@@ -167,14 +161,14 @@ function bareLine(line: string): string {
 }
 const BLANKS = ' \r';
 
-/** An IPv6 address in brackets, as it stands before a port, or a JSON array. */
+/** A bracketed IPv6 address with a port, or a JSON array. */
 function bracketForm(content: string, isComplete: boolean): Omit<FormedInput, 'chunks'> | undefined {
   const [, address, end] = /^\[([\da-f:.]*)([\s\S]?)/i.exec(content)!;
   if (end === '' && !isComplete && address.length <= 45) return undefined;
   return { format: end === ']' && address.includes(':') ? 'text' : 'json' };
 }
 
-/** JSON texts one a line, objects, or the quoted first cell of CSV. */
+/** JSON strings or objects, or CSV with a quoted first cell. */
 function quotedForm(content: string, isComplete: boolean): Omit<FormedInput, 'chunks'> | undefined {
   const [line, ...more] = content.trimStart().split('\n');
   if (line.startsWith('{')) {
@@ -185,12 +179,11 @@ function quotedForm(content: string, isComplete: boolean): Omit<FormedInput, 'ch
   return /^"(\\.|[^"\\])*"\s*$/.test(line) && !isHeader(headerOf(line)) ? { format: 'ndjson' } : formOfLine(line, [], undefined);
 }
 
-/** The form by the first line that is no comment, and the comments before it. */
 function formOfLine(line: string, comments: readonly string[], named: Form | undefined): Omit<FormedInput, 'chunks'> {
   const zeek = comments.findLast((each) => ZEEK.test(each));
   if (zeek !== undefined) return { format: 'csv', header: { names: zeek.split('\t').slice(1), delimiter: '\t' } };
   const foreign = named === undefined ? foreignOf(line) : undefined;
-  if (foreign !== undefined) throw new WeirError('USAGE', `the file ${foreign}: ${shown(line)}`);
+  if (foreign !== undefined) throw new WeirError('USAGE', `the file ${foreign}: ${quoted(line)}`);
   if (lineFormOf(line) !== undefined) return { format: 'text' };
   const columns = headerOf(line);
   const delimiter = delimiterOf(line);
@@ -200,31 +193,30 @@ function formOfLine(line: string, comments: readonly string[], named: Form | und
   if (isEntry(line)) return { format: 'text' };
   if (isHeader(columns) || named === 'csv') return { format: 'csv' };
   if (named !== undefined) return { format: named };
-  const message = `the first line is neither an address, nor a header with a column that is called ${KNOWN_COLUMNS}, nor JSON: ${shown(line)}`;
+  const message = `the first line is neither an address, nor a header with a column that is called ${KNOWN_COLUMNS}, nor JSON: ${quoted(line)}`;
   throw new WeirError('USAGE', message);
 }
 
-/** The header of Zeek's tables. */
+/** Zeek's table header. */
 const ZEEK = /^#fields\t/;
 
-/** The columns of `csv_indicator` and of Check Point's indicator files, which have no header, and the types that stand there. */
+/** Columns and types of `csv_indicator` and of Check Point's indicator files (both without header). */
 const INDICATOR = ['value', 'type', 'confidence', 'severity'];
 const TYPED = /^(ip|ip range|ipv[46]|url|domain|hostname|md5|sha\d+|mail-[a-z-]+)$/i;
 
-/** Whether a line names a target. A header may begin with a word of two letters: a country counts where it stands alone. */
+/** Whether a line names a target. Headers may begin with two letters: countries count only alone. */
 function isEntry(line: string): boolean {
   const row = rowOfLine(line);
   const [first, ...others] = columnsOf(line);
-  // A line that begins with an address is one of a list, whatever is wrong with it.
+  // A line beginning with an address is an entry, even a faulty one.
   if (typeof row === 'string') return !isHeader(headerOf(line));
   return typeof targetsOf(row) !== 'string' && (others.length === 0 || !isBroad(first) || first.length > 2) && !isHeader(headerOf(line));
 }
 
-/** The mark that separates the columns of a header. */
 export const delimiterOf = (header: string): string =>
   [',', ';', '\t', '|'].reduce((best, mark) => (header.split(mark).length > header.split(best).length ? mark : best));
 
-/** The names of a header; of other lines about as many as they have cells. */
+/** Cells of a header; approximate for other lines. */
 const headerOf = (line: string): string[] => (line.match(CELLS[delimiterOf(line)]) ?? []).map((cell) => cell.trim().replace(/^"|"$/g, ''));
 const CELLS: Readonly<Record<string, RegExp>> = {
   ',': /(?<=^|,)("[^"]*"|[^,])*/g,
@@ -233,16 +225,15 @@ const CELLS: Readonly<Record<string, RegExp>> = {
   '|': /(?<=^|\|)("[^"]*"|[^|])*/g,
 };
 
-/** A row that contains an address is none. */
 const isHeader = (columns: readonly string[]): boolean => namesTarget(columns.map(columnOf)) && !columns.some(isAddress);
 
-/** Refuses a header that names no column with addresses. */
+/** Throws unless a column holds addresses. */
 export function requireTargets(header: readonly string[]): void {
   if (isHeader(header)) return;
   const address = header.find(isAddress);
-  if (address !== undefined) throw new WeirError('USAGE', `the first line has an address, ${shown(address)}, and so is no header`);
+  if (address !== undefined) throw new WeirError('USAGE', `the first line has an address, ${quoted(address)}, and so is no header`);
   throw new WeirError(
     'USAGE',
-    `the first line is a header, and none of its columns is called ${KNOWN_COLUMNS}: ${shown(header.join(', '))}`,
+    `the first line is a header, and none of its columns is called ${KNOWN_COLUMNS}: ${quoted(header.join(', '))}`,
   );
 }

@@ -1,4 +1,4 @@
-/** Documents of threat intelligence as files: bundles of STIX 2, events and searches of MISP (SPEC D41.14, D41.15). */
+/** Threat intelligence files: STIX 2 bundles, MISP events and searches (SPEC D41.14, D41.15). */
 import { hasCode, WeirError } from '../../errors.ts';
 import { parsedJson } from '../../json/json.ts';
 import { isObject } from '../../signal/normalize.ts';
@@ -8,13 +8,12 @@ import { valuesByPath } from './documents.ts';
 import { readPath, rowsAt } from './paths.ts';
 import { type PlacedRow, rowOf } from './row.ts';
 
-/** Bytes of a document that tell whether it is one of these. */
 const TELLING = 1024;
 const BUNDLE = /^\{[^[{]*"(type"\s*:\s*"bundle"|id"\s*:\s*"bundle--)/;
 const EVENT =
   /^\{\s*"(Event"\s*:\s*\{[\s\S]*"(Attribute|Orgc|analysis|threat_level_id)"|response"\s*:\s*(\{\s*"Attribute"|\[\s*\{\s*"Event"))\s*:/;
 
-/** Whether the document that begins so is one of these; undefined where more of it has to be read. */
+/** undefined: more input needed. */
 export function documentForm(content: string, isComplete: boolean): 'stix' | 'misp' | 'ndjson' | undefined {
   const end = content.indexOf('\n');
   const isLine = (isComplete || end >= 0) && parsedJson(end < 0 ? content : content.slice(0, end)) !== undefined;
@@ -23,7 +22,7 @@ export function documentForm(content: string, isComplete: boolean): 'stix' | 'mi
   return BUNDLE.test(head) ? 'stix' : EVENT.test(head) ? 'misp' : 'ndjson';
 }
 
-/** The networks of the indicators of bundles, as a collection of TAXII has them (D23.32, D23.33). Throws USAGE at what is no JSON. */
+/** Networks of indicators, as in a TAXII collection (D23.32, D23.33). Throws USAGE for invalid JSON. */
 export async function* stixRows(chunks: AsyncIterable<Buffer>, now: number): AsyncGenerator<PlacedRow> {
   const keeper = objectKeeper();
   for await (const { value, place } of valuesByPath(chunks, [readPath('objects[]')])) {
@@ -45,7 +44,7 @@ export async function* stixRows(chunks: AsyncIterable<Buffer>, now: number): Asy
   }
 }
 
-/** Where attributes stand in an event, in those of a search, and in a search for attributes. */
+/** Paths of attributes in events, event searches and attribute searches. */
 const ATTRIBUTES = [
   'Event.Attribute[]',
   'Event.Object[].Attribute[]',
@@ -54,7 +53,6 @@ const ATTRIBUTES = [
   'response.Attribute[]',
 ].map(readPath);
 
-/** The attributes of events. Throws USAGE at what is no JSON. */
 export async function* mispRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<PlacedRow> {
   for await (const { value, place, paths } of valuesByPath(chunks, ATTRIBUTES))
     for (const path of isObject(value) ? paths : []) for (const row of rowsAt(value, path, undefined)) yield { row, place };

@@ -1,11 +1,11 @@
-/** Whether a row is one to import: its verdict, the sort of its target, and marks that it is not enforced (SPEC D40.3, D40.8). */
+/** Decides on importing a row: verdict, target type, and marks of non-enforcement (SPEC D40.3, D40.8). */
 import type { Target } from '../../rule.ts';
 import type { Column, Role } from './columns.ts';
-import { cellFault, isGiven, type Row, shown, textOf } from './row.ts';
+import { cellFault, isGiven, quoted, type Row, textOf } from './row.ts';
 import { lastSortOf, type Sort, sortOf } from './sorts.ts';
-import { clearVerdictOf, isEnd, LIST_ACTIONS, type ListAction, type Verdict, verdictOf } from './verdict.ts';
+import { clearVerdictOf, isEnd, LIST_ACTIONS, type ListAction, listVerdictOf, type Verdict, verdictOf } from './verdict.ts';
 
-/** What a row says of itself: the action of a row of our own export, the sort of its target; or why it is not imported. */
+/** The action (weir's own exports), the target's type, or the reason for skipping. */
 export interface Judged {
   readonly action?: ListAction;
   readonly sorts?: readonly Sort[];
@@ -16,7 +16,6 @@ interface JudgedCell {
   readonly column: Column;
   readonly text: string;
   readonly row: Row;
-  /** The action that the import asks for. */
   readonly asked: ListAction;
 }
 
@@ -31,13 +30,13 @@ const JUDGES: Readonly<Partial<Record<Role, (cell: JudgedCell) => Judged | undef
   verdict: (cell) => ofEnd(cell) ?? ofVerdict(cell, verdictOf(cell.text) ?? unknown(cell, NO_VERDICT)),
   status: (cell) => ofEnd(cell) ?? ofVerdict(cell, clearVerdictOf(cell.text)),
   aside: (cell) => ofVerdict(cell, clearVerdictOf(cell.text)),
-  unknown: (cell) => ofVerdict(cell, clearVerdictOf(cell.text)),
+  // iptables has its verdicts in `target`.
+  unknown: (cell) => ofVerdict(cell, cell.column.base === 'target' ? clearVerdictOf(cell.text) : listVerdictOf(cell.text)),
   type: (cell) => ofSort(cell, lastSortOf(cell.text) ?? unknown(cell, 'is no known type of an indicator')),
-  // Attributes of MISP have sorts that nobody else has.
   sort: (cell) =>
     ofSort(cell, sortOf(cell.text) ?? (isOfMisp(cell.row) ? 'other' : undefined)) ?? ofVerdict(cell, clearVerdictOf(cell.text)),
 };
-/** Roles of cells that say whether a row asks for anything, also in an object around it. */
+/** Roles of cells deciding on the import, also in an enclosing object. */
 export const JUDGED: ReadonlySet<Role> = new Set([
   'detection',
   'simulated',
@@ -49,16 +48,16 @@ export const JUDGED: ReadonlySet<Role> = new Set([
   'verdict',
   'status',
 ]);
-/** Longer texts are no verdict. */
+/** Longer texts are not verdicts. */
 const LONGEST_VERDICT = 20;
 const NO_VERDICT = `is no known verdict, such as ${LIST_ACTIONS.join(', ')}`;
 
-/** Judges a row. Throws USAGE at a cell that has to be understood and is not. */
+/** Throws USAGE for an essential but unknown cell. */
 export function judge(row: Row, asked: ListAction): Judged {
   let action = asked;
   const sorts: Sort[] = [];
   for (const [column, value] of row) {
-    // Most cells of wide tables.
+    // Fast path for wide tables.
     if (column.role === 'unknown' && (typeof value !== 'string' || value.length > LONGEST_VERDICT)) continue;
     const read = JUDGES[column.role];
     const text = read !== undefined && isGiven(value) ? textOf(value) : '';
@@ -70,7 +69,6 @@ export function judge(row: Row, asked: ListAction): Judged {
   return { action, sorts };
 }
 
-/** Refuses targets that are of another sort than their row says. */
 export function requireSorts(sorts: readonly Sort[], targets: readonly Target[]): void {
   for (const sort of sorts)
     if (targets.some((target) => sort !== target.kind && !(target.kind === 'ip' && sort === target.network.family)))
@@ -78,7 +76,7 @@ export function requireSorts(sorts: readonly Sort[], targets: readonly Target[])
 }
 
 function unknown({ column, text }: JudgedCell, why: string): never {
-  throw cellFault(column.base, `${shown(text)} in "${column.name}" ${why}`);
+  throw cellFault(column.base, `${quoted(text)} in "${column.name}" ${why}`);
 }
 
 const booleanOf = ({ text }: JudgedCell): boolean | undefined => BOOLEANS[text.toLowerCase()];
@@ -92,7 +90,7 @@ const isOfMisp = (row: Row): boolean => row.some(([{ role }, value]) => role ===
 const ofSort = ({ text }: JudgedCell, sort: Sort | undefined): Judged | undefined =>
   sort === 'other' ? { passed: `the type ${text.slice(0, 40)} is no address` } : sort && { sorts: [sort] };
 
-/** What else a row of `weir rule export` or of a file like it has: a table with other columns is of another program. */
+/** Further columns of `weir rule export` and similar files; other columns indicate another program. */
 const OWN: ReadonlySet<Role> = new Set([
   'action',
   'instant',
@@ -107,7 +105,7 @@ const OWN: ReadonlySet<Role> = new Set([
   'name',
 ] as const);
 
-/** A row of `weir rule export` names its target `value` and its action `action`, in our words: it is as it was exported. */
+/** Rows of `weir rule export` (columns `value` and `action`) are imported as exported. */
 function ownAction({ text, row }: JudgedCell): Judged | undefined {
   const action = LIST_ACTIONS.find((each) => each === text.toLowerCase());
   const isOwn =
@@ -125,7 +123,7 @@ function ofFlag(cell: JudgedCell): Judged | undefined {
 const ofEnd = ({ column, text }: JudgedCell): Judged | undefined =>
   isEnd(text) ? { passed: `${column.base} is ${text.toLowerCase()}` } : undefined;
 
-const ofVerdict = ({ text, asked }: JudgedCell, verdict: Verdict | undefined, said = text): Judged | undefined =>
+const ofVerdict = ({ text, asked }: JudgedCell, verdict: Verdict | undefined, word = text): Judged | undefined =>
   verdict === undefined || verdict === asked
     ? undefined
-    : { passed: `its verdict is ${said.toLowerCase().slice(0, 40)}, and the import is for ${asked}` };
+    : { passed: `its verdict is ${word.toLowerCase().slice(0, 40)}, and the import is for ${asked}` };

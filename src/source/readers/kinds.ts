@@ -1,6 +1,5 @@
-/** Files that are no text, told by their first bytes. */
+/** Recognizes binary files by their first bytes. */
 
-/** What a file is, and how it begins: `at` bytes from its start. */
 interface Kind {
   readonly name: string;
   readonly bytes: Buffer;
@@ -9,11 +8,9 @@ interface Kind {
 
 const kind = (name: string, bytes: string, at = 0): Kind => ({ name, bytes: Buffer.from(bytes, 'latin1'), at });
 
-/** Unpacked before: what is left is packed twice. */
 const GZIP = kind('packed twice (gzip)', '\x1f\x8b');
 const ZIP = kind('packed twice (zip)', 'PK\x03\x04');
 
-/** More particular ones first. */
 const KINDS: readonly Kind[] = [
   GZIP,
   ZIP,
@@ -42,23 +39,21 @@ const KINDS: readonly Kind[] = [
   kind('UTF-16', '\xfe\xff'),
 ];
 
-/** Bytes that tell all of them. */
 const MOST_KIND_BYTES = 262;
 
 const isOf = (head: Uint8Array, { bytes, at = 0 }: Kind): boolean => bytes.equals(head.subarray(at, at + bytes.length));
 
-/** Bytes that tell gzip and zip, given the first of them. */
+/** Bytes identifying gzip and zip, by the first byte. */
 export const packedBytes = (first: number | undefined): number => (first === ZIP.bytes[0] ? ZIP.bytes : GZIP.bytes).length;
 export const isGzip = (head: Uint8Array): boolean => isOf(head, GZIP);
 export const isZip = (head: Uint8Array): boolean => isOf(head, ZIP);
 
-/** What a file is by its first bytes, if it is no text; undefined also where they are too few. */
 export function kindOf(head: Uint8Array, isComplete: boolean): string | undefined {
   const known = KINDS.find((each) => isOf(head, each))?.name;
   return known ?? (head.includes(0) && (isComplete || head.length >= MOST_KIND_BYTES) ? zeroKind(head) : undefined);
 }
 
-/** What a text with zero bytes is: of Latin letters in UTF-16 every other byte is one. */
+/** UTF-16 Latin text has every other byte zero. */
 function zeroKind(head: Uint8Array): string {
   const [even, odd] = [0, 1].map((first) => head.filter((byte, i) => i % 2 === first && byte === 0).length) as [number, number];
   return Math.max(even, odd) > head.length / 4 && Math.min(even, odd) === 0 ? 'UTF-16' : 'no text (it has zero bytes)';

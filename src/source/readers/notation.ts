@@ -1,21 +1,21 @@
-/** How people write addresses and networks besides the strict form of signals (SPEC D41.3). Lists only. */
+/** Informal notations of addresses and networks (SPEC D41.3). Only for lists; signals are strict. */
 import { parseNetwork } from '@weir/network/parse.ts';
 
 const V4 = String.raw`\d{1,3}(?:\.\d{1,3}){3}`;
 
-/** What is wrong with a text that has one of these notations. */
 export interface NotationFault {
   readonly fault: string;
 }
 
 interface Notation {
   readonly pattern: RegExp;
-  /** The text in the strict form, given the two groups of the pattern. */
   read(one: string, other: string): string | NotationFault;
 }
 
 const NOTATIONS: readonly Notation[] = [
   { pattern: new RegExp(`^(${V4})/(${V4})$`), read: withMask },
+  // As IPv6 it would be `::/24`.
+  { pattern: new RegExp(`^(::ffff:${V4})/([12]?\\d|3[012])$`, 'i'), read: () => ({ fault: 'is unclear; write the IPv4 network itself' }) },
   { pattern: new RegExp(`^(${V4}):(\\d+)$`), read: (address, port) => mayBeLength(address, port) ?? withPort(address, port) },
   { pattern: /^\[([\da-f:.]*:[\da-f:.]*)\](?::(\d+))?$/i, read: (address, port) => withPort(address, port ?? '1') },
   { pattern: new RegExp(`^(${V4}|[\\da-f]*:[\\da-f:.]*)\\|(\\d+)$`, 'i'), read: withPort },
@@ -23,7 +23,7 @@ const NOTATIONS: readonly Notation[] = [
   { pattern: new RegExp(`^(${V4})-(\\d{1,3})$`), read: (first, last) => `${first}-${first.replace(/\d+$/, last)}` },
 ];
 
-/** A text in the strict form, or as it is where it has none of these notations. */
+/** The strict form, or the unchanged text. */
 export function plainly(text: string): string | NotationFault {
   if (PLAIN.test(text) || text.length > MOST_TEXT || !isMarked(text)) return text;
   const bare = undefanged(text);
@@ -34,20 +34,16 @@ export function plainly(text: string): string | NotationFault {
   return bare;
 }
 const PLAIN = /^[\d.]*(\/\d+)?$/;
-/** Whether a text has what each notation has. */
+/** Fast exclusion: every notation has such a mark. */
 const isMarked = (text: string): boolean => /[*|[({-]/.test(text) || (text.includes('.') && /[:/]/.test(text));
-/** The longest text of an address, a network or a range, each of its marks in brackets. */
 const MOST_TEXT = 500;
 
-/** A text without the marks that reports put into addresses so that nothing is a link: `192[.]0[.]2[.]1`, `192(dot)0(dot)2(dot)1`. */
+/** Removes defanging: `192[.]0[.]2[.]1`, `192(dot)0(dot)2(dot)1`. */
 export const undefanged = (text: string): string =>
   /[[({]/.test(text) ? text.replace(DEFANGED, (mark) => (mark.includes(':') ? ':' : '.')) : text;
 const DEFANGED = /[[({](?:\.|:|dot)[\])}]/gi;
 
-/**
- * The prefix length that a dotted mask means: `255.255.255.0` as well as the wildcard mask `0.0.0.255`. undefined for any other text, and
- * for `0.0.0.0`, which is a mask of every address and a wildcard mask of one.
- */
+/** From a mask or wildcard mask: `255.255.255.0`, `0.0.0.255`. undefined for other texts, and for the ambiguous `0.0.0.0`. */
 export function prefixOfMask(text: string): number | undefined {
   const mask = parseNetwork(text);
   if (typeof mask === 'string' || mask.family !== 4 || mask.prefix !== 32 || mask.address === 0) return undefined;
@@ -65,7 +61,7 @@ function withPort(address: string, port: string): string | NotationFault {
   return number >= 1 && number <= 65_535 ? address : { fault: `${port} is no port` };
 }
 
-/** A number behind a colon that makes a network of the address: nobody can tell whether a slash was meant. */
+/** A number after a colon, valid as prefix length: possibly a mistyped slash. */
 export function mayBeLength(address: string, port: string): NotationFault | undefined {
   const [host, network] = [parseNetwork(address), parseNetwork(`${address}/${port}`)];
   if (
@@ -78,13 +74,13 @@ export function mayBeLength(address: string, port: string): NotationFault | unde
   return { fault: `${port} may be a port or a prefix length: write ${address} or ${address}/${port}` };
 }
 
-/** `198.51.100.*`, `198.51.*.*`: as many stars as octets are missing. */
+/** `198.51.100.*`, `198.51.*.*`: a star for each missing octet. */
 function withStars(octets: string, stars: string): string | NotationFault {
   const isComplete = `${octets}${stars}`.split('.').length === 4;
   return isComplete ? networkOfOctets(octets)! : { fault: 'write as many stars as octets are missing, such as 198.51.*.*' };
 }
 
-/** The network of the first one to three octets of an address, such as `198.51.` or `198.51`; undefined for any other text. */
+/** Accepts one to three octets: `198.51.`, `198.51`; undefined for other texts. */
 export function networkOfOctets(text: string): string | undefined {
   if (!/^\d{1,3}(\.\d{1,3}){0,2}\.?$/.test(text)) return undefined;
   const octets = text.replace(/\.$/, '').split('.');

@@ -1,6 +1,6 @@
-/** The sort of an indicator, as Zeek, MISP, OTX, STIX, OpenCTI, ThreatFox, Anomali, Check Point and CrowdSec call it (SPEC D40.3). */
+/** Indicator types of Zeek, MISP, OTX, STIX, OpenCTI, ThreatFox, Anomali, Check Point and CrowdSec (SPEC D40.3). */
 
-/** `ip`: of either family; `other`: no target of a rule, such as a URL or a hash. */
+/** `ip`: either family; `other`: not a rule target, such as a URL or hash. */
 export type Sort = 'ip' | 4 | 6 | 'asn' | 'country' | 'other';
 
 const NAMES: readonly (readonly [Sort, string])[] = [
@@ -35,7 +35,6 @@ const NAMES: readonly (readonly [Sort, string])[] = [
 ];
 const SORTS: ReadonlyMap<string, Sort> = new Map(NAMES.flatMap(([sort, names]) => names.split(' ').map((name) => [name, sort] as const)));
 
-/** The sort that a text names, whatever its letter case and marks: `Intel::SUBNET`, `ip-dst|port`; undefined where it names none. */
 export const sortOf = (text: string): Sort | undefined =>
   SORTS.get(
     text
@@ -44,8 +43,8 @@ export const sortOf = (text: string): Sort | undefined =>
       .replace(/[^a-z\d]/g, ''),
   );
 
-/** The same of a text that has to name one; its last word does too, as in `c2_ip` and `mal_domain`. */
+/** Also accepts a known last word: `c2_ip`, `mal_domain`. */
 export const lastSortOf = (text: string): Sort | undefined => sortOf(text) ?? sortOf(text.split(/[^a-z\d]+/i).at(-1) ?? '');
 
-/** MISP's attributes of a domain with its address: `example.net|192.0.2.1`. */
+/** MISP's domain with address: `example.net|192.0.2.1`. */
 export const DOMAIN_AND_ADDRESS = /^domain\|ip$/i;

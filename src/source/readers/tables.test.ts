@@ -62,7 +62,7 @@ test('D40.1 a cell that may change what a row blocks is understood, or the row i
       ['198.51.100.7,router', '198.51.100.7'],
       ['198.51.100.7,198.51.100.7', '198.51.100.7'],
       ['198.51.100.7,198.51.100.0/24', '198.51.100.7'],
-      ['198.51.100.7,198.51.100.1', '! "198.51.100.1" in "gateway" stands beside "198.51.100.7" in "ip"'],
+      ['198.51.100.7,198.51.100.1', '! "198.51.100.1" in "gateway" is next to "198.51.100.7" in "ip"'],
       ['198.51.100.0,198.51.100.0/24', '! "198.51.100.0/24" in "gateway" begins with "198.51.100.0" in "ip"'],
     ],
     'ip,version,notes': [['198.51.100.7,7.4.0.1,203.0.113.9', '198.51.100.7']],
@@ -77,21 +77,21 @@ test('D40.1 a cell that may change what a row blocks is understood, or the row i
       ['198.51.100.7,198.51.100.7,198.51.100.7', '198.51.100.7'],
       ['198.51.100.7,198.51.100.7,203.0.113.9', '! "203.0.113.9" in "dst_ip"'],
     ],
-    'src_ip,dst_ip': [['198.51.100.7,', '! src_ip and dst_ip may both be meant: call the column that counts ip']],
+    'src_ip,dst_ip': [['198.51.100.7,', '! src_ip and dst_ip are both possible: name the intended column ip']],
   }));
 
 test('D40.2 one column is the target, and what describes it is none', () =>
   hold({
     'name,ip,value': [
       ['x,198.51.100.7,5', '198.51.100.7'],
-      ['x,198.51.100.7,203.0.113.9', '! "203.0.113.9" in "value" stands beside'],
+      ['x,198.51.100.7,203.0.113.9', '! "203.0.113.9" in "value" is next to'],
       ['x,,203.0.113.9', '203.0.113.9'],
-      ['x,198.51.100.7,US', '! "198.51.100.7" in "ip" stands beside "US"'],
+      ['x,198.51.100.7,US', '! "198.51.100.7" in "ip" is next to "US"'],
     ],
     'ip,asn,prefix': [
       ['198.51.100.7,64500,198.51.100.0/24', '198.51.100.7'],
       ['198.51.100.0,64500,198.51.100.0/24', '198.51.100.0'],
-      ['198.51.100.7,64500,203.0.113.0/24', '! "203.0.113.0/24" in "prefix" stands beside'],
+      ['198.51.100.7,64500,203.0.113.0/24', '! "203.0.113.0/24" in "prefix" is next to'],
     ],
     'prefix,asn': [['198.51.100.0/24,64500', '198.51.100.0/24']],
     'network,ip': [
@@ -102,8 +102,8 @@ test('D40.2 one column is the target, and what describes it is none', () =>
     ],
     'ip,IP Address': [
       ['198.51.100.7,198.51.100.7', '198.51.100.7'],
-      ['198.51.100.7,198.51.100.8', '! "198.51.100.8" in "IP Address" stands beside'],
-      ['198.51.100.7,2001:db8::7', '! "2001:db8::7" in "IP Address" stands beside'],
+      ['198.51.100.7,198.51.100.8', '! "198.51.100.8" in "IP Address" is next to'],
+      ['198.51.100.7,2001:db8::7', '! "2001:db8::7" in "IP Address" is next to'],
     ],
     'indicator,host': [['198.51.100.7,example.net', '198.51.100.7']],
   }));
@@ -127,7 +127,7 @@ test('D40.3 the type of a row: what is no address is skipped and counted, one of
       ['198.51.100.7,malware', '198.51.100.7'],
       ['198.51.100.7,tor-exit', '198.51.100.7'],
       ['198.51.100.7,mail', '198.51.100.7'],
-      ['198.51.100.7,203.0.113.9', '! "203.0.113.9" in "type" stands beside'],
+      ['198.51.100.7,203.0.113.9', '! "203.0.113.9" in "type" is next to'],
     ],
     'indicator,indicator_type,meta.source': [
       ['198.51.100.7/8,Intel::URL,x', '- the type Intel::URL'],
@@ -190,7 +190,7 @@ test('D40.4 masks, prefix lengths, sizes and last addresses in other columns', a
         ['198.51.100.0,24', '198.51.100.0/24'],
         ['198.51.100.0,/24', '198.51.100.0/24'],
         ['2001:db8::,32', '2001:db8::/32'],
-        ['198.51.100.7,24', `! "24" in "${name}" makes no network`],
+        ['198.51.100.7,24', `! "24" in "${name}" does not make a network`],
         ['198.51.100.0,0', `! "0" in "${name}" would be all addresses`],
         ['198.51.100.0,33', `! "33" in "${name}" is no prefix length`],
         ['198.51.100.0/24,24', '198.51.100.0/24'],
@@ -203,7 +203,7 @@ test('D40.4 masks, prefix lengths, sizes and last addresses in other columns', a
       [`${name},ip`]: [
         ['255.255.255.0,198.51.100.0', '198.51.100.0/24'],
         ['255.255.255.255,198.51.100.0', '198.51.100.0'],
-        ['255.255.255.0,198.51.100.7', `! "255.255.255.0" in "${name}" makes no network`],
+        ['255.255.255.0,198.51.100.7', `! "255.255.255.0" in "${name}" does not make a network`],
         ['255.0.255.0,198.51.100.0', `! "255.0.255.0" in "${name}" is no mask: its ones`],
         ['0.0.0.0,198.51.100.0', `! "0.0.0.0" in "${name}" would be all addresses`],
         ['255.255.255.0,2001:db8::', `! "255.255.255.0" in "${name}" is no mask of this address`],
@@ -251,14 +251,14 @@ test('D40.4 masks, prefix lengths, sizes and last addresses in other columns', a
       ],
       ['198.51.100.0,24', '! "24" in "size" may be a prefix length or a number'],
       ['198.51.100.0,1', '! "1" in "size" may be'],
-      ['255.255.255.0,512', '! "255.255.255.0" in "network" has no address beside it'],
+      ['255.255.255.0,512', '! "255.255.255.0" in "network" has no address in its row'],
       ['198.51.100.0/24,77', '198.51.100.0/24'],
     ],
     'ip,mask,length': [
       ['198.51.100.0,255.255.255.0,24', '198.51.100.0/24'],
       ['198.51.100.0,255.255.255.0,25', '! "25" in "length" and "255.255.255.0" in "mask"'],
     ],
-    'cidr,id': [['24,7', '! "24" in "cidr" has no address beside it']],
+    'cidr,id': [['24,7', '! "24" in "cidr" has no address in its row']],
   });
   assert.deepEqual(
     await said('[{"ip":"198.51.100.0","cidr":24},{"ip":"198.51.100.0","mask_length":24},{"ip":"198.51.100.0","cidr":24.5}]'),
@@ -329,7 +329,7 @@ test('D40.6 an IPv4 and an IPv6 column of one row are two targets', async () => 
     });
   await hold({
     'ipv4,ipv6,netmask': [
-      ['198.51.100.0,2001:db8::,24', '! "24" in "netmask" stands beside two targets'],
+      ['198.51.100.0,2001:db8::,24', '! "24" in "netmask" is next to two targets'],
       ['198.51.100.0,,24', '198.51.100.0/24'],
     ],
     'ipv4,ipv4_prefix_length,ipv6,ipv6_prefix_length': [
@@ -499,7 +499,7 @@ test("D40.9 a row that has an address is no header, a comment before Zeek's tabl
   assert.deepEqual(await said('198.51.100.1,IP,high,high\n198.51.100.2,IP,high,high\n'), ['198.51.100.1', '198.51.100.2']);
   assert.deepEqual(await said('203.0.113.9,ip,x\n203.0.113.10,198.51.100.77,x\n'), [
     '203.0.113.9',
-    '! "198.51.100.77" in "type" stands beside "203.0.113.10" in "value": which of them is meant cannot be told',
+    '! "198.51.100.77" in "type" is next to "203.0.113.10" in "value": it is unclear which one is intended',
   ]);
   assert.deepEqual(await said('198.51.100.7/8,URL,high,high\n198.51.100.1,IP,high,high\n'), [
     '- the type URL is no address',
@@ -531,7 +531,7 @@ test("D40.9 a row that has an address is no header, a comment before Zeek's tabl
   ]);
   assert.deepEqual(await said('ip,reason\n198.51.100.7,a, b\n198.51.100.8,a,203.0.113.9\n'), [
     '198.51.100.7',
-    '! "203.0.113.9" in "column 3" stands beside "198.51.100.8" in "ip": which of them is meant cannot be told',
+    '! "203.0.113.9" in "column 3" is next to "198.51.100.8" in "ip": it is unclear which one is intended',
   ]);
 });
 
@@ -550,7 +550,7 @@ test('D40.11 JSON: objects with a type of their own, a first one without an addr
     '198.51.100.8',
   ]);
   assert.deepEqual(await said('[{"name":"x"},{"ip":"198.51.100.7"},7]'), [
-    '! no field is called ip, network, address, cidr, value, ioc, src_ip, dst_ip, start and end, asn or country, and it is no signal, which has kind or type',
+    '! no field is called ip, network, address, cidr, value, ioc, src_ip, dst_ip, start and end, asn or country, and it is not a signal (kind or type)',
     '198.51.100.7',
     '! this is neither text nor an object',
   ]);
@@ -560,7 +560,7 @@ test('D40.11 JSON: objects with a type of their own, a first one without an addr
     '{\n"error": {"code": 7}}',
     '{"errors":["x"],"data":[]}',
   ])
-    await assert.rejects(said(text), { code: 'USAGE', message: /^the file is (no list, but tells of an error|one JSON object)/ }, text);
+    await assert.rejects(said(text), { code: 'USAGE', message: /^the file is (not a list but an error message|one JSON object)/ }, text);
   assert.deepEqual(await said('{"error":null,"ip":"198.51.100.7"}'), ['198.51.100.7']);
   assert.deepEqual(await said('{"error":"x","ip":"198.51.100.7"}\n{"ip":"198.51.100.8"}\n'), ['198.51.100.7', '198.51.100.8']);
   for (const [text, paths, expected] of [
@@ -570,7 +570,7 @@ test('D40.11 JSON: objects with a type of their own, a first one without an addr
     ['[]', ['[].ip'], []],
   ] as const)
     assert.deepEqual(await said(text, { paths }), expected, text);
-  await assert.rejects(said('{"v4":[],"b":{"v6":[]}}', { paths: ['v4[]', 'v6[]'] }), { message: 'nothing stands at v6[]' });
+  await assert.rejects(said('{"v4":[],"b":{"v6":[]}}', { paths: ['v4[]', 'v6[]'] }), { message: 'nothing found at v6[]' });
 });
 
 test('D40.12 description never refuses a block: it is mapped, cut, or left out with a warning', async () => {
@@ -658,11 +658,15 @@ test('D40.13 columns of yes and no say whether a row counts; a removed or inacti
   );
 });
 
-test('D40.8 a clear verdict counts in any column but a description, and only a file like our own makes never-block rules', () =>
+test('D40.8 the name of a list counts in any column but a description, and only a file like our own makes never-block rules', () =>
   hold({
     'ip,list': [['198.51.100.7,whitelist', '- its verdict is whitelist']],
     'ip,target': [['198.51.100.7,ACCEPT', '- its verdict is accept']],
     'ip,column': [['198.51.100.7,allow me', '198.51.100.7']],
+    'ip,spf,login': [
+      ['198.51.100.7,pass,accepted', '198.51.100.7'],
+      ['198.51.100.8,passed,blocked', '198.51.100.8'],
+    ],
     'ip,note': [['198.51.100.7,allow', '198.51.100.7']],
     'type,value,action': [
       ['ipv4,198.51.100.7,allow', '- its verdict is allow'],
@@ -710,6 +714,22 @@ test('D41.5 a word that lets an address through and stands alone behind it skips
   ]);
 });
 
+test('D40.4 a mask of IPv6 written as an address, as in the ranges of Atlassian', async () => {
+  await hold({
+    'ip,netmask': [
+      ['2001:db8:3000::,ffff:ffff:f000::', '2001:db8:3000::/36'],
+      ['2001:db8::1,ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '2001:db8::1'],
+      ['2001:db8::,ffff:f0ff::', '! "ffff:f0ff::" in "netmask" is no mask: its ones do not stand together'],
+      ['2001:db8::,::', '! "::" in "netmask" would be all addresses'],
+      ['2001:db8::,255.255.255.0', '! "255.255.255.0" in "netmask" is no mask of this address'],
+      ['198.51.100.0,ffff::', '! "ffff::" in "netmask"'],
+    ],
+    'ip,wildcard': [['2001:db8::,::ffff:ffff:ffff:ffff:ffff', '2001:db8::/48']],
+  });
+  const item = { network: '2001:db8:3000::', mask_len: 36, cidr: '2001:db8:3000::/36', mask: 'ffff:ffff:f000::', direction: ['egress'] };
+  assert.deepEqual(await said(JSON.stringify({ items: [item] }), { file: 'x.json', paths: ['items[].cidr'] }), ['2001:db8:3000::/36']);
+});
+
 test('D41.5, D41.12 what stands below a heading or a name of what is not blocked is skipped', async () => {
   const below = async (heading: string, action: ListAction = 'block') =>
     (await said(`198.51.100.1\n${heading}\n198.51.100.2\n`, { action })).at(-1)!;
@@ -739,6 +759,7 @@ test('D41.21 a text at the end of a path is the target of its object: mask, end,
   // Other addresses and descriptions there are of no concern.
   assert.equal(await leaf({ ip, ipv6: '2001:db8::1', gateway: '203.0.113.9', confidence: 'x', value: 'y', network: '203.0.113.0/24' }), ip);
   assert.equal(await leaf({ value: ip, asn: 64500, country: 'NL' }, '[].value'), ip);
+  assert.equal(await leaf({ ip, start: '2026-01-01', end: '2026-01-02', valid_from_date: '2026-01-01', release_date: '2026-01-01' }), ip);
   assert.equal(await leaf({ asn: 64500, cc: 'NL' }, '[].asn'), 'AS64500');
   const waf = { mode: 'whitelist', configuration: { target: 'ip', value: ip } };
   assert.match((await leaf(waf, '[].configuration.value'))!, /^- its verdict is whitelist/);

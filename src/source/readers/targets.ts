@@ -1,33 +1,30 @@
-/** Which targets a row names: every cell that may change them is understood, or the row is an error that names the cell (SPEC D40.1). */
+/** The targets of a row. Every cell possibly affecting them is understood, or the row is an error naming the cell (SPEC D40.1). */
 import { WIDE_MAPPED } from '@weir/network/faults.ts';
 import { hasCode } from '../../errors.ts';
 import type { Target } from '../../rule.ts';
 import type { Column, Role } from './columns.ts';
 import * as extent from './extent.ts';
 import { undefanged } from './notation.ts';
-import { cellFault, isAddress, isGiven, looksLikeAddress, type Row, readTargets, shown, textOf } from './row.ts';
+import { cellFault, isAddress, isGiven, looksLikeAddress, quoted, type Row, readTargets, textOf } from './row.ts';
 import { DOMAIN_AND_ADDRESS } from './sorts.ts';
 
-/** A cell that says something. */
 interface Cell {
   readonly column: Column;
-  /** That of the column, or what stands there. */
   readonly role: Role;
   readonly value: unknown;
   readonly text: string;
 }
 
-/** The addresses of a cell. */
 interface Found extends extent.Span {
   readonly cell: Cell;
   readonly targets: readonly Target[];
-  /** An address without a prefix length or an end, which another cell may have. */
+  /** Without prefix length or end; another cell may supply it. */
   readonly isBare: boolean;
 }
 
-/** Roles of targets: the cells of the first of them that is given count, those of the others describe the target. */
+/** The first role present supplies the targets; the others describe them. */
 const RANKS: readonly Role[] = ['address', 'network', 'value', 'mentioned', 'route'];
-/** How a cell changes the address beside it. */
+/** Roles extending another column's address. */
 const EXTENTS: Readonly<Partial<Record<Role, extent.ReadExtent>>> = {
   mask: extent.readMask,
   wildcard: extent.readWildcard,
@@ -36,16 +33,14 @@ const EXTENTS: Readonly<Partial<Record<Role, extent.ReadExtent>>> = {
   last: extent.readLast,
   measure: () => 'may be its mask or prefix length: call that column prefix_length',
 };
-/** What is written in a cell that is left empty. */
 const EMPTY = /^(-*|n\/a|null|nil|nan|none|\(empty\))$/i;
 
 const NOTHING = 'there is no address';
-const UNCLEAR = 'which of them is meant cannot be told';
+const UNCLEAR = 'it is unclear which one is intended';
 
-/** The targets of a row, or why it has none. */
 export function targetsOf(row: Row): readonly Target[] | string {
   const [column, value] = row.length === 1 ? row[0] : [];
-  // Nearly all rows of plain lists.
+  // Fast path for plain lists.
   if (column?.role === 'value' && typeof value === 'string') return value === '' ? NOTHING : readTargets(value);
   try {
     return combined(row);
@@ -59,7 +54,6 @@ function combined(row: Row): readonly Target[] {
   const cells = row.flatMap(([column, value]) => cellOf(column, value) ?? []);
   const [only, ...others] = cells.filter(mayMatter);
   const alone = others.length === 0 && only !== undefined && isPlain(only) ? targetsIn(only, cells) : undefined;
-  // Nearly all rows of tables.
   if (alone?.[0].kind === 'ip') return alone;
   const start = cells.find(({ role }) => role === 'first');
   const best = bestOf(cells, isCandidate) ?? (start === undefined ? bestOf(cells, () => true) : [start]);
@@ -73,59 +67,57 @@ function combined(row: Row): readonly Target[] {
   }
   const found = read.map(({ cell, targets }) => foundIn(cell, targets));
   const chosen = oneEach([...found, ...otherFamily(found, cells)]);
-  const whole = chosen.map((each) => extended(each, chosen, cells));
-  for (const cell of cells) if (!best.includes(cell)) requireDescribing(cell, whole);
-  return whole.flatMap(({ targets }) => targets);
+  const result = chosen.map((each) => extended(each, chosen, cells));
+  for (const cell of cells) if (!best.includes(cell)) requireDescribing(cell, result);
+  return result.flatMap(({ targets }) => targets);
 }
 
 const fault = (message: string) => cellFault('value', message);
-const at = ({ column, text }: Cell) => `${shown(text)} in "${column.name}"`;
+const at = ({ column, text }: Cell) => `${quoted(text)} in "${column.name}"`;
 
 function cellOf(column: Column, value: unknown): Cell | undefined {
   const text = isGiven(value) ? withoutScope(undefanged(textOf(value)), column.role) : '';
   return EMPTY.test(text) ? undefined : { column, role: roleOf(column, text), value, text };
 }
 
-/** `Ip:192.0.2.1`, as CrowdSec's table of decisions has it. */
+/** `Ip:192.0.2.1` in CrowdSec's decisions. */
 const withoutScope = (text: string, role: Role): string =>
   RANKS.includes(role) ? text.replace(/^(ip|range|country):(?=\S)/i, '').replace(/^as:(?=\d)/i, 'AS') : text;
 
 function roleOf({ role, base }: Column, text: string): Role {
   if (role === 'start') return isAddress(text) ? 'first' : 'text';
-  // An end in digits that is no address may be one of a range or of time.
   if (role === 'end') return isAddress(text) || (/^(end|stop)$/.test(base) && /\d/.test(text)) ? 'last' : 'text';
   if (role === 'measure') return extent.isLengthOrMask(text) ? 'measure' : 'unknown';
   return (role === 'network' || role === 'route') && (extent.isLengthOrMask(text) || text === '0.0.0.0') ? 'mask' : role;
 }
 
-/** Whether a cell may have to do with addresses: most are words and numbers. */
 const mayMatter = ({ role, text }: Cell): boolean =>
   RANKS.includes(role) || role === 'first' || EXTENTS[role] !== undefined || (!TELLING.includes(role) && /[.:{[]/.test(text));
 
-/** Whether a cell is the target of its row where no other cell matters, be what stands in it right or wrong. */
+/** Sole target of a row, valid or not, if no other cell matters. */
 const isPlain = ({ role, column: { family } }: Cell): boolean =>
   (role === 'address' || role === 'network' || role === 'value') && family === undefined;
 
-function bestOf(cells: readonly Cell[], isMeant: (cell: Cell) => boolean): readonly Cell[] | undefined {
+function bestOf(cells: readonly Cell[], accepts: (cell: Cell) => boolean): readonly Cell[] | undefined {
   for (const role of RANKS) {
-    const of = cells.filter((cell) => cell.column.role === role && isMeant(cell));
+    const of = cells.filter((cell) => cell.column.role === role && accepts(cell));
     if (of.length > 0) return of;
   }
   return undefined;
 }
 
-/** Whether a cell may be the target of its row: an address in any case, others where they look like targets. */
+/** Possible target: always for addresses, otherwise by appearance. */
 const isCandidate = (cell: Cell): boolean =>
   cell.column.role === 'address' || (cell.role !== 'mask' && (looksLikeAddress(cell.text) || typeof readTargets(cell.text) !== 'string'));
 
-/** Of columns such as `src_ip` and `dst_ip` nobody can tell which one is meant. */
+/** The intended one of `src_ip` and `dst_ip` is unknown. */
 function requireOneMentioned(row: Row): void {
   const names = new Map(row.flatMap(([{ role, base, name }]) => (role === 'mentioned' ? [[base, name] as const] : [])));
-  if (names.size > 1) throw fault(`${[...names.values()].join(' and ')} may both be meant: call the column that counts ip`);
+  if (names.size > 1) throw fault(`${[...names.values()].join(' and ')} are both possible: name the intended column ip`);
 }
 
 function targetsIn(cell: Cell, cells: readonly Cell[]): readonly Target[] {
-  if (cell.role === 'mask') throw fault(`${at(cell)} has no address beside it`);
+  if (cell.role === 'mask') throw fault(`${at(cell)} has no address in its row`);
   const isOfDomain = cells.some(({ column: { role }, text }) => (role === 'sort' || role === 'type') && DOMAIN_AND_ADDRESS.test(text));
   const targets = readTargets(isOfDomain ? cell.text.replace(/^[^|]*\|/, '') : cell.text);
   if (typeof targets === 'string') throw fault(targets);
@@ -139,14 +131,13 @@ function foundIn(cell: Cell, targets: readonly Target[]): Found {
   return { ...span, cell, targets, isBare: span.first === span.last && !/[/-]/.test(cell.text) };
 }
 
-/** The addresses of the other family, in a column that is named after it. */
+/** Addresses of the other family, in a column named after it. */
 const otherFamily = (found: readonly Found[], cells: readonly Cell[]): Found[] =>
   cells
     .filter(({ column: { role, family } }) => (role === 'address' || role === 'network') && family !== undefined)
     .filter((cell) => isCandidate(cell) && !found.some(({ cell: other, family }) => other === cell || family === cell.column.family))
     .map((cell) => foundIn(cell, targetsIn(cell, [])));
 
-/** The targets of one row: one, or one of each family in columns of which one says so. */
 function oneEach(found: readonly Found[]): readonly Found[] {
   const chosen: Found[] = [];
   for (const each of found) {
@@ -155,59 +146,58 @@ function oneEach(found: readonly Found[]): readonly Found[] {
     else if (!each.isBare) chosen[same] = each;
   }
   const isPair = chosen.length === 2 && chosen[0].family !== chosen[1].family && found.some(({ cell }) => cell.column.family !== undefined);
-  if (chosen.length > 1 && !isPair) throw fault(`${at(chosen[1].cell)} stands beside ${at(chosen[0].cell)}, and a row names one target`);
+  if (chosen.length > 1 && !isPair) throw fault(`${at(chosen[1].cell)} is next to ${at(chosen[0].cell)}: a row has one target`);
   return chosen;
 }
 
-/** Addresses of an IPv4 /8: no IPv4-mapped range is wider (D41.1). */
+/** Maximum size of an IPv4-mapped range (D41.1). */
 const ADDRESSES_OF_8 = 1n << 24n;
 
-/** The addresses with the mask, prefix length, size or end that stands in another column. All of these have to agree. */
+/** Applies masks, prefix lengths, sizes and ends of other columns; they must agree. */
 function extended(found: Found, chosen: readonly Found[], cells: readonly Cell[]): Found {
-  let whole: Found | undefined = found.isBare ? undefined : found;
+  let result: Found | undefined = found.isBare ? undefined : found;
   let by = found.cell;
   for (const cell of cells) {
     const read = EXTENTS[cell.role];
     if (cell === found.cell || read === undefined) continue;
     const { family, role } = cell.column;
-    // Beside a network that has a prefix length these are of something else.
+    // With an explicit prefix length, these belong to something else.
     if ((role === 'size' || role === 'measure') && !found.isBare) continue;
     if (family !== undefined && family !== found.family) continue;
-    if (chosen.length > 1 && family === undefined) throw fault(`${at(cell)} stands beside two targets: ${UNCLEAR}`);
+    if (chosen.length > 1 && family === undefined) throw fault(`${at(cell)} is next to two targets: ${UNCLEAR}`);
     const isMapped = found.family === 4 && `${found.cell.text} ${cell.text}`.includes(':');
-    if (isMapped && read !== extent.readLast) throw fault(`${at(cell)} stands beside an IPv4-mapped address: write it as IPv4`);
+    if (isMapped && read !== extent.readLast) throw fault(`${at(cell)} is next to an IPv4-mapped address: write it as IPv4`);
     const span = read(cell.text, found);
     if (typeof span === 'string') throw fault(`${at(cell)} ${span}`);
     if (isMapped && span.last - span.first >= ADDRESSES_OF_8) throw fault(`${at(found.cell)} to ${at(cell)} ${WIDE_MAPPED}`);
-    if (whole !== undefined && !extent.isSame(span, whole)) throw fault(`${at(cell)} and ${at(by)} do not agree`);
-    if (whole === undefined) by = cell;
-    whole ??= { ...found, ...span, targets: extent.networksOf(span).map((network) => ({ kind: 'ip', network })), isBare: false };
+    if (result !== undefined && !extent.isSame(span, result)) throw fault(`${at(cell)} and ${at(by)} do not agree`);
+    if (result === undefined) by = cell;
+    result ??= { ...found, ...span, targets: extent.networksOf(span).map((network) => ({ kind: 'ip', network })), isBare: false };
   }
-  if (whole === undefined && found.cell.role === 'first') throw fault(`${at(found.cell)} begins a range that has no end`);
-  return whole ?? found;
+  if (result === undefined && found.cell.role === 'first') throw fault(`${at(found.cell)} begins a range that has no end`);
+  return result ?? found;
 }
 
-/** Refuses an address that does not describe the targets: it is neither theirs, nor within them, nor around them. */
-function requireDescribing(cell: Cell, whole: readonly Found[]): void {
+/** Throws for an address unrelated to the targets: not equal, inside or around them. */
+function requireDescribing(cell: Cell, result: readonly Found[]): void {
   const { role } = cell;
-  if (role === 'first' && !whole.some(({ first }) => first === firstOf(cell)))
-    throw fault(`${at(cell)} is not the first address of ${at(whole[0].cell)}`);
+  if (role === 'first' && !result.some(({ first }) => first === firstOf(cell)))
+    throw fault(`${at(cell)} is not the first address of ${at(result[0].cell)}`);
   if (role === 'first' || EXTENTS[role] !== undefined || TELLING.includes(role)) return;
   for (const text of !RANKS.includes(role) && Array.isArray(cell.value) ? cell.value.map(textOf) : [cell.text]) {
-    // Most cells are words and numbers.
     if (role !== 'value' && !/[.:{[]|^\d*[-+]\d/.test(text)) continue;
     const targets = readTargets(text);
     const isRead = typeof targets !== 'string' && targets[0].kind === 'ip';
     if (role === 'value' && !isRead && typeof targets !== 'string')
       requireAlone(
         cell,
-        whole.map((each) => each.cell),
+        result.map((each) => each.cell),
       );
     if (!isRead && isBroken(text, role)) throw fault(`${at(cell)} is no network`);
     if (!isRead) continue;
     const span = foundIn({ ...cell, text }, targets);
-    const around = whole.find((each) => extent.contains(span, each) || extent.contains(each, span));
-    if (around === undefined) throw fault(`${at(cell)} stands beside ${at(whole[0].cell)}: ${UNCLEAR}`);
+    const around = result.find((each) => extent.contains(span, each) || extent.contains(each, span));
+    if (around === undefined) throw fault(`${at(cell)} is next to ${at(result[0].cell)}: ${UNCLEAR}`);
     const isItself = role !== 'route' && around.isBare && !extent.isSame(span, around) && span.first === around.first;
     if (isItself) throw fault(`${at(cell)} begins with ${at(around.cell)}: ${UNCLEAR}`);
   }
@@ -218,43 +208,40 @@ const firstOf = ({ text }: Cell): bigint | undefined => {
   return typeof targets === 'string' || targets[0].kind !== 'ip' ? undefined : extent.spanOf([targets[0].network]).first;
 };
 
-/** Whether a text in a column of addresses would be one but for a fault in it; in one of networks, has one among other things. */
+/** Whether a text is a faulty address; in `network` columns, whether it contains one. */
 const isBroken = (text: string, role: Role): boolean =>
   role === 'network' || role === 'route'
     ? /^[{[]|^\d{1,3}-\d{1,3}$|^[-+]\d+$|^[\da-f.:/-]*[.:/][\da-f.:/-]*$/i.test(text) || addressAmong(text) !== undefined
     : RANKS.includes(role) && looksLikeAddress(text);
 
-// ---------------------------------------------------------------- ASNs and countries
-
-/** Columns that may tell of addresses without being one. */
+/** Columns allowed to mention addresses. */
 const TELLING: readonly Role[] = ['reason', 'labels', 'config', 'name', 'ref', 'text', 'aside'];
 
-/** Refuses an ASN or a country in a column of addresses that may only describe an address, or another target, in another column. */
+/** Throws if an ASN or country may only describe an address or target of another column. */
 function requireAlone(cell: Cell, cells: readonly Cell[]): void {
   const twin = cells.find((each) => RANKS.includes(each.column.role) && isCandidate(each) && each.text !== cell.text);
-  const other = addressBeside(cells.filter((each) => each !== cell && !TELLING.includes(each.column.role)));
-  if (other !== undefined) throw fault(`${shown(other.address)} in "${other.name}" stands beside ${shown(cell.text)}: ${UNCLEAR}`);
-  if (twin !== undefined) throw fault(`${at(twin)} stands beside ${at(cell)}, and a row names one target`);
+  const other = otherAddress(cells.filter((each) => each !== cell && !TELLING.includes(each.column.role)));
+  if (other !== undefined) throw fault(`${quoted(other.address)} in "${other.name}" is next to ${quoted(cell.text)}: ${UNCLEAR}`);
+  if (twin !== undefined) throw fault(`${at(twin)} is next to ${at(cell)}: a row has one target`);
 }
 
-/** The ASN or country of a row that has no column of addresses, and in which nothing looks like one. */
+/** Requires a row without address columns or anything like an address. */
 function broadTarget(row: Row, cells: readonly Cell[]): Target {
   const has = (...names: readonly Role[]) => row.some(([{ role }]) => names.includes(role));
   const role = has('asn') ? 'asn' : 'country';
   const cell = cells.find(({ column }) => column.role === role);
   if (cell === undefined || has('first', ...RANKS) || (has('start') && has('end'))) throw fault(NOTHING);
-  const other = addressBeside(cells);
+  const other = otherAddress(cells);
   if (other !== undefined)
     throw fault(
-      `${shown(other.address)} looks like an address, but "${other.name}" is no column of addresses, and ${role} only describes it: call that column ip`,
+      `${quoted(other.address)} looks like an address, but "${other.name}" is no column of addresses, and ${role} only describes it: call that column ip`,
     );
   const targets = readTargets(role === 'asn' ? cell.text.replace(/^(?=\d+$)/, 'AS') : cell.text.toUpperCase());
   if (typeof targets === 'string') throw fault(targets);
   return targets[0];
 }
 
-/** The first cell in which something looks like an address. */
-function addressBeside(cells: readonly Cell[]): { readonly name: string; readonly address: string } | undefined {
+function otherAddress(cells: readonly Cell[]): { readonly name: string; readonly address: string } | undefined {
   for (const { column, text } of cells) {
     const address = addressAmong(text);
     if (address !== undefined) return { name: column.name, address };
@@ -262,10 +249,8 @@ function addressBeside(cells: readonly Cell[]): { readonly name: string; readonl
   return undefined;
 }
 
-/** Something in a text that looks like an address. */
 function addressAmong(text: string): string | undefined {
   const plain = undefanged(text);
   return plain.split(/[\s"'|,;()<>{}[\]]+/).find(looksLikeAddress) ?? OCTETS.exec(plain)?.[0];
 }
-/** Within a URL, say. */
 const OCTETS = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])/;

@@ -1,4 +1,4 @@
-/** A line of a text list: its first column, a range, or the first address, the last and the prefix length of a network. */
+/** Rows of text lines: a first column, a range, or a network as first address, last address and prefix length. */
 import { addressSet, overlaps } from '@weir/network/address-set.ts';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
@@ -6,33 +6,31 @@ import { rangeNetworks } from '@weir/network/range.ts';
 import { WeirError } from '../../errors.ts';
 import { columnOf } from './columns.ts';
 import { mayBeLength, plainly, prefixOfMask, undefanged } from './notation.ts';
-import { looksLikeAddress, type Row, readValue, rowOf, rowOfText, shown } from './row.ts';
+import { looksLikeAddress, quoted, type Row, readValue, rowOf, rowOfText } from './row.ts';
 import { clearVerdictOf, isEnd, verdictAmongWords, verdictOf } from './verdict.ts';
 
-/** A line that begins with one of these says nothing. */
 export const COMMENT = /^(#|;|\/\/)/;
 
-/** Only LF ends a line: what stands behind a CR would be lost. */
-const LONE_CR = 'a CR stands within this line: end lines with LF or CR LF';
+/** Only LF ends a line: text after a CR would be lost. */
+const LONE_CR = 'this line contains a CR: end lines with LF or CR LF';
 
 const ONE_EACH = 'write a range as FIRST-LAST, and one network a line';
 
 const ADDRESSES = /^[\da-f.:/]*-[\da-f.:/]*$/i;
 const PREFIX = /^\d{1,3}$/;
-/** A mask, a length or an end by its word: `mask=255.255.255.0`, `prefix 24`, `to 9`. */
+/** An explicit mask, length or end: `mask=255.255.255.0`, `prefix 24`, `to 9`. */
 const MEASURE =
   /^\W*(prefix([_-]?len(gth)?)?|len(gth)?|cidr|(sub|host)?(net)?[_-]?mask|wildcard|bits|suffix|to|thru|through)[\s=:/(]+\d[\d.]*\)?\s*$/i;
 
-/** An address or a network, or what cannot be one, and nothing else. */
 const ALONE = /^[\d.]+(\/\d+)?$|^[\da-f]*:[\da-f:]*(\/\d+)?$/i;
 
-/** `NO DATA AVAILABLE`: a country's code with another word behind it. */
+/** `NO DATA AVAILABLE`: a country code followed by a word. */
 const WORDS = /^[A-Z]{2} +[^\s,;|#/-]/;
 
-/** A line alone that is a heading: `[whitelist]`, `Allowed:`. */
+/** A heading line: `[whitelist]`, `Allowed:`. */
 const HEADING = /^(\[[^\]\d]{2,60}\]|[^\d:,;|]{2,60}:)$/;
 
-/** Reads the lines of a text that are no comments, one by one: their rows, which have the verdict of the heading above, or what is wrong. */
+/** Returns a reader of non-comment lines. Its rows have the verdict of the heading above; a text names the fault. */
 export function lineReader(): (line: string) => Row | string {
   let verdict: string | undefined;
   return (line) => {
@@ -42,10 +40,9 @@ export function lineReader(): (line: string) => Row | string {
   };
 }
 
-/** The row of a line that is no comment, or what is wrong with it. */
 export function rowOfLine(line: string): Row | string {
   const content = line.trim();
-  // Most lines of most lists.
+  // Fast path for most lists.
   if (ALONE.test(content)) return value(content);
   if (content.includes('\r')) return LONE_CR;
   const columns = columnsOf(content);
@@ -59,15 +56,15 @@ function rowOfColumns(content: string, columns: readonly string[]): Row | string
   const dashed = dashedRange(columns);
   if (dashed !== undefined) {
     const isSecond = second !== undefined && !first.endsWith('-') && looksLikeAddress(first) && looksLikeAddress(second);
-    return isSecond ? `${shown(second)} stands behind ${shown(first)}: ${ONE_EACH}` : dashed;
+    return isSecond ? `${quoted(second)} follows ${quoted(first)}: ${ONE_EACH}` : dashed;
   }
   if (isBroad(first)) {
     const address = columns.find(looksLikeAddress);
-    if (address !== undefined) return `${shown(address)} stands behind ${first}: which of them is meant cannot be told`;
+    if (address !== undefined) return `${quoted(address)} follows ${first}: it is unclear which one is intended`;
     if (WORDS.test(content))
-      return `${shown(first)} is a country, or a word of ${shown(content)}: write a country alone, or a comma behind it`;
+      return `${quoted(first)} is a country, or a word of ${quoted(content)}: write a country alone, or a comma behind it`;
     const isList = second !== undefined && isBroad(second) && /^as\d/i.test(first) === /^as\d/i.test(second);
-    return isList ? `${shown(second)} stands behind ${shown(first)}: ${ONE_EACH}` : value(first);
+    return isList ? `${quoted(second)} follows ${quoted(first)}: ${ONE_EACH}` : value(first);
   }
   if (second === undefined) return value(first);
   refuseHosts(first, second);
@@ -76,36 +73,36 @@ function rowOfColumns(content: string, columns: readonly string[]): Row | string
       return rowOf({ start: first, end: second, netmask: third });
     }
     const isRange = isAddress(second) && areBounds(first, second) && !columns.slice(2).some(looksLikeAddress);
-    return isRange ? value(`${first}-${second}`) : `a second address stands behind ${shown(first)}: ${ONE_EACH}`;
+    return isRange ? value(`${first}-${second}`) : `a second address follows ${quoted(first)}: ${ONE_EACH}`;
   }
-  if (isAddress(first) && second.startsWith('/')) return `a blank stands between ${shown(first)} and its prefix length`;
+  if (isAddress(first) && second.startsWith('/')) return `there is a blank between ${quoted(first)} and its prefix length`;
   const length = second.replace(/^\((.*)\)$/, '$1');
   const unclear = PREFIX.test(length) ? mayBeLength(first, length) : undefined;
-  if (unclear !== undefined) return `${shown(content)}: ${unclear.fault}`;
+  if (unclear !== undefined) return `${quoted(content)}: ${unclear.fault}`;
   const other = looksLikeAddress(first) ? otherTarget(first, second, third) : undefined;
-  if (other !== undefined) return `${shown(other)} stands behind ${shown(first)}: ${ONE_EACH}`;
+  if (other !== undefined) return `${quoted(other)} follows ${quoted(first)}: ${ONE_EACH}`;
   const measure = `${second} ${third ?? ''}`.trim();
   const isMeasured = isAddress(first) && MEASURE.test(measure);
-  return isMeasured ? `${shown(measure)} stands behind ${shown(first)}: write ADDRESS/LENGTH or FIRST-LAST` : value(first);
+  return isMeasured ? `${quoted(measure)} follows ${quoted(first)}: write ADDRESS/LENGTH or FIRST-LAST` : value(first);
 }
 
-/** Words of mail servers' tables that let an address through. */
 const LETS_THROUGH = /^(ok|dunno|relay)$/i;
 
 const VERDICT = columnOf('verdict');
 
-/** The verdict behind a target, if there is one: the first column that is no address, dash or number, or a cell of its own between commas, bars or tabs. */
+/** The verdict after a target: the first column other than an address, dash or number, or a complete cell between commas, bars or tabs. */
 function verdictAmong(content: string, [, ...others]: readonly string[]): string | undefined {
   const behind = others.find((column) => /^\p{L}/u.test(column) && !looksLikeAddress(column));
   if (behind === undefined) return undefined;
   const cells = [behind, ...content.split(/[,;|\t]/).slice(1)];
   const found = cells.find((cell) => clearVerdictOf(cell) !== undefined || LETS_THROUGH.test(cell.trim()));
-  // Alone behind an address such a word is no description.
+  // Without further words this is not a description.
   return (found ?? (others.length === 1 && (verdictOf(behind) === 'allow' || isEnd(behind)) ? behind : undefined))?.trim();
 }
 
 /**
- * Whether two addresses are the ends of a range, and not two addresses: those of one network of 16 addresses or more, or of whole /24 or /64. A mask is none.
+ * Whether two addresses are a range rather than two entries: ends of a network of at least 16 addresses, or of complete /24s or /64s. Masks
+ * are excluded.
  */
 function areBounds(first: string, last: string): boolean {
   const networks = prefixOfMask(last) === undefined ? rangeNetworks(first, last) : '';
@@ -115,16 +112,15 @@ function areBounds(first: string, last: string): boolean {
   return [one!, ...others].every(({ family, prefix }) => prefix <= most[family]);
 }
 
-/** Refuses a hosts file: it names hosts, and blocks none of the addresses in front of them. Throws USAGE. */
+/** Throws USAGE for a hosts file: it names hosts without blocking the addresses. */
 function refuseHosts(first: string, second: string): void {
   const isName =
     /\p{L}/u.test(second) && /^[\p{L}\p{N}.*_-]+$/u.test(second) && !/^[A-Z]{2}$/.test(second) && verdictOf(second) === undefined;
   if (!isName || !(first === 'fe80::1%lo0' || isLocal(parseNetwork(first)))) return;
-  const message = `the file is a hosts file: ${shown(`${first} ${second}`)} gives a name an address, and blocks none`;
+  const message = `the file is a hosts file: ${quoted(`${first} ${second}`)} gives a name an address, and blocks none`;
   throw new WeirError('USAGE', message);
 }
 
-/** Whether an address is unspecified, of this machine, or the broadcast address, as hosts files have them. */
 const isLocal = (network: Network | string): boolean =>
   typeof network !== 'string' &&
   (network.family === 4
@@ -132,8 +128,8 @@ const isLocal = (network: Network | string): boolean =>
     : network.prefix === 128 && network.address.slice(0, 3).every((word) => word === 0) && network.address[3] <= 1);
 
 /**
- * The address that stands behind a network or range, or behind a word such as `to` or `mask`, and is none of its own; what follows may
- * describe it: a port, a prefix, its first and last address.
+ * An unrelated address after a network, range, or word such as `to` or `mask`; ports, prefixes, and first and last addresses are
+ * descriptions.
  */
 function otherTarget(first: string, second: string, third: string | undefined): string | undefined {
   const other = looksLikeAddress(second)
@@ -141,12 +137,12 @@ function otherTarget(first: string, second: string, third: string | undefined): 
     : third !== undefined && /^\D{1,9}$/.test(second) && looksLikeAddress(third)
       ? third
       : undefined;
-  const [whole, part] = [first, other ?? ''].map(parseNetwork);
-  const isWithin = typeof whole !== 'string' && typeof part !== 'string' && overlaps(addressSet([whole]), part);
+  const [network, part] = [first, other ?? ''].map(parseNetwork);
+  const isWithin = typeof network !== 'string' && typeof part !== 'string' && overlaps(addressSet([network]), part);
   return isWithin ? undefined : other;
 }
 
-/** The columns of a line without its comment. Blanks, commas, semicolons, bars and quotes separate them; a dash may be any of print. */
+/** Splits a line without its comment at blanks, commas, semicolons, bars and quotes; accepts typographic dashes. */
 export const columnsOf = (line: string): string[] => {
   const content = undefanged(line)
     .replace(/#.*$|(?<=^|\s)(;|\/\/).*$/, '')
@@ -157,7 +153,7 @@ export const columnsOf = (line: string): string[] => {
   return columns.length === 0 ? [''] : columns.map(inPlain);
 };
 
-/** A column in the strict form; one that is at fault stays, so that it is told. */
+/** The strict form; faulty columns are unchanged, to be reported. */
 const inPlain = (column: string): string => {
   const plain = plainly(column);
   return typeof plain === 'string' ? plain : column;
@@ -166,14 +162,13 @@ const inPlain = (column: string): string => {
 const value: (text: string) => Row = rowOfText;
 const isAddress = (text: string) => !text.includes('/') && typeof parseNetwork(text) !== 'string';
 
-/** Whether a text is an AS number or a country. */
 export function isBroad(text: string): boolean {
   if (!/^[a-z]/i.test(text)) return false;
   const found = readValue(text);
   return typeof found !== 'string' && found.kind !== 'ip';
 }
 
-/** The range of columns such as `a-b`, `a - b`, `a- b` and `a -b`; undefined where no dash stands behind the first address. */
+/** Columns such as `a-b`, `a - b`, `a- b` and `a -b`; undefined without a dash after the first address. */
 function dashedRange([first, second = '', third = '']: readonly string[]): Row | undefined {
   if (first.includes('-')) return ADDRESSES.test(first) ? value(first.endsWith('-') ? `${first}${second}` : first) : undefined;
   if (!second.startsWith('-') || !looksLikeAddress(first)) return undefined;

@@ -1,9 +1,8 @@
-/** The bytes of a file as they were before they were compressed. */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { WeirError } from '../../errors.ts';
 
-/** Unpacks gzip. Rejects with USAGE where it is damaged or cut. */
+/** Rejects with USAGE for damaged or truncated data. */
 export async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const packed = Readable.from(chunks);
   const unpacked = createGunzip();
@@ -19,7 +18,7 @@ export async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buf
   }
 }
 
-/** The same bytes. Rejects with TOO_LARGE where there are more than `most`. */
+/** Rejects with TOO_LARGE above `most` bytes. */
 export async function* atMost(chunks: AsyncIterable<Buffer>, most: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of chunks) {

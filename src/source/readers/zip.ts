@@ -1,21 +1,18 @@
-/** The one file of a zip. */
 import { Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { WeirError } from '../../errors.ts';
 
-/** Bytes of a zip at most: it is read whole, because what it has stands at its end. */
+/** Maximum: the zip is in memory, because its directory is at the end. */
 const MOST_ZIP = 16 << 20;
 
-/** Signatures and lengths of the records (APPNOTE 6.3.10, 4.3). */
+/** Signatures and lengths of records (APPNOTE 6.3.10, 4.3). */
 const LOCAL = { signature: 0x0403_4b50, length: 30 };
 const CENTRAL = { signature: 0x0201_4b50, length: 46 };
 const END = { signature: 0x0605_4b50, length: 22 };
 const ENCRYPTED = 1;
 const [STORED, DEFLATED] = [0, 8];
-/** A size that stands elsewhere (zip64). */
 const ELSEWHERE = 0xffff_ffff;
 
-/** A file within a zip, as the directory at its end has it. */
 interface Member {
   readonly name: string;
   readonly flags: number;
@@ -29,7 +26,7 @@ interface Member {
 const fault = (what: string) => new WeirError('USAGE', `the file is a zip ${what}`);
 const DAMAGED = 'that is cut or damaged';
 
-/** Unpacks a zip that has one file. Rejects with USAGE where it has another number of them, is damaged or encrypted. */
+/** Unpacks a zip of exactly one file. Rejects with USAGE for others, and for damaged or encrypted ones. */
 export async function unzip(chunks: AsyncIterable<Buffer>): Promise<{ readonly name: string; readonly chunks: AsyncGenerator<Buffer> }> {
   const parts: Buffer[] = [];
   let length = 0;

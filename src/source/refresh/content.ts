@@ -52,8 +52,8 @@ export async function* readSource(
     column: column ?? undefined,
     skip,
     mostBytes,
-    onWhole: (said: number) => {
-      seen.said = said;
+    onCount: (count: number) => {
+      seen.said = count;
     },
   };
   const content =

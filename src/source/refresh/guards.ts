@@ -19,7 +19,7 @@ const FEW = 100;
 type Guard = (plan: SyncPlan, facts: ContentFacts, guards: SourceGuards) => string | false;
 
 const entriesOf = ({ added, changed, unchanged, refused, failed }: SyncPlan) => added + changed + unchanged + refused + failed;
-const isOver = (part: number, whole: number, percent: number) => part * 100 > whole * percent;
+const isOver = (part: number, total: number, percent: number) => part * 100 > total * percent;
 
 export const isSame = ({ added, changed, removed, unchanged }: SyncPlan, { hadContent }: ContentFacts): boolean =>
   added + changed + removed === 0 && (unchanged > 0 || hadContent);

@@ -56,8 +56,8 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 /** Compares instants as text of equal length: a Date would lose microseconds. */
 export const isLater = (one: string, other: string): boolean => padded(one) > padded(other);
 const padded = (instant: string): string => {
-  const [whole = '', fraction = ''] = instant.replace(/Z$/, '').split('.');
-  return `${whole}.${fraction.padEnd(9, '0')}`;
+  const [seconds = '', fraction = ''] = instant.replace(/Z$/, '').split('.');
+  return `${seconds}.${fraction.padEnd(9, '0')}`;
 };
 
 /** Why an object is not active at `now` (ms); undefined if it is. */

@@ -5,7 +5,7 @@ import { isLater, type KnownObject, passedNow } from './indicator.ts';
 
 /** Maximum objects of a collection, and characters stored for them. */
 export const MOST_OBJECTS = 100_000;
-const MOST_KEPT = 64 * 1024 * 1024;
+const MOST_BYTES = 64 * 1024 * 1024;
 
 export interface KnownCollection {
   /** Identifies address and settings; a change discards the objects. */
@@ -32,8 +32,11 @@ export function objectKeeper(before: Iterable<KnownObject> = []): {
     if (known !== undefined && !isLater(object.modified, known.modified)) return false;
     size += sizeOf(object) - (known === undefined ? 0 : sizeOf(known));
     objects.set(object.id, object);
-    if (objects.size > MOST_OBJECTS || size > MOST_KEPT)
-      throw new WeirError('FETCH', `the collection has more than ${MOST_OBJECTS} objects, or more than ${MOST_KEPT / 2 ** 20} MiB of them`);
+    if (objects.size > MOST_OBJECTS || size > MOST_BYTES)
+      throw new WeirError(
+        'FETCH',
+        `the collection has more than ${MOST_OBJECTS} objects, or more than ${MOST_BYTES / 2 ** 20} MiB of them`,
+      );
     return true;
   };
   for (const object of before) take(object);

@@ -1,6 +1,6 @@
 /** Answers to idempotent requests (SPEC D15.11). */
 import { WeirError } from '../../errors.ts';
-import { ANSWER_KEPT, type EarlierAnswer, type OnceOnly } from '../../ports/stored/account-store.ts';
+import { ANSWER_RETENTION, type EarlierAnswer, type OnceOnly } from '../../ports/stored/account-store.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { all, one, run, type Work } from '../work.ts';
 import { addUsage, bytesOf, releaseUsage } from './storage-usage.ts';
@@ -24,7 +24,7 @@ export function* earlierAnswer(
 /** False if an answer is stored already. */
 export function* remember(now: string, workspacePk: number, { keyId, token, fingerprint }: OnceOnly, answer: string): Work<boolean> {
   const old = yield* all(
-    `DELETE FROM answers WHERE workspace_pk = $1 AND key_id = $2 AND token = $3 AND at <= ${now} - ${ANSWER_KEPT} RETURNING workspace_pk, bytes`,
+    `DELETE FROM answers WHERE workspace_pk = $1 AND key_id = $2 AND token = $3 AND at <= ${now} - ${ANSWER_RETENTION} RETURNING workspace_pk, bytes`,
     workspacePk,
     keyId,
     token,

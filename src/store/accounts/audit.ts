@@ -2,7 +2,7 @@
 import type { Author } from '../../account/caller.ts';
 import type { AuditedChange, AuditRow, Page, PageRequest } from '../../ports/stored/account-store.ts';
 import type { AuditEvent } from '../../ports/stored/audit.ts';
-import { pageOf } from '../page.ts';
+import { pageOf } from '../../ports/stored/paginate.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { type Row, textOrNull } from '../rows.ts';
 import { all, run, type Work } from '../work.ts';

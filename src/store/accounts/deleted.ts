@@ -1,5 +1,5 @@
 /** Deleted lists and composed feeds are stored until they can no longer be restored (SPEC D15.50 to D15.52). */
-import { DELETED_KEPT, MOST_DELETED } from '../../ports/stored/account-store.ts';
+import { MOST_DELETED, RESTORE_PERIOD } from '../../ports/stored/account-store.ts';
 import type { Row } from '../rows.ts';
 import { one, run, type Work } from '../work.ts';
 
@@ -14,7 +14,7 @@ export function* keepDeleted(now: string, workspacePk: number, table: Table, row
   const pk = Number(row.pk);
   yield* run(
     `INSERT INTO deleted_lists (list_pk, workspace_pk, id, name, deleted_at, until, was)
-     VALUES ($1, $2, $3, $4, ${now}, ${isForGood ? '0' : `${now} + ${DELETED_KEPT}`}, $5)`,
+     VALUES ($1, $2, $3, $4, ${now}, ${isForGood ? '0' : `${now} + ${RESTORE_PERIOD}`}, $5)`,
     numberOf(table, pk),
     workspacePk,
     String(row.id),

@@ -1,10 +1,10 @@
 import type { ComposedFeed } from '../../account/feed.ts';
 import type { KeyInfo } from '../../account/key.ts';
 import type { AccessList } from '../../account/list.ts';
-import type { Page, PageRequest } from '../../ports/stored/account-store.ts';
-import { pageOf } from '../page.ts';
+import type { NamedKind, NamedThing, Page, PageRequest } from '../../ports/stored/account-store.ts';
+import { pageOf } from '../../ports/stored/paginate.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
-import { keyOf, listOf, type Row } from '../rows.ts';
+import { keyOf, listOf, type Row, textOrNull } from '../rows.ts';
 import { all, type Work } from '../work.ts';
 import { feedsOf } from './feeds.ts';
 import { IN_ORDER, MEMBERS } from './members.ts';
@@ -37,4 +37,15 @@ export function* keyPage(workspaceId: string, { after, limit }: PageRequest): Wo
     pageOf(rows, limit, (row) => `${row.created_at}:${row.id}`),
     (row) => keyOf(row, workspaceId),
   );
+}
+
+const COLUMNS: Readonly<Record<NamedKind, string>> = {
+  lists: 'name, source_id',
+  feeds: 'name, NULL AS source_id',
+  keys: 'coalesce(name, prefix) AS name, NULL AS source_id',
+};
+
+export function* namesOf(workspaceId: string, kind: NamedKind): Work<NamedThing[]> {
+  const rows = yield* all(`SELECT id, ${COLUMNS[kind]} FROM ${kind} WHERE workspace_pk = ${WORKSPACE_PK}`, workspaceId);
+  return rows.map(({ id, name, source_id }) => ({ id: String(id), name: String(name), sourceId: textOrNull(source_id) }));
 }

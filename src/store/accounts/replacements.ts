@@ -14,7 +14,7 @@ const replacementOf = (row: Row): Replacement => ({
   state: row.state as ReplacementState,
   createdAt: Number(row.created_at),
   touchedAt: Number(row.touched_at),
-  heldUntil: Number(row.held_until),
+  lockedUntil: Number(row.held_until),
   published: Number(row.published),
   head: String(row.head),
 });
@@ -40,7 +40,7 @@ export const replacementReads = {
 } satisfies Reads<ReplacementReads>;
 
 export const replacementChanges = {
-  *openReplacement(_now, { id, workspaceId, listId, slot, state, createdAt, heldUntil, head }, { most, idleBefore }) {
+  *openReplacement(_now, { id, workspaceId, listId, slot, state, createdAt, lockedUntil, head }, { most, idleBefore }) {
     // A list has only its newest open or waiting replacement.
     yield* fail(`list_id = $1 AND state IN ('open', 'planned')`, [listId], OTHER_CONTENT);
     if (state === 'planning') {
@@ -66,12 +66,12 @@ export const replacementChanges = {
       listId,
       state,
       createdAt,
-      heldUntil,
+      lockedUntil,
       head,
       slot,
     );
   },
-  *keepReplacementPiece(_now, id, piece, n, body, now) {
+  *storeReplacementPiece(_now, id, piece, n, body, now) {
     const count = yield* run(`UPDATE replacements SET touched_at = $2 WHERE id = $1 AND state IN ('open', 'planning')`, id, now);
     if (count === 0) return false;
     yield* run(
@@ -84,7 +84,7 @@ export const replacementChanges = {
     );
     return true;
   },
-  *moveReplacement(_now, id, { from, to, head, published, expected, onHoldBefore, now, heldUntil }) {
+  *moveReplacement(_now, id, { from, to, head, published, expected, lockedBefore, now, lockedUntil }) {
     if ((to === 'planning' || to === 'held') && from !== to) {
       const row = yield* one('SELECT list_id FROM replacements WHERE id = $1', id);
       if (row !== undefined && to === 'planning') yield* requireFree(String(row.list_id));
@@ -101,8 +101,8 @@ export const replacementChanges = {
       published ?? null,
       expected ?? null,
       now,
-      heldUntil,
-      onHoldBefore ?? null,
+      lockedUntil,
+      lockedBefore ?? null,
     );
     return count > 0;
   },
@@ -126,19 +126,19 @@ const OTHER_CONTENT = 'another content was sent for the same list';
 const IDLE = 'it received nothing for ten minutes, and another replacement needed its slot: send it again';
 
 /** Retention of ended replacements, and of those that receive no more content, ms. */
-const KEPT = 7 * 86_400_000;
-const OPEN_KEPT = 86_400_000;
+const ENDED_RETENTION = 7 * 86_400_000;
+const OPEN_RETENTION = 86_400_000;
 /** Retention of a content on hold without a decision, ms. */
-const HELD_KEPT = 30 * 86_400_000;
+const ON_HOLD_RETENTION = 30 * 86_400_000;
 
 /** Deletes pieces of ended replacements, then expired replacements. */
 export function* sweepReplacements(now: number, limit: number): Work<number> {
-  yield* run(`UPDATE replacements SET state = 'failed' WHERE state = 'held' AND touched_at < $1`, now - HELD_KEPT);
+  yield* run(`UPDATE replacements SET state = 'failed' WHERE state = 'held' AND touched_at < $1`, now - ON_HOLD_RETENTION);
   const ended = `state IN ('done', 'failed') OR (state IN ('open', 'planned') AND touched_at < $1)`;
   const pieces = yield* all(
     `SELECT p.replacement_pk, p.piece, p.n FROM replacement_pieces p JOIN replacements r ON r.pk = p.replacement_pk
      WHERE ${ended} LIMIT $2`,
-    now - OPEN_KEPT,
+    now - OPEN_RETENTION,
     limit,
   );
   for (const { replacement_pk, piece, n } of pieces)
@@ -149,6 +149,6 @@ export function* sweepReplacements(now: number, limit: number): Work<number> {
       Number(n),
     );
   if (pieces.length > 0) return pieces.length;
-  const open = yield* run(`DELETE FROM replacements WHERE state IN ('open', 'planned') AND touched_at < $1`, now - OPEN_KEPT);
-  return open + (yield* run(`DELETE FROM replacements WHERE state IN ('done', 'failed') AND touched_at < $1`, now - KEPT));
+  const open = yield* run(`DELETE FROM replacements WHERE state IN ('open', 'planned') AND touched_at < $1`, now - OPEN_RETENTION);
+  return open + (yield* run(`DELETE FROM replacements WHERE state IN ('done', 'failed') AND touched_at < $1`, now - ENDED_RETENTION));
 }

@@ -1,7 +1,7 @@
 import { listState } from '../../account/list.ts';
 import { DAY } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { type AccountWrites, DELETED_KEPT, type DeletedFeed } from '../../ports/stored/account-store.ts';
+import { type AccountWrites, type DeletedFeed, RESTORE_PERIOD } from '../../ports/stored/account-store.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { listOf } from '../rows.ts';
 import { all, type Changes, one, run, type Value, type Work } from '../work.ts';
@@ -13,7 +13,7 @@ import { composedFeeds } from './feeds.ts';
 import { listCount } from './lists.ts';
 import { type DeletedSource, requireQuotaForSource, restoreDeletedSource } from './sources.ts';
 
-const KEPT = 'SELECT * FROM deleted_lists WHERE workspace_pk = $1 AND until > ';
+const RESTORABLE = 'SELECT * FROM deleted_lists WHERE workspace_pk = $1 AND until > ';
 
 export function* deletedFeeds(workspaceId: string, now: number): Work<DeletedFeed[]> {
   const rows = yield* all(
@@ -35,9 +35,9 @@ export function* deletedFeeds(workspaceId: string, now: number): Work<DeletedFee
 export const deletedChanges = {
   *restoreDeleted(now, workspaceId, id, { name, maxLists = 0, maxSources = 0 }, { by } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
-    const found = yield* one(`${KEPT}${now} AND id = $2 ORDER BY until DESC LIMIT 1`, workspacePk, id);
+    const found = yield* one(`${RESTORABLE}${now} AND id = $2 ORDER BY until DESC LIMIT 1`, workspacePk, id);
     if (found === undefined)
-      throw new WeirError('NOT_FOUND', `nothing with the id "${id}" was deleted in the last ${DELETED_KEPT / DAY} days`);
+      throw new WeirError('NOT_FOUND', `nothing with the id "${id}" was deleted in the last ${RESTORE_PERIOD / DAY} days`);
     const number = Number(found.list_pk);
     const table: Table = number > 0 ? 'lists' : 'feeds';
     const { source, ...was } = JSON.parse(String(found.was)) as Record<string, Value> & { readonly source?: DeletedSource };

@@ -1,6 +1,6 @@
 /** Writes of source refreshes, protected by a lease (SPEC D23). */
 import type { SourceState } from '../../account/source.ts';
-import { askedAfter, RUNS_KEPT, type SourceAsk } from '../../account/source-run.ts';
+import { askedAfter, type SourceAsk, STORED_RUNS } from '../../account/source-run.ts';
 import type { Lease, SourceUpdate, SourceWrites } from '../../ports/stored/source-store.ts';
 import { type Changes, notify, one, run, type Work } from '../work.ts';
 
@@ -59,7 +59,7 @@ function* writeSource({ id, revision, state, run: done, answered = -1 }: SourceU
     n,
     JSON.stringify(done),
   );
-  yield* run('DELETE FROM source_runs WHERE source_pk = $1 AND n <= $2', pk, n - RUNS_KEPT);
+  yield* run('DELETE FROM source_runs WHERE source_pk = $1 AND n <= $2', pk, n - STORED_RUNS);
   return true;
 }
 

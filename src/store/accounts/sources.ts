@@ -1,11 +1,11 @@
 import type { Author } from '../../account/caller.ts';
 import { newState, PLAIN_READING, type Source, type SourceSettings, type SourceState } from '../../account/source.ts';
-import { afresh, isReadAnew, resumed, type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
+import { afresh, invalidatesContent, resumed, type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
 import type { SourceAsk } from '../../account/source-run.ts';
 import { UNCOUNTED } from '../../account/source-state.ts';
 import { WeirError } from '../../errors.ts';
+import { pageOf } from '../../ports/stored/paginate.ts';
 import type { SourceReads, SourceRecord, SourceWithSecret, SourceWrites } from '../../ports/stored/source-store.ts';
-import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import type { Row } from '../rows.ts';
 import { all, type Changes, one, type Reads, run, type Value, type Work } from '../work.ts';
@@ -125,7 +125,7 @@ export const sourceChanges = {
     const settings = settingsOf(before);
     requireState(sourceSettingsJson(settings), ifMatch);
     const isElsewhere = patch.url !== undefined || secret !== undefined;
-    const isReset = isElsewhere || isReadAnew(patch);
+    const isReset = isElsewhere || invalidatesContent(patch);
     const state = isReset ? afresh(stateOf(before), yield* instant(now), isElsewhere) : stateOf(before);
     yield* write(id, {
       settings: JSON.stringify({ ...settings, ...patch }),

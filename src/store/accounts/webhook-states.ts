@@ -1,5 +1,5 @@
 /** Deliveries of webhooks and reports of processes (SPEC D27). */
-import { DELIVERIES_KEPT, SERVICE_WEBHOOK } from '../../account/webhook.ts';
+import { SERVICE_WEBHOOK, STORED_DELIVERIES } from '../../account/webhook.ts';
 import type { DeliveryUpdate, LogUpdate, WebhookWrites } from '../../ports/stored/webhook-store.ts';
 import { type Changes, one, run, type Work } from '../work.ts';
 import { hasLease } from './source-states.ts';
@@ -30,10 +30,14 @@ export const webhookStateChanges = {
   },
 } satisfies Changes<Pick<WebhookWrites, 'writeLog' | 'writeDeliveries' | 'reportProcess'>>;
 
-function* writeLog({ id, told, message }: LogUpdate): Work<void> {
+function* writeLog({ id, announced, message }: LogUpdate): Work<void> {
   if (id === SERVICE_WEBHOOK)
-    yield* run('INSERT INTO webhook_states (hook_id, told, last_at) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING', id, JSON.stringify(told));
-  yield* run('UPDATE webhook_states SET told = $2 WHERE hook_id = $1', id, JSON.stringify(told));
+    yield* run(
+      'INSERT INTO webhook_states (hook_id, told, last_at) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING',
+      id,
+      JSON.stringify(announced),
+    );
+  yield* run('UPDATE webhook_states SET told = $2 WHERE hook_id = $1', id, JSON.stringify(announced));
   if (message === undefined) return;
   yield* run(
     'UPDATE webhook_states SET message = $2, next_at = $3, last_at = $3 WHERE hook_id = $1',
@@ -55,5 +59,5 @@ function* writeDelivery({ id, waits, delivery }: DeliveryUpdate): Work<void> {
   if (written === 0) return;
   const last = Number((yield* one('SELECT max(n) AS n FROM webhook_deliveries WHERE hook_id = $1', id))?.n ?? 0);
   yield* run('INSERT INTO webhook_deliveries (hook_id, n, delivery) VALUES ($1, $2, $3)', id, last + 1, JSON.stringify(delivery));
-  yield* run('DELETE FROM webhook_deliveries WHERE hook_id = $1 AND n <= $2', id, last + 1 - DELIVERIES_KEPT);
+  yield* run('DELETE FROM webhook_deliveries WHERE hook_id = $1 AND n <= $2', id, last + 1 - STORED_DELIVERIES);
 }

@@ -1,8 +1,8 @@
 import {
+  type Announced,
   FAILING_TRIES,
-  keptSecretFault,
   MOST_WEBHOOKS,
-  type Told,
+  reusedSecretFault,
   type Webhook,
   type WebhookDelivery,
   type WebhookMessage,
@@ -11,8 +11,8 @@ import {
   webhookState,
 } from '../../account/webhook.ts';
 import { WeirError } from '../../errors.ts';
+import { pageOf } from '../../ports/stored/paginate.ts';
 import type { WebhookReads, WebhookState, WebhookWithSecret, WebhookWrites } from '../../ports/stored/webhook-store.ts';
-import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { type Row, textOrNull } from '../rows.ts';
 import { all, type Changes, notify, one, type Reads, run, type Work } from '../work.ts';
@@ -43,7 +43,7 @@ function webhookOf(row: Row): Webhook {
 
 const stateOf = (row: Row): WebhookState => ({
   id: String(row.hook_id),
-  told: JSON.parse(String(row.told)) as Told,
+  announced: JSON.parse(String(row.told)) as Announced,
   isWaiting: row.next_at !== null,
   lastAt: Number(row.last_at),
 });
@@ -145,8 +145,8 @@ export const webhookChanges = {
          (SELECT max(first_seq) FROM batches WHERE workspace_pk = $1 AND undoes IS NOT NULL) AS seq`,
       workspacePk,
     );
-    const told: Told = { items: {}, audit: Number(last?.audit ?? 0), seen: [], seq: Number(last?.seq ?? 0) };
-    yield* run('INSERT INTO webhook_states (hook_id, told, last_at) VALUES ($1, $2, 0)', id, JSON.stringify(told));
+    const announced: Announced = { items: {}, audit: Number(last?.audit ?? 0), seen: [], seq: Number(last?.seq ?? 0) };
+    yield* run('INSERT INTO webhook_states (hook_id, told, last_at) VALUES ($1, $2, 0)', id, JSON.stringify(announced));
     const made = yield* found(workspaceId, id);
     yield* audit(now, 'webhook created', id, { workspacePk, by, change: { before: null, after: webhookAudit(made) } });
     yield* doneOnce(now, workspacePk, once, made);
@@ -159,7 +159,7 @@ export const webhookChanges = {
     requireState(webhookState(before), ifMatch);
     const { name, url, style } = { ...before, ...patch };
     // Checked again: the webhook may have changed since it was read.
-    const fault = before.hasSecret && secret === undefined ? keptSecretFault(before, { name, url, style }) : undefined;
+    const fault = before.hasSecret && secret === undefined ? reusedSecretFault(before, { name, url, style }) : undefined;
     if (fault !== undefined) throw new WeirError('REFUSED', `${fault.field} ${fault.message}`);
     if (name !== before.name)
       refuseUsed((yield* all('SELECT settings FROM webhooks WHERE workspace_pk = $1', workspacePk)).map(settingsOf), name);

@@ -52,7 +52,7 @@ function* infoOf(workspace: number, batchId: string): Work<BatchInfo | undefined
   );
   const first = rows[0];
   const concerned = yield* concernedBy(workspace, batchId, rows);
-  const isGone = rows.every((row) => row.list_id === null) && !(yield* reaches(workspace, batchId));
+  const isListDeleted = rows.every((row) => row.list_id === null) && !(yield* reaches(workspace, batchId));
   return {
     id: batchId,
     firstSeq: Number(first.first_seq),
@@ -65,8 +65,8 @@ function* infoOf(workspace: number, batchId: string): Work<BatchInfo | undefined
     what: deedIn(rows),
     undoes: textOrNull(first.undoes),
     undoneBy: textOrNull(undone?.batch_id),
-    undoable: !isGone && Number(first.first_seq) > (yield* givenUpUntil(workspace)),
-    isGone,
+    undoable: !isListDeleted && Number(first.first_seq) > (yield* givenUpUntil(workspace)),
+    isListDeleted,
   };
 }
 

@@ -26,7 +26,7 @@ export const changeReads = {
       run: JSON.parse(String(run)),
     }));
   },
-  *changesKept(workspaceId) {
+  *historyStart(workspaceId) {
     const counter = yield* one("SELECT value FROM counters WHERE name = 'changes_since'");
     const oldest = yield* one(
       `SELECT a.at FROM audit a WHERE a.workspace_pk = ${WORKSPACE_PK} AND a.at > 0 ORDER BY a.at LIMIT 1`,

@@ -74,9 +74,9 @@ export function openDatabase(url: string, { connections = 10, waitsForStandby }:
     const client = await pools.connect().catch((error: Error) => {
       throw waitsForStandby !== undefined && isQueueFull(error) ? tooManyWait() : connectionFault(error, performance.now() - begun < QUICK);
     });
-    let late = false;
+    let isTimeout = false;
     const cut = () => {
-      late = true;
+      isTimeout = true;
       pools.doubt(client);
       client.connection.stream.destroy(new Error(`no answer within ${limit / 1000} s`));
     };
@@ -94,7 +94,7 @@ export function openDatabase(url: string, { connections = 10, waitsForStandby }:
     work(client)
       .catch((error) => {
         const lost = pools.lossOf(client);
-        const fault = error instanceof DatabaseError ? serverFault(error) : lost ? connectionFault(lost, !late) : error;
+        const fault = error instanceof DatabaseError ? serverFault(error) : lost ? connectionFault(lost, !isTimeout) : error;
         broken = client.getTransactionStatus() !== 'I' || (fault instanceof PostgresFault && fault.again);
         throw fault;
       })

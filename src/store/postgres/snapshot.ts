@@ -1,7 +1,6 @@
 import type { RuleSink } from '../../ports/snapshot.ts';
 import { actionCode, EXCEPTION, roleOf, targetOf } from '../columns.ts';
-import { lostRows, storedRows } from '../rules/list-history.ts';
-import { rulesAtRows } from '../rules/rules-at.ts';
+import { lostRows, rulesAtRows, storedRows } from '../rules/rules-at.ts';
 import type { RowHandler } from './copy.ts';
 
 /** Active rules of these lists at `now`, optionally with their lists; NOT NULL numbers first. */

@@ -1,6 +1,6 @@
 import type { Network } from '@weir/network/network.ts';
 import { lastHost, networksAround } from '@weir/network/sets/nesting.ts';
-import type { WholeRules } from '../../ports/snapshot.ts';
+import type { StoredRulesSink } from '../../ports/snapshot.ts';
 import type { RuleMatch, StepPlace } from '../../ports/stored/rule-queries.ts';
 import type { RuleFilter } from '../../ports/stored/rule-store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
@@ -53,7 +53,7 @@ export async function* ruleRows(
   }
 }
 
-export function* takeRules(source: RuleSource, { kinds, take }: WholeRules, now: number): Work<void> {
+export function* takeRules(source: RuleSource, { kinds, take }: StoredRulesSink, now: number): Work<void> {
   for (const { first, page, rule } of kinds.flatMap((kind) => stretchesOf(source, { kind, now }, () => ''))) {
     for (let after: Key | undefined = first; after !== undefined; ) {
       const { rows, next }: Page = yield* page(after, PAGE);
@@ -77,7 +77,7 @@ function stretchesOf(source: RuleSource, filter: RuleFilter, indexedBy: IndexedB
     {
       first: [after?.ruleRef ?? ''],
       page: (last, limit) =>
-        wholePage(
+        completePage(
           BY_REF,
           `SELECT * FROM ${table} WHERE workspace_pk = $1 AND rule_ref > $2 AND ${ACTIVE} ORDER BY rule_ref LIMIT ${limit}`,
           [source.workspacePk, ...last, now],
@@ -98,7 +98,7 @@ export function enforcementStretches(kind: ExpressionKind, workspacePk: number, 
       first: [Number.MIN_SAFE_INTEGER - 1, ''],
       key: BY_ORDER,
       page: (after, limit) =>
-        wholePage(
+        completePage(
           BY_ORDER,
           `${from} AND ("order", rule_ref) > ($2, $4) AND ${ACTIVE} ORDER BY "order", rule_ref LIMIT ${limit}`,
           [workspacePk, after[0], now, after[1]],
@@ -111,7 +111,7 @@ export function enforcementStretches(kind: ExpressionKind, workspacePk: number, 
       first: [''],
       key: BY_REF,
       page: (after, limit) =>
-        wholePage(
+        completePage(
           BY_REF,
           `${from} AND "order" IS NULL AND rule_ref > $2 AND ${ACTIVE} ORDER BY rule_ref LIMIT ${limit}`,
           [workspacePk, ...after, now],
@@ -161,7 +161,7 @@ const BY_ORDER = ['order', 'rule_ref'];
 export const keyOf = (columns: readonly string[], row: Row): Key => columns.map((column) => row[column] as Value);
 
 /** Fewer than `limit` rows: the last page. */
-function* wholePage(key: readonly string[], text: string, values: readonly Value[], limit: number): Work<Page> {
+function* completePage(key: readonly string[], text: string, values: readonly Value[], limit: number): Work<Page> {
   const rows = yield* all(text, ...values);
   const last = rows[limit - 1];
   return { rows, next: last && keyOf(key, last) };
@@ -186,7 +186,7 @@ function accessPage(search: Search, listPk: number, after: Value, now: number, l
   const from = indexed === 'yes' ? `(${byTarget.join(' UNION ALL ')}) found` : `access_rules WHERE list_pk = $1 AND id > $2 AND ${ACTIVE}`;
   // The sign keeps PostgreSQL from walking the list in id order.
   const order = indexed === 'yes' ? '+id' : 'id';
-  return wholePage(BY_ID, `SELECT * FROM ${from} ORDER BY ${order} LIMIT ${limit}`, [listPk, Number(after), now, ...values], limit);
+  return completePage(BY_ID, `SELECT * FROM ${from} ORDER BY ${order} LIMIT ${limit}`, [listPk, Number(after), now, ...values], limit);
 }
 
 /** Examines the next rules of a list; may return none. */

@@ -7,13 +7,12 @@ import { findNamed, keyOf, ruleSource } from '../accounts/lists.ts';
 import { follow } from '../changes-since.ts';
 import { actionCode } from '../columns.ts';
 import { callerOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
-import { listPlace } from '../rules/list-history.ts';
 import { withLevels } from '../rules/list-levels.ts';
 import { takeRules } from '../rules/rule-pages.ts';
+import { listPlace } from '../rules/rules-at.ts';
 import { sharedReads } from '../shared-reads.ts';
 import type { Value } from '../work.ts';
-import { storeClock } from './clock.ts';
-import { drive, prepared, readTransaction } from './database.ts';
+import { drive, prepared, readTransaction, storeClock } from './database.ts';
 import { ruleScans } from './snapshot.ts';
 
 const RULE_STATES = `SELECT r.id, r.action, r.target, r.expires_at FROM json_each(?) wanted CROSS JOIN access_rules r ON r.id = wanted.value

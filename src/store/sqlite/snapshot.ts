@@ -1,8 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RuleSink } from '../../ports/snapshot.ts';
 import { actionCode, EXCEPTION, roleOf, targetOf } from '../columns.ts';
-import { lostRows, storedRows } from '../rules/list-history.ts';
-import { rulesAtRows } from '../rules/rules-at.ts';
+import { lostRows, rulesAtRows, storedRows } from '../rules/rules-at.ts';
 
 /** Passes rows to the sink from within the statement, without an object per row. The third argument is the network or the target. */
 const take = (role: string | number) => `count(take_rule(r.id, ${role}, coalesce(r.v4, r.v6, r.target), r.expires_at, r.levels))`;

@@ -6,23 +6,23 @@ import {
   type BouncerWrites,
   type LogRow,
   MOST_BOUNCERS,
-  MOST_TOLD,
+  MOST_LOG_BYTES,
   type NewLogRow,
   type RecordedLog,
 } from '../../ports/stored/bouncer-store.ts';
+import { pageOf } from '../../ports/stored/paginate.ts';
 import { addUsage, releaseUsage } from '../accounts/storage-usage.ts';
-import { pageOf } from '../page.ts';
 import { WORKSPACE_PK, workspacePk } from '../row-ids.ts';
 import { numberOrNull, type Row } from '../rows.ts';
 import { all, type Changes, one, type Reads, run, runRows, type Value, type Work } from '../work.ts';
 import { fairShare } from './fair-share.ts';
 
-const TOLD = `SELECT seq, entries FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq > $3 ORDER BY seq`;
+const LOG_ROWS = `SELECT seq, entries FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq > $3 ORDER BY seq`;
 const REPLACED =
   'DELETE FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2 AND seq <= $3 RETURNING workspace_pk, length(entries) AS bytes';
 const LAST = 'SELECT max(seq) AS seq FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2';
 const ADD = 'INSERT INTO told_networks (workspace_pk, feed_id, seq, at, entries) VALUES ($1, $2, $3, $4, $5)';
-const TOLD_OF =
+const LOG_SIZES =
   'SELECT feed_id, sum(length(entries)) AS bytes FROM told_networks WHERE workspace_pk = $1 GROUP BY feed_id ORDER BY feed_id';
 const PULLED = 'SELECT feed_id, max(last_pull) AS at FROM bouncers WHERE workspace_pk = $1 GROUP BY feed_id';
 
@@ -30,7 +30,7 @@ const PULLED = 'SELECT feed_id, max(last_pull) AS at FROM bouncers WHERE workspa
 const feedKey = (feedId: string | null) => feedId ?? '';
 
 export function* logRows(workspaceId: string, feedId: string | null, after: number): Work<LogRow[]> {
-  const rows = yield* all(TOLD, workspaceId, feedKey(feedId), after);
+  const rows = yield* all(LOG_ROWS, workspaceId, feedKey(feedId), after);
   return rows.map(({ seq, entries }) => ({ seq: Number(seq), bytes: entries as Uint8Array }));
 }
 
@@ -38,7 +38,7 @@ function* appendLog(
   workspaceId: string,
   feedId: string | null,
   { bytes, isComplete, through, at }: NewLogRow,
-  most = MOST_TOLD,
+  most = MOST_LOG_BYTES,
 ): Work<RecordedLog> {
   const feed = feedKey(feedId);
   const workspace = yield* workspacePk(workspaceId);
@@ -60,7 +60,7 @@ function* dropLogs(workspace: number, except: string, most: number): Work<(strin
   const forgotten: (string | null)[] = [];
   const pulled = new Map((yield* all(PULLED, workspace)).map(({ feed_id, at }) => [String(feed_id ?? ''), Number(at)]));
   const pulledAt = ({ feed_id }: Row) => pulled.get(String(feed_id)) ?? 0;
-  for (const { feed_id, bytes } of (yield* all(TOLD_OF, workspace)).sort((a, b) => pulledAt(a) - pulledAt(b))) {
+  for (const { feed_id, bytes } of (yield* all(LOG_SIZES, workspace)).sort((a, b) => pulledAt(a) - pulledAt(b))) {
     if (over <= 0) break;
     if (feed_id === except) continue;
     yield* run('DELETE FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2', workspace, String(feed_id));
@@ -135,10 +135,10 @@ const valuesOf = (bouncer: Bouncer): Value[] => [
 const CHANGED = COLUMNS.filter(
   (column) => !['key_id', 'user_agent', 'address', 'first_seen', 'metrics', 'metrics_at', 'last_stream'].includes(column),
 );
-const HELD: readonly string[] = ['decisions', 'networks', 'left_out_networks', 'left_out_addresses'];
+const CURRENT: readonly string[] = ['decisions', 'networks', 'left_out_networks', 'left_out_addresses'];
 /** A refused poll leaves the previous values. */
 const changedTo = (column: string) =>
-  HELD.includes(column)
+  CURRENT.includes(column)
     ? `${column} = CASE WHEN excluded.refusal IS NULL THEN excluded.${column} ELSE known.${column} END`
     : `${column} = excluded.${column}`;
 // Values unknown to this process remain.
@@ -189,7 +189,7 @@ const OLDEST_OF_KEY = oldest(' AND key_id = $3');
 
 const countsIn = (rows: readonly Row[]) => rows.map(({ count }) => Number(count));
 
-export const bouncerReads = { told: logRows, bouncerPage } satisfies Reads<BouncerReads>;
+export const bouncerReads = { logRecords: logRows, bouncerPage } satisfies Reads<BouncerReads>;
 
 export const bouncerChanges = {
   recordLog: (_now, ...args) => appendLog(...args),

@@ -10,7 +10,7 @@ import {
   type SeenDevice,
   usualInterval,
 } from '../../account/device.ts';
-import type { Device, DevicePage, DeviceReads, DeviceWrites, KeyName, ShownDocument } from '../../ports/devices.ts';
+import type { Device, DevicePage, DeviceReads, DeviceWrites, KeyName, NamedDocument } from '../../ports/devices.ts';
 import { inChunks } from '../../schedule/chunks.ts';
 import { workspacePk } from '../row-ids.ts';
 import { numberOrNull, type Row } from '../rows.ts';
@@ -153,7 +153,7 @@ const deviceOf = (row: Row): DeviceState => ({
 
 function deviceView({ countedFrom, counted, documents, ...device }: DeviceState, workspaceId: string, newest?: NewestModified): Device {
   const interval = usualInterval({ countedFrom, counted, lastPull: device.lastPull });
-  const named = documents.map((document): ShownDocument => {
+  const named = documents.map((document): NamedDocument => {
     const { since = null, confirmedAt = null } = newest?.get(documentKey(document)) ?? {};
     return { ...document, newestModified: since, confirmedAt };
   });

@@ -3,7 +3,7 @@
  * neither loses nor doubles counts.
  */
 import { DAY, dayOf } from '../../clock.ts';
-import { type FamilySize, type FeedDay, type FeedSizeOfDay, KEPT_DAYS } from '../../ports/history.ts';
+import { type FamilySize, type FeedDay, type FeedSizeOfDay, STORED_DAYS } from '../../ports/history.ts';
 import { EXPRESSION_KINDS, type ExpressionKind, type Kind, RULE_KINDS, type RuleOperation } from '../../rule.ts';
 import type { NumberedItem } from '../batches/batches.ts';
 import { type ExpiredRules, writeExpired } from '../changes/rule-changes.ts';
@@ -169,4 +169,4 @@ export function* forgetDays(listPk: number): Work<void> {
 }
 
 /** Earlier days are deleted. */
-export const firstStoredDay = (now: number): number => dayOf(now) - KEPT_DAYS;
+export const firstStoredDay = (now: number): number => dayOf(now) - STORED_DAYS;

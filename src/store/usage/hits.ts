@@ -1,19 +1,19 @@
 /** Drops that bouncers reported, by list and day (D31.4). */
 import { dayOf } from '../../clock.ts';
-import { type HistoryWrites, type HitReport, type HitWindow, type ListHits, WINDOWS_KEPT } from '../../ports/history.ts';
+import { type HistoryWrites, type HitReport, type HitWindow, type ListHits, WINDOW_RETENTION } from '../../ports/history.ts';
 import { inChunks } from '../../schedule/chunks.ts';
 import { WORKSPACE_PK, workspacePk } from '../row-ids.ts';
 import { all, allOf, type Changes, run, runRows, type Work } from '../work.ts';
 
 /** The total of a workspace. */
-const WHOLE = 0;
+const ALL_LISTS = 0;
 /** Windows per statement. */
 const AT_ONCE = 200;
 /** Clients parse sums as doubles. */
 const MOST = Number.MAX_SAFE_INTEGER;
 
 const FORGET = `DELETE FROM hit_windows WHERE workspace_pk = $1 AND at <
-  (SELECT at FROM hit_windows WHERE workspace_pk = $1 ORDER BY at DESC LIMIT 1 OFFSET ${WINDOWS_KEPT.ofWorkspace})`;
+  (SELECT at FROM hit_windows WHERE workspace_pk = $1 ORDER BY at DESC LIMIT 1 OFFSET ${WINDOW_RETENTION.ofWorkspace})`;
 const added = (column: string) =>
   `${column} = CASE WHEN feed_days.${column} > ${MOST} - excluded.${column} THEN ${MOST} ELSE feed_days.${column} + excluded.${column} END`;
 const ADDED = `ON CONFLICT (workspace_pk, list_pk, day) DO UPDATE SET ${['hits', 'hit_bytes'].map(added)}`;
@@ -36,7 +36,7 @@ function* record(workspaceId: string, reports: readonly HitReport[], at: number)
     if (digest !== null && !unseen.delete(digest)) continue;
     for (const hit of hits) {
       const list = listId === null ? lists.byName.get(hit.list ?? '') : lists.byId.get(listId);
-      for (const pk of list === undefined ? [WHOLE] : [list.pk, WHOLE]) addTo(sums, pk, hit);
+      for (const pk of list === undefined ? [ALL_LISTS] : [list.pk, ALL_LISTS]) addTo(sums, pk, hit);
       const id = list?.id ?? null;
       counted.set(id, (counted.get(id) ?? 0) + hit.packets);
     }
@@ -101,7 +101,7 @@ const HITS = `SELECT d.list_pk, l.id, ${sumOf('hits')} AS hits, ${sumOf('hit_byt
 export function* listHits(workspaceId: string, from: number): Work<ListHits[]> {
   const rows = yield* all(HITS, workspaceId, from);
   return rows.flatMap(({ list_pk, id, hits, bytes, day }) =>
-    id === null && Number(list_pk) !== WHOLE
+    id === null && Number(list_pk) !== ALL_LISTS
       ? []
       : [{ listId: id === null ? null : String(id), hits: Number(hits), bytes: Number(bytes), lastDay: Number(day) }],
   );

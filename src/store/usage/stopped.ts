@@ -1,7 +1,7 @@
 /** Clients that stopped polling (D16.10, D14.13). */
 import { type DeviceDocument, deviceId } from '../../account/device.ts';
 import { DAY } from '../../clock.ts';
-import { BOUNCER_PATIENCE, STOPPED_TOLD, type Stopped } from '../../ports/devices.ts';
+import { BOUNCER_PATIENCE, MOST_STOPPED, type Stopped } from '../../ports/devices.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import type { Row } from '../rows.ts';
 import { all, allOf, type Work } from '../work.ts';
@@ -34,7 +34,7 @@ export function* stoppedClients(workspaceId: string | null, now: number): Work<S
   const of = (table: string, feeds: string, condition: string, at: string, ...since: number[]) =>
     all(
       `SELECT ${COLUMNS}, c.${feeds} FROM ${table} c JOIN workspaces w ON w.pk = c.workspace_pk WHERE ${here} AND ${condition}
-       ORDER BY c.${at} DESC LIMIT ${STOPPED_TOLD}`,
+       ORDER BY c.${at} DESC LIMIT ${MOST_STOPPED}`,
       workspaceId,
       ...since,
     );

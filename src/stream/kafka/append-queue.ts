@@ -15,8 +15,8 @@ export interface PendingAppend {
   reject(error: Error): void;
 }
 
-/** A pending append of `count` records. After `patience` ms it rejects with the error that `late` makes. */
-export function pendingAppend(count: number, patience: number, late: () => Error): PendingAppend {
+/** A pending append of `count` records. After `patience` ms it rejects with the error that `timeoutError` makes. */
+export function pendingAppend(count: number, patience: number, timeoutError: () => Error): PendingAppend {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let left = count;
   let settled = false;
@@ -25,7 +25,7 @@ export function pendingAppend(count: number, patience: number, late: () => Error
     settled = true;
     end();
   };
-  const timer = setTimeout(() => settle(() => reject(late())), patience);
+  const timer = setTimeout(() => settle(() => reject(timeoutError())), patience);
   return {
     promise,
     get settled() {

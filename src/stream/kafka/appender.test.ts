@@ -49,7 +49,7 @@ type BrokerPartition = ReturnType<typeof brokerPartition>;
 function connected(
   partition: BrokerPartition,
   fate: () => 'arrives' | 'lost' | 'answer lost' | 'late',
-  late: (() => void)[] = [],
+  timeoutError: (() => void)[] = [],
 ): PartitionLog {
   return {
     async newProducer() {
@@ -58,7 +58,7 @@ function connected(
     },
     async produce(batch, producer, sequence) {
       const end = fate();
-      if (end === 'late') late.push(() => partition.receive(batch, producer, sequence));
+      if (end === 'late') timeoutError.push(() => partition.receive(batch, producer, sequence));
       if (end === 'arrives' || end === 'answer lost') partition.receive(batch, producer, sequence);
       if (end !== 'arrives') throw new Error('Connection closed');
     },
@@ -156,9 +156,9 @@ test('D3 a broker that has forgotten its producers gets a new epoch', async (t) 
 test('D3 nothing is waited for longer than 4.5 s, and what was refused cannot land behind what came later', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const partition = brokerPartition();
-  const late: (() => void)[] = [];
+  const timeoutError: (() => void)[] = [];
   let down = false;
-  const appender = openAppender(connected(partition, () => (down ? 'late' : 'arrives'), late));
+  const appender = openAppender(connected(partition, () => (down ? 'late' : 'arrives'), timeoutError));
   await appender.append(records(0));
   down = true;
   const refused = assert.rejects(appender.append(records(1)), /not acknowledged the messages within 4\.5 s: Connection closed/);
@@ -168,7 +168,7 @@ test('D3 nothing is waited for longer than 4.5 s, and what was refused cannot la
   const done = appender.append(records(2));
   await pass(t, 500);
   await done;
-  for (const arrive of late) assert.throws(arrive, { apiId: 'INVALID_PRODUCER_EPOCH' });
+  for (const arrive of timeoutError) assert.throws(arrive, { apiId: 'INVALID_PRODUCER_EPOCH' });
   assert.deepEqual(partition.appended, [0, 2]);
 });
 
@@ -207,9 +207,9 @@ test('D3 whatever happens to requests: acknowledged once, in the order of arriva
   const random = () => bits() / 2 ** 32;
   for (let round = 0; round < 60; round += 1) {
     const partition = brokerPartition();
-    const late: (() => void)[] = [];
-    const arriveLate = () => {
-      for (const arrive of late.splice(0).filter(() => random() < 0.7)) {
+    const timeoutError: (() => void)[] = [];
+    const arriveLater = () => {
+      for (const arrive of timeoutError.splice(0).filter(() => random() < 0.7)) {
         try {
           arrive();
         } catch {
@@ -223,7 +223,7 @@ test('D3 whatever happens to requests: acknowledged once, in the order of arriva
       return pick(['lost', 'answer lost', 'late'] as const);
     };
     if (random() < 0.3) partition.largest = 60;
-    const appender = openAppender(connected(partition, fate, late));
+    const appender = openAppender(connected(partition, fate, timeoutError));
     const acknowledged: number[] = [];
     let n = 0;
     for (let step = 0; step < 120; step += 1) {
@@ -234,10 +234,10 @@ test('D3 whatever happens to requests: acknowledged once, in the order of arriva
           () => {},
         );
       }
-      if (random() < 0.3) arriveLate();
+      if (random() < 0.3) arriveLater();
       await pass(t, 100);
     }
-    arriveLate();
+    arriveLater();
     const landed = partition.appended;
     assert.deepEqual(landed, sorted(landed), `round ${round}: out of order`);
     assert.equal(new Set(landed).size, landed.length, `round ${round}: doubled`);

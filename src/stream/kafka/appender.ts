@@ -40,7 +40,7 @@ export function openAppender(log: PartitionLog): Appender {
   let closed = false;
   let trouble = 'no answer';
 
-  const late = () => new Error(`Kafka has not acknowledged the messages within ${PATIENCE / 1000} s: ${trouble}`);
+  const timeoutError = () => new Error(`Kafka has not acknowledged the messages within ${PATIENCE / 1000} s: ${trouble}`);
 
   async function sendAll(): Promise<void> {
     if (sending) return;
@@ -80,7 +80,7 @@ export function openAppender(log: PartitionLog): Appender {
   return {
     append(records) {
       if (closed) return Promise.reject(new Error('the stream is closed'));
-      const append = pendingAppend(records.length, PATIENCE, late);
+      const append = pendingAppend(records.length, PATIENCE, timeoutError);
       waiting.add(append);
       queue.push(records, append);
       void sendAll();

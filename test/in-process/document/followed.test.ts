@@ -55,7 +55,7 @@ test('D5.22, D5.23 feeds that follow, and share their lists, have the bytes, tag
       };
       const counting: typeof sink = {
         list,
-        gone: (...args) => sink.gone(...args),
+        removed: (...args) => sink.removed(...args),
         v4: (...args) => sink.v4(...args),
         v6: (...args) => sink.v6(...args),
         geo: (...args) => sink.geo(...args),

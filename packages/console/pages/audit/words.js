@@ -6,7 +6,7 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** @param {AuditEntry} entry */
-export function whoOf(entry) {
+export function actorOf(entry) {
   const { actor, key_id: key } = entry;
   if (actor === null) return keyName(entry) || 'a command';
   return key === null ? actor : `${actor}, ${keyName(entry)}`;
@@ -37,8 +37,8 @@ export function objectOf({ event, object, name, after }, names) {
   const [what] = event.split(' ');
   if (BATCHES.has(what) && UUID.test(object)) return { label: batchText(after), href: PLACES[what]?.(object, names) };
   const label = name ?? (UUID.test(object) ? `a deleted ${what}` : object);
-  const isGone = / (deleted|revoked)$/.test(event);
-  return { label, href: isGone && what !== 'key' ? undefined : PLACES[what]?.(object, names) };
+  const isDeleted = / (deleted|revoked)$/.test(event);
+  return { label, href: isDeleted && what !== 'key' ? undefined : PLACES[what]?.(object, names) };
 }
 
 /** @param {Record<string, unknown> | null} asked */

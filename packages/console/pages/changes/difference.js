@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
 import { Code } from '../../ui/code.js';
 import { Figure, Figures } from '../../ui/figures.js';
+import { save } from '../../ui/save.js';
 import { Failed, Notice } from '../../ui/states.js';
 
 const SHOWN = 200;
@@ -19,7 +20,7 @@ export function DifferenceCard({ window: { since, until, feed }, name }) {
   const { busy, error, run } = useWork();
   const read = async (limit) => (await ask(manage('/difference', { since, until, feed, limit }))).body;
   const compare = () => run(async () => setFound({ asked, ...(await read(SHOWN)) }));
-  const takeAlong = () => run(async () => save(`${name}.diff.txt`, textOf(await read(IN_FILE))));
+  const takeAlong = () => run(async () => save(`${name}.diff.txt`, new Blob([`${textOf(await read(IN_FILE))}\n`], { type: 'text/plain' })));
   const shown = found?.asked === asked ? found : undefined;
   return html`
     <${Card} title=${`Compare feed ${name}`} note="Networks added to and removed from the feed in this time."
@@ -76,11 +77,3 @@ function Difference({ difference }) {
 /** @param {any} difference */
 const textOf = ({ added_networks: came, removed_networks: went }) =>
   [...went.map((network) => `- ${network}`), ...came.map((network) => `+ ${network}`)].join('\n');
-
-/** @param {string} name @param {string} text */
-function save(name, text) {
-  const address = URL.createObjectURL(new Blob([`${text}\n`], { type: 'text/plain' }));
-  const anchor = Object.assign(document.createElement('a'), { href: address, download: name });
-  anchor.click();
-  URL.revokeObjectURL(address);
-}

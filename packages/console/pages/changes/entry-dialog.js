@@ -4,15 +4,12 @@ import { keyName } from '../../names.js';
 import { link } from '../../router.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Facts } from '../../ui/figures.js';
-import { Table } from '../../ui/table.js';
-import { fieldOf, textOf } from '../audit/words.js';
-import { whenOf, whereOf, whoOf, wordOf } from './words.js';
+import { ChangedFields } from '../audit/fields.js';
+import { actorOf, whenOf, whereOf, wordOf } from './words.js';
 
 /** @param {{ change: Change, onClose: () => void }} props */
 export function EntryDialog({ change, onClose }) {
-  const { from, before, after, names, reason, several_reasons: several, batch_id: batch, undoes, list_id: list, person, text } = change;
-  const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  const rows = fields.map((field) => ({ field, was: textOf(before?.[field], names, field), is: textOf(after?.[field], names, field) }));
+  const { from, reason, several_reasons: several, batch_id: batch, undoes, list_id: list, person, text } = change;
   const sum = (value) => (from === null || !value ? null : count(value));
   const toBatch = (id, label) => html`<a href=${link('/batches', id)}>${label}</a>`;
   return html`
@@ -20,7 +17,7 @@ export function EntryDialog({ change, onClose }) {
       <${Facts} facts=${[
         ['When', whenOf(change)],
         ['Where', list === null ? whereOf(change) : html`<a href=${link('/feeds', 'list', list)}>${whereOf(change)}</a>`],
-        ['Who', [whoOf(change), person === null ? '' : `(${person})`].join(' ').trim()],
+        ['Who', [actorOf(change), person === null ? '' : `(${person})`].join(' ').trim()],
         ['Key', change.key_id === null || change.actor === null ? null : keyName(change)],
         ['Added', sum(change.added)],
         ['Renewed or changed', sum(change.renewed)],
@@ -31,14 +28,7 @@ export function EntryDialog({ change, onClose }) {
         ['Undoes', undoes && toBatch(undoes, 'an earlier batch')],
         ['Message', text],
       ]} />
-      ${rows.length > 0 && html`<${Table} label="What changed" columns=${COLUMNS} rows=${rows} keyOf=${({ field }) => field} />`}
+      <${ChangedFields} entry=${change} />
     <//>
   `;
 }
-
-/** @type {Column<{ field: string, was: string, is: string }>[]} */
-const COLUMNS = [
-  { label: 'Field', cell: ({ field }) => html`<bdi>${fieldOf(field)}</bdi>` },
-  { label: 'Before', cell: ({ was }) => html`<bdi>${was}</bdi>` },
-  { label: 'After', cell: ({ is }) => html`<bdi>${is}</bdi>` },
-];

@@ -40,7 +40,7 @@ export function whatOf(change) {
 }
 
 /** @param {Change} change */
-export function whoOf(change) {
+export function actorOf(change) {
   const { actor, key_id: id, kind, event, from, text } = change;
   if (actor !== null) return actor;
   if (event === 'expired' && from !== null) return '';

@@ -28,8 +28,8 @@ export function chosen(clients, query) {
   });
 }
 
-/** @param {{ query: URLSearchParams, shown: number, all: number, what: string, children?: any }} props `what`: one of them. */
-export const ClientFilter = ({ query, shown, all, what, children }) => html`
+/** @param {{ query: URLSearchParams, matching: number, all: number, what: string, children?: any }} props `what`: one of them. */
+export const ClientFilter = ({ query, matching, all, what, children }) => html`
   <search class="filter">
     <div class="form-row">
       <${TextField} label="Find" type="search" placeholder="name, address or program" value=${query.get('q') ?? ''}
@@ -38,6 +38,6 @@ export const ClientFilter = ({ query, shown, all, what, children }) => html`
         onValue=${(silent) => setQuery({ silent })} />
       ${children}
     </div>
-    <p class="small soft" role="status">${shown === all ? counted(all, what) : `${count(shown)} of ${counted(all, what)}`}</p>
+    <p class="small soft" role="status">${matching === all ? counted(all, what) : `${count(matching)} of ${counted(all, what)}`}</p>
   </search>
 `;

@@ -14,8 +14,8 @@ const columns = (of, whose) => [
   { label: whose, number: true, cell: ({ clients }) => count(clients) },
   {
     label: 'Show',
-    cell: ({ query, isShown }) =>
-      html`<${Button} tiny aria-pressed=${isShown} onClick=${() => setQuery(isShown ? Object.fromEntries(Object.keys(query).map((name) => [name, undefined])) : query)}>Show devices<//>`,
+    cell: ({ query, isSelected }) =>
+      html`<${Button} tiny aria-pressed=${isSelected} onClick=${() => setQuery(isSelected ? Object.fromEntries(Object.keys(query).map((name) => [name, undefined])) : query)}>Show devices<//>`,
   },
 ];
 

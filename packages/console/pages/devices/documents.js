@@ -1,4 +1,4 @@
-import { FORMATS } from '../../formats.js';
+import { FORMATS } from '../../tables.js';
 
 /** @type {Record<string, string>} */
 const OTHERS = {

@@ -22,11 +22,11 @@ const addressOf = ({ kind, id }, query) => manage(`${kind === 'list' ? PATHS.lis
 
 /** @param {{ feed: FeedRow, tag: string, onClose: () => void }} props */
 export function DeleteFeed({ feed, tag, onClose }) {
-  const [told, setTold] = useState(/** @type {{ preview?: DeletePreview, error?: Error }} */ ({}));
+  const [loaded, setLoaded] = useState(/** @type {{ preview?: DeletePreview, error?: Error }} */ ({}));
   useEffect(() => {
     ask(addressOf(feed, { preview: true }), { method: 'DELETE', ifMatch: tag }).then(
-      ({ body }) => setTold({ preview: body }),
-      (error) => setTold({ error }),
+      ({ body }) => setLoaded({ preview: body }),
+      (error) => setLoaded({ error }),
     );
   }, [feed.id, tag]);
   const confirmed = addressOf(feed, { confirmed: true });
@@ -37,8 +37,8 @@ export function DeleteFeed({ feed, tag, onClose }) {
   };
   return html`
     <${Confirm} title=${`Delete ${feed.name}?`} action="Delete" danger work=${work} onClose=${onClose}>
-      ${told.error !== undefined && html`<${Failed} error=${told.error} />`}
-      ${told.preview === undefined ? told.error === undefined && html`<p class="soft" role="status">Counting…</p>` : html`<${WhatGoes} feed=${feed} preview=${told.preview} />`}
+      ${loaded.error !== undefined && html`<${Failed} error=${loaded.error} />`}
+      ${loaded.preview === undefined ? loaded.error === undefined && html`<p class="soft" role="status">Counting…</p>` : html`<${WhatGoes} feed=${feed} preview=${loaded.preview} />`}
       <p>You can restore it for 7 days.</p>
       <${SameWithCurl} text=${curlOf('DELETE', confirmed)} />
     <//>

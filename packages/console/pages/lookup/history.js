@@ -27,12 +27,12 @@ const COLUMNS = [
   { label: 'List', cell: ({ list_name: name }) => html`<bdi>${name}</bdi>` },
   {
     label: 'By',
-    cell: (told) => {
-      if (told.event === 'expired') return html`<span class="soft">expiry</span>`;
-      const { batch_id: batch } = told;
+    cell: (row) => {
+      if (row.event === 'expired') return html`<span class="soft">expiry</span>`;
+      const { batch_id: batch } = row;
       return batch === null
-        ? html`<bdi>${senderName(told)}</bdi>`
-        : html`<a class="text" href=${link('/batches', batch)}>${senderName(told)}</a>`;
+        ? html`<bdi>${senderName(row)}</bdi>`
+        : html`<a class="text" href=${link('/batches', batch)}>${senderName(row)}</a>`;
     },
   },
   { label: 'Reason', cell: ({ reason }) => (reason === null ? '' : html`<bdi>${reason}</bdi>`) },

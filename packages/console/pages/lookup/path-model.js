@@ -69,10 +69,10 @@ export function modelOf(answer, outlook) {
 
   for (const rule of shown) {
     const node = whoOf(rule);
-    const isGone = removed.has(rule.id);
+    const isRemoved = removed.has(rule.id);
     const before = who.get(node.id);
-    who.set(node.id, { ...node, goes: (before?.goes ?? true) && isGone, tone: before?.tone === 'block' ? 'block' : node.tone });
-    edges.push({ from: node.id, to: `rule ${rule.id}`, tone: toneOf(rule), goes: isGone });
+    who.set(node.id, { ...node, goes: (before?.goes ?? true) && isRemoved, tone: before?.tone === 'block' ? 'block' : node.tone });
+    edges.push({ from: node.id, to: `rule ${rule.id}`, tone: toneOf(rule), goes: isRemoved });
   }
   const ruleNodes = shown.map((rule) => ruleNode(rule, removed.has(rule.id)));
   const untold = feeds.some(({ rules_left_out: leftOut }) => leftOut > 0);
@@ -169,8 +169,8 @@ function feedNode(feed, action, outlook) {
   const does = action === 'block' ? 'blocks it' : 'allows it';
   const words = { in: does, partly: 'has a part of it', out: 'does not contain it' };
   const stays = outlook !== undefined && outlook !== 'extend' && then === 'in';
-  const held = feed.over_cap && then !== 'out' ? 'not published, over its limit' : undefined;
-  const state = held ?? (goes ? 'would allow it' : stays ? `still ${does}` : words[then]);
+  const unpublished = feed.over_cap && then !== 'out' ? 'not published, over its limit' : undefined;
+  const state = unpublished ?? (goes ? 'would allow it' : stays ? `still ${does}` : words[then]);
   const guarded = feed.protected_by.length > 0 ? `, protected by ${feed.protected_by[0]}` : '';
   return {
     id: idOf(feed),
@@ -189,13 +189,13 @@ function boxesOf(feed, action) {
   const states = /** @type {const} */ (['has', 'behind', 'unknown']);
   return states.flatMap((state) => {
     const number = by[state];
-    const told = by.told.filter((each) => each.state === state);
+    const clients = by.told.filter((each) => each.state === state);
     const tone = state === 'has' ? toneOfVerdict(feed.verdict, action) : 'late';
     const isOut = feed.verdict === 'out';
     const [does, doTogether] = isOut && state !== 'unknown' ? LETS_THROUGH[state] : STATES[state];
     if (number === 0) return [];
-    if (number <= ALONE && told.length === number) {
-      return told.map((each) => ({
+    if (number <= ALONE && clients.length === number) {
+      return clients.map((each) => ({
         id: `box ${idOf(feed)} ${each.kind} ${each.id ?? each.address} ${each.user_agent}`,
         title: each.key_name ?? each.address,
         note: [does, each.refused !== null && refusedText(each.refused), each.stopped_at !== null && 'stopped', programOf(each)]

@@ -23,11 +23,11 @@ export function Sentence({ answer }) {
     : html`<bdi>${target}</bdi><bdi>${whereText(answer)}</bdi>`;
   const published = publishing(answer);
   const has = published.length;
-  const whole = published.filter(({ verdict }) => verdict === 'in').length;
+  const complete = published.filter(({ verdict }) => verdict === 'in').length;
   const does = action === 'block' ? 'blocked' : 'allowed';
-  if (having(answer).length === 0) return html`${known} is ${does} on no feed.${lateText(answer)}`;
+  if (having(answer).length === 0) return html`${known} is ${does} on no feed.${behindText(answer)}`;
   if (has === 0) return html`${known} is ${does} on no published feed.${unpublishedText(answer)}`;
-  const on = `${whole === 0 ? 'in part ' : ''}${does} on ${counted(whole || has, 'feed')}${whole > 0 && has > whole ? `, and in part on ${has - whole}` : ''}`;
+  const on = `${complete === 0 ? 'in part ' : ''}${does} on ${counted(complete || has, 'feed')}${complete > 0 && has > complete ? `, and in part on ${has - complete}` : ''}`;
   const more = unpublishedText(answer);
   if (enforced === undefined) return html`${known} is ${on}.${more}`;
   if (enforced.of === 0) return html`${known} is ${on}, but no device fetches it yet.${more}`;
@@ -49,8 +49,8 @@ function unpublishedText(answer) {
 }
 
 /** @param {LookupAnswer} answer */
-function lateText({ action, feeds }) {
-  const late = feeds.reduce((sum, { pulled_by: by }) => sum + (by?.behind ?? 0), 0);
-  if (late === 0 || action !== 'block') return '';
-  return ` ${counted(late, 'device')} may block it until the next fetch (update not confirmed yet).`;
+function behindText({ action, feeds }) {
+  const behind = feeds.reduce((sum, { pulled_by: by }) => sum + (by?.behind ?? 0), 0);
+  if (behind === 0 || action !== 'block') return '';
+  return ` ${counted(behind, 'device')} may block it until the next fetch (update not confirmed yet).`;
 }

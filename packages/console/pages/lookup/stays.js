@@ -20,11 +20,11 @@ export function Stays({ answer, outlook, stays, mayChange, maySet, onOpen, onDon
   const had = answer.feeds.filter(({ verdict }) => verdict !== 'out').length;
   if (outlook === 'extend')
     return html`<p class="path-then" role="status">Extend changes the expiry of ${extended(answer).map(({ target, list_name: list }, i) => html`${i > 0 && ', '}<bdi class="mono">${target}</bdi> in <bdi>${list}</bdi>`)} and nothing else.</p>`;
-  const gone = had - stays.length;
+  const cleared = had - stays.length;
   const rules = [...new Map(stays.flatMap(({ because }) => because).map((rule) => [rule.id, rule])).values()];
   return html`
     <div class="path-then stack" role="status">
-      <p>${WHEN[outlook]} ${gone === 0 ? 'alone changes nothing' : `takes it out of ${counted(gone, 'feed')}`}${stays.length > 0 && `: ${counted(stays.length, 'feed still blocks', 'feeds still block')} it`}.</p>
+      <p>${WHEN[outlook]} ${cleared === 0 ? 'alone changes nothing' : `takes it out of ${counted(cleared, 'feed')}`}${stays.length > 0 && `: ${counted(stays.length, 'feed still blocks', 'feeds still block')} it`}.</p>
       ${
         outlook === 'unblock' &&
         rules.map(

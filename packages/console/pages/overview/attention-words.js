@@ -1,4 +1,4 @@
-import { dateTime } from '../../format.js';
+import { dateTime, sentence } from '../../format.js';
 import { helpAt, link } from '../../router.js';
 import { may } from '../../session.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
@@ -43,12 +43,13 @@ export function placeOf({ key }, session, feedOf) {
 }
 
 const INSTANT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+const DOCUMENT = / \((docs\/[\w-]+\.md)\)/;
 
-/** @param {AlertItem} item */
+/** With instants in the reader's time zone, and without the document it names. @param {AlertItem} item */
 export function sentenceOf({ text }) {
-  const told = text.replaceAll(INSTANT, (at) => dateTime(at));
-  return `${told.charAt(0).toUpperCase()}${told.slice(1)}${/[.!?]$/.test(told) ? '' : '.'}`;
+  const dated = text.replace(DOCUMENT, '').replaceAll(INSTANT, (at) => dateTime(at));
+  return sentence(`${dated.charAt(0).toUpperCase()}${dated.slice(1)}`);
 }
 
-/** @param {string} sentence */
-export const withDocuments = (sentence) => sentence.split(/\b(docs\/[\w-]+\.md)\b/);
+/** The document that an alert names. @param {AlertItem} item */
+export const documentOf = ({ text }) => DOCUMENT.exec(text)?.[1];

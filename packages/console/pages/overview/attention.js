@@ -4,7 +4,7 @@ import { ask, manage } from '../../api.js';
 import { useAttention } from '../../attention.js';
 import { curlOf } from '../../curl.js';
 import { useWork } from '../../data.js';
-import { counted, dateTime } from '../../format.js';
+import { counted, dateTime, durations } from '../../format.js';
 import { keyName, useNames } from '../../names.js';
 import { helpAt } from '../../router.js';
 import { may } from '../../session.js';
@@ -12,23 +12,14 @@ import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
 import { SameWithCurl } from '../../ui/code.js';
-import { Dialog } from '../../ui/dialog.js';
+import { FormDialog } from '../../ui/dialog.js';
 import { SelectField, TextField } from '../../ui/field.js';
-import { Failed, Notice, Shown } from '../../ui/states.js';
+import { Failed, Loaded, Notice } from '../../ui/states.js';
 import { Countdown } from '../../ui/time.js';
 import { toast } from '../../ui/toast.js';
-import { placeOf, sentenceOf, withDocuments } from './attention-words.js';
+import { documentOf, placeOf, sentenceOf } from './attention-words.js';
 
 const ADDRESS = manage('/attention/snoozes');
-const HOUR = 3600;
-const TIMES = [
-  { value: String(HOUR), label: '1 hour' },
-  { value: String(8 * HOUR), label: '8 hours' },
-  { value: String(24 * HOUR), label: '1 day' },
-  { value: String(72 * HOUR), label: '3 days' },
-  { value: String(168 * HOUR), label: '7 days' },
-  { value: String(720 * HOUR), label: '30 days' },
-];
 
 /** @param {{ session: Session }} props */
 export function Attention({ session }) {
@@ -37,13 +28,13 @@ export function Attention({ session }) {
   const [putOff, setPutOff] = useState(/** @type {AlertItem | undefined} */ (undefined));
   const maySnooze = may(session, 'rules:write');
   return html`
-    <${Shown} live=${live}>${(/** @type {AlertItem[]} */ items) => {
+    <${Loaded} live=${live}>${(/** @type {AlertItem[]} */ items) => {
       const open = items.filter(({ snooze }) => snooze === null);
       const snoozed = items.filter(({ snooze }) => snooze !== null);
       const one = (/** @type {AlertItem} */ item, note, button) => html`
         <li key=${item.key} class="attention">
           <${Badge} kind=${item.urgent ? 'bad' : 'warn'}>${item.urgent ? 'Urgent' : 'Low'}<//>
-          <div><span class="text">${withDocuments(sentenceOf(item)).map((part, i) => (i % 2 === 1 ? html`<a href=${helpAt(part)} target="_blank" rel="noopener">${part}</a>` : part))}</span>${note}</div>
+          <div><span class="text">${sentenceOf(item)}</span>${note}</div>
           <span class="row"><${Way} item=${item} session=${session} feedOf=${feedOf} />${button}</span>
         </li>
       `;
@@ -75,7 +66,11 @@ export function Attention({ session }) {
 /** @param {{ item: AlertItem, session: Session, feedOf: Names['feedOf'] }} props */
 function Way({ item, session, feedOf }) {
   const place = placeOf(item, session, feedOf);
-  return place && html`<a href=${place.href}>${place.action}</a>`;
+  const document = documentOf(item);
+  return html`
+    ${place && html`<a href=${place.href}>${place.action}</a>`}
+    ${document !== undefined && html`<a href=${helpAt(document)} target="_blank" rel="noopener" aria-label=${`Help: ${sentenceOf(item)}`}>Help</a>`}
+  `;
 }
 
 /** @param {{ snooze: Snooze }} props */
@@ -97,24 +92,18 @@ function Again({ item, onDone }) {
 /** @param {{ item: AlertItem, onClose: () => void, onDone: () => void }} props */
 function PutOff({ item, onClose, onDone }) {
   const [reason, setReason] = useState('');
-  const [seconds, setSeconds] = useState(String(24 * HOUR));
-  const { busy, error, run } = useWork();
+  const [seconds, setSeconds] = useState('86400');
   const body = { key: item.key, reason: reason.trim(), expires_in: Number(seconds) };
-  const submit = async () => {
-    const isDone = await run(async () => {
-      await ask(ADDRESS, { method: 'POST', body });
-      toast('Alert snoozed.');
-      onDone();
-    });
-    if (isDone) onClose();
+  const work = async () => {
+    await ask(ADDRESS, { method: 'POST', body });
+    toast('Alert snoozed.');
+    onDone();
   };
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${body.reason === ''}>Snooze<//>`;
   return html`
-    <${Dialog} title="Snooze" onClose=${onClose} onSubmit=${submit} footer=${footer}>
-      ${error !== undefined && html`<${Failed} error=${error} />`}
+    <${FormDialog} title="Snooze" action="Snooze" work=${work} onClose=${onClose} disabled=${body.reason === ''}>
       <p class="text">${sentenceOf(item)}</p>
-      <${TextField} label="Reason" hint="Shown to everyone, such as an owner or ticket." value=${reason} onValue=${setReason} maxlength="200" required autofocus />
-      <${SelectField} label="For" value=${seconds} onValue=${setSeconds} options=${TIMES} />
+      <${TextField} label="Reason" hint="Loaded to everyone, such as an owner or ticket." value=${reason} onValue=${setReason} maxlength="200" required autofocus />
+      <${SelectField} label="For" value=${seconds} onValue=${setSeconds} options=${durations('1h', '8h', '1d', '3d', '7d', '30d')} />
       <p class="small soft">The alert moves to a folded list with your name. It returns earlier if its state changes. Webhooks and the API still report it.</p>
       <${SameWithCurl} text=${curlOf('POST', ADDRESS, body)} />
     <//>

@@ -13,21 +13,21 @@ import { areOff } from '../workspace/guard-rails.js';
 
 const FRESH = 30 * 86_400_000;
 /** Local storage key of workspaces whose steps are done or hidden. */
-const GONE = 'weir-first-steps';
-const KEPT = 50;
+const HIDDEN = 'weir-first-steps';
+const MOST = 50;
 
 /** @returns {string[]} */
-function gone() {
+function hidden() {
   try {
-    const kept = JSON.parse(localStorage.getItem(GONE) ?? '[]');
-    return Array.isArray(kept) ? kept : [];
+    const stored = JSON.parse(localStorage.getItem(HIDDEN) ?? '[]');
+    return Array.isArray(stored) ? stored : [];
   } catch {
     return [];
   }
 }
 /** @param {string} workspace */
 const forget = (workspace) =>
-  localStorage.setItem(GONE, JSON.stringify([...gone().filter((id) => id !== workspace), workspace].slice(-KEPT)));
+  localStorage.setItem(HIDDEN, JSON.stringify([...hidden().filter((id) => id !== workspace), workspace].slice(-MOST)));
 
 const SIGNAL = [{ type: 'access_rules', action: 'block', ip: '192.0.2.1', expiration: 3600 }];
 
@@ -54,16 +54,16 @@ const STEPS = [
 
 /** @param {{ session: Session }} props */
 export function FirstSteps({ session }) {
-  const [isGone, setGone] = useState(() => gone().includes(session.workspace_id));
-  return !isGone && may(session, 'manage') && html`<${Steps} session=${session} onGone=${() => setGone(true)} />`;
+  const [isHidden, setHidden] = useState(() => hidden().includes(session.workspace_id));
+  return !isHidden && may(session, 'manage') && html`<${Steps} session=${session} onHide=${() => setHidden(true)} />`;
 }
 
-/** @param {{ session: Session, onGone: () => void }} props */
-function Steps({ session, onGone }) {
+/** @param {{ session: Session, onHide: () => void }} props */
+function Steps({ session, onHide }) {
   const { value: done } = useLiveWork('first steps', () => readSteps(session));
   const leave = () => {
     forget(session.workspace_id);
-    onGone();
+    onHide();
   };
   const steps = STEPS.filter(({ permission }) => may(session, permission));
   const left = done === undefined ? [] : steps.filter(({ step }) => !done[step]);

@@ -2,11 +2,9 @@ import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
-import { useWork } from '../../data.js';
-import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
-import { SelectField, TextField } from '../../ui/field.js';
-import { Failed } from '../../ui/states.js';
+import { LEVELS } from '../../tables.js';
+import { FormDialog } from '../../ui/dialog.js';
+import { useFields } from '../../ui/form.js';
 import { toast } from '../../ui/toast.js';
 import { ExpiryField } from './expiry.js';
 import { ListField } from './list-field.js';
@@ -14,50 +12,37 @@ import { FeedChanges, usePreview } from './preview.js';
 import { neverBlockedText, StillBlocked } from './still-blocked.js';
 import { WhatChanges } from './what-changes.js';
 
-const LEVELS = [{ value: '', label: 'Default' }, ...['low', 'medium', 'high', 'critical'].map((level) => ({ value: level, label: level }))];
 const ACTIONS = [
   { value: 'block', label: 'Block' },
   { value: 'allow', label: 'Never block (allow)' },
 ];
 
 /** @param {{ names: Names, value?: string, action?: string, onClose: () => void, onDone: () => void }} props */
-export function BlockForm({ names, value: given = '', action = 'block', onClose, onDone }) {
-  const [form, setForm] = useState({ value: given, action, list: '', expires: '', reason: '', confidence: '', severity: '' });
-  const set = (field) => (text) => setForm((before) => ({ ...before, [field]: text }));
+export function BlockForm({ names, value = '', action = 'block', onClose, onDone }) {
+  const { values, set, body, input } = useFields('blockTarget', { value, action });
   const [once] = useState(() => crypto.randomUUID());
-  const { busy, error, run } = useWork();
-  const body = Object.fromEntries(Object.entries({ ...form, value: form.value.trim() }).filter(([, text]) => text !== ''));
   const isGiven = body.value !== undefined;
   const preview = usePreview(manage('/rules'), isGiven ? { ...body, preview: true } : undefined);
-  const isAllow = form.action === 'allow';
-  const submit = () =>
-    run(async () => {
-      const { body: done } = await ask(manage('/rules'), { method: 'POST', once, body });
-      if (isAllow) toast(neverBlockedText(body.value, done), done.still_blocked?.length === 0 ? 'good' : 'bad');
-      else toast(html`<bdi>${body.value}</bdi> ${done.landed ? 'is now blocked.' : 'was accepted and takes effect in a moment.'}`);
-      onDone();
-      onClose();
-    });
-  const fault = preview.faultOf;
+  const isAllow = values.action === 'allow';
+  const work = async () => {
+    const { body: done } = await ask(manage('/rules'), { method: 'POST', once, body });
+    if (isAllow) toast(neverBlockedText(body.value, done), done.still_blocked?.length === 0 ? 'good' : 'bad');
+    else toast(html`<bdi>${body.value}</bdi> ${done.landed ? 'is now blocked.' : 'was accepted and takes effect in a moment.'}`);
+    onDone();
+  };
+  const level = (field) => input(field, { empty: 'Default', options: LEVELS });
   return html`
-    <${Dialog}
-      title="Block or allow" wide onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${preview.answer === undefined}>${isAllow ? 'Never block' : 'Block'}<//>`}
-    >
-      ${error !== undefined && html`<${Failed} error=${error} />`}
-      <${TextField} label="Address, network, ASN or country" value=${form.value} onValue=${set('value')} required autofocus maxlength="64"
-        placeholder="192.0.2.0/24, AS64500, NL" autocomplete="off" fault=${fault('value')} />
+    <${FormDialog} title="Block or allow" wide action=${isAllow ? 'Never block' : 'Block'} work=${work} onClose=${onClose} disabled=${preview.answer === undefined}>
+      ${input('value', { label: 'Address, network, ASN or country', hint: undefined, required: true, autofocus: true, placeholder: '192.0.2.0/24, AS64500, NL', autocomplete: 'off', fault: preview.faultOf('value') })}
       <div class="form-row">
-        <${SelectField} label="Action" value=${form.action} onValue=${set('action')} options=${ACTIONS} />
-        <${ListField} names=${names} value=${form.list} onValue=${set('list')} />
-        <${ExpiryField} value=${form.expires} onValue=${set('expires')} usual=${isAllow ? 'Never' : '1 day (default)'} />
+        ${input('action', { hint: undefined, options: ACTIONS })}
+        <${ListField} names=${names} value=${values.list} onValue=${(list) => set({ list })} />
+        <${ExpiryField} value=${values.expires} onValue=${(expires) => set({ expires })} usual=${isAllow ? 'Never' : '1 day (default)'} />
       </div>
       <div class="form-row">
-        <${TextField} label="Reason" value=${form.reason} onValue=${set('reason')} maxlength="2048" fault=${fault('reason')} />
-        <${SelectField} label="Confidence" value=${form.confidence} onValue=${set('confidence')} options=${LEVELS} />
-        <${SelectField} label="Severity" value=${form.severity} onValue=${set('severity')} options=${LEVELS} />
+        ${input('reason', { fault: preview.faultOf('reason') })}${level('confidence')}${level('severity')}
       </div>
-      <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${fault('value') !== undefined}
+      <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${preview.faultOf('value') !== undefined}
         curl=${curlOf('POST', manage('/rules'), body)}>
         ${(answer) => html`<${StillBlocked} answer=${answer} /><${FeedChanges} answer=${answer} />`}
       <//>

@@ -3,12 +3,12 @@ import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
 import { useWork } from '../../data.js';
-import { count, counted, endText } from '../../format.js';
+import { count, counted, durations, endText } from '../../format.js';
 import { link } from '../../router.js';
 import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
+import { FormDialog } from '../../ui/dialog.js';
 import { CheckField, SelectField, TextField } from '../../ui/field.js';
-import { Failed, Notice } from '../../ui/states.js';
+import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { toast } from '../../ui/toast.js';
 import { FeedChanges, usePreview } from './preview.js';
@@ -19,47 +19,36 @@ const ADDRESS = manage('/rules/change');
 const AS_IT_IS = { value: '', label: 'Unchanged' };
 const EXPIRES = [
   AS_IT_IS,
-  { value: '1h', label: 'In 1 hour' },
-  { value: '1d', label: 'In 1 day' },
-  { value: '7d', label: 'In 7 days' },
-  { value: '30d', label: 'In 30 days' },
-  { value: '365d', label: 'In 1 year' },
+  ...['1h', '1d', '7d', '30d', '365d'].map((value) => ({ value, label: `In ${durations(value)[0].label}` })),
   { value: 'never', label: 'Never' },
   { value: 'at', label: 'At a date' },
 ];
 
 /**
- * @param {{ meant: RuleSelection, names: Names, onClose: () => void, onDone: () => void }} props
+ * @param {{ selection: RuleSelection, names: Names, onClose: () => void, onDone: () => void }} props
  */
-export function ChangeRules({ meant, names, onClose, onDone }) {
+export function ChangeRules({ selection, names, onClose, onDone }) {
   const [form, setForm] = useState({ expires: '', at: '', hasReason: false, reason: '', list: '' });
   const [isSure, setSure] = useState(false);
-  const { busy, error, run } = useWork();
   const edit = (changes) => {
     setSure(false);
     setForm((before) => ({ ...before, ...changes }));
   };
   const set = settingOf(form);
   const isGiven = Object.keys(set).length > 0;
-  const preview = usePreview(ADDRESS, isGiven ? { ...meant, set, preview: true } : undefined);
+  const preview = usePreview(ADDRESS, isGiven ? { ...selection, set, preview: true } : undefined);
   const answer = /** @type {any | undefined} */ (preview.answer);
-  const isAccess = meant.kind === undefined || meant.kind === 'access_rule';
-  const submit = () =>
-    run(async () => {
-      // Sends the previewed expiry, not one relative to a later now.
-      const told = answer?.expires_at ? { ...set, expires: answer.expires_at } : set;
-      const { changed, batches } = await changeAll({ ...meant, set: told, ...(isSure && { confirmed: true }) });
-      onDone();
-      onClose();
-      toast(html`${counted(changed, 'rule')} changed. <${Undo} batches=${batches} onDone=${onDone} />`);
-    });
+  const isAccess = selection.kind === undefined || selection.kind === 'access_rule';
+  const work = async () => {
+    // Sends the previewed expiry, not one relative to a later now.
+    const wanted = answer?.expires_at ? { ...set, expires: answer.expires_at } : set;
+    const { changed, batches } = await changeAll({ ...selection, set: wanted, ...(isSure && { confirmed: true }) });
+    onDone();
+    toast(html`${counted(changed, 'rule')} changed. <${Undo} batches=${batches} onDone=${onDone} />`);
+  };
   const ready = answer !== undefined && answer.changed > 0 && (!answer.needs_confirmation || isSure);
   return html`
-    <${Dialog}
-      title="Change rules" wide onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${!ready}>${answer === undefined ? 'Apply' : `Apply to ${answer.next === null ? '' : 'at least '}${counted(answer.changed, 'rule')}`}<//>`}
-    >
-      ${error !== undefined && html`<${Failed} error=${error} />`}
+    <${FormDialog} title="Change rules" wide action=${answer === undefined ? 'Apply' : `Apply to ${answer.next === null ? '' : 'at least '}${counted(answer.changed, 'rule')}`} work=${work} onClose=${onClose} disabled=${!ready}>
       <div class="form-row">
         <${SelectField} label="Expires" value=${form.expires} onValue=${(expires) => edit({ expires })} options=${EXPIRES}
           fault=${form.expires === 'at' ? undefined : preview.faultOf('set.expires')} />
@@ -79,7 +68,7 @@ export function ChangeRules({ meant, names, onClose, onDone }) {
         form.hasReason &&
         html`<${TextField} label="Reason" hint="Leave empty to remove it." value=${form.reason} maxlength="2048" onValue=${(reason) => edit({ reason })} />`
       }
-      <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${preview.faultOf('set.expires') !== undefined} curl=${curlOf('POST', ADDRESS, { ...meant, set })}>
+      <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${preview.faultOf('set.expires') !== undefined} curl=${curlOf('POST', ADDRESS, { ...selection, set })}>
         ${(/** @type {any} */ shown) => html`<${Outlook} answer=${shown} set=${set} names=${names} />`}
       <//>
       ${

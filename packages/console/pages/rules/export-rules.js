@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
 import { count } from '../../format.js';
 import { Button } from '../../ui/button.js';
+import { save } from '../../ui/save.js';
 import { toast } from '../../ui/toast.js';
 import { CSV_HEAD, csvLine, jsonLine } from './export-lines.js';
 
@@ -32,7 +33,7 @@ export function ExportRules({ conditions }) {
         setRead(rules);
       } while (after !== undefined && rules < MOST);
       if (after !== undefined) toast(`The file has only the first ${count(rules)} rules. Filter for fewer.`, 'bad');
-      save(new Blob(parts, { type: form.type }), form.name);
+      save(form.name, new Blob(parts, { type: form.type }));
     } catch (error) {
       toast(`Export failed: ${/** @type {Error} */ (error).message}`, 'bad');
     }
@@ -40,13 +41,4 @@ export function ExportRules({ conditions }) {
   };
   if (read !== undefined) return html`<span class="small soft" role="status">${count(read)} rules read…</span>`;
   return FORMS.map((form) => html`<${Button} key=${form.label} tiny kind="quiet" onClick=${() => write(form)}>Export ${form.label}<//>`);
-}
-
-/** @param {Blob} content @param {string} name */
-function save(content, name) {
-  const anchor = document.createElement('a');
-  anchor.href = URL.createObjectURL(content);
-  anchor.download = name;
-  anchor.click();
-  setTimeout(() => URL.revokeObjectURL(anchor.href), 60_000);
 }

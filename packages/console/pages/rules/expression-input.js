@@ -8,7 +8,7 @@ import { completed, completionAt, typesOf } from './names-at.js';
 /** How long names are cached, ms: they change with the service's settings. */
 const GOOD_FOR = 600_000;
 
-const SHOWN = 8;
+const MOST_ROWS = 8;
 
 /** @param {{ kind: string, value: string, onValue: (value: string) => void, [attribute: string]: any }} props As of TextField. */
 export function ExpressionInput({ kind, value, onValue, ...rest }) {
@@ -62,22 +62,22 @@ export function ExpressionInput({ kind, value, onValue, ...rest }) {
     event.stopPropagation();
   };
 
-  const isShown = offer !== undefined;
+  const isListOpen = offer !== undefined;
   // A window around the chosen one, so nothing scrolls.
-  const first = Math.max(0, Math.min(chosen - SHOWN / 2, (offer?.names.length ?? 0) - SHOWN));
+  const first = Math.max(0, Math.min(chosen - MOST_ROWS / 2, (offer?.names.length ?? 0) - MOST_ROWS));
   return html`
     <div class="completing" ref=${box}>
       <${TextField} label="Expression" rows=${5} maxlength="4096" value=${value} autocomplete="off"
-        aria-autocomplete="list" aria-haspopup="listbox" aria-controls=${isShown ? id : undefined} aria-activedescendant=${isShown ? `${id}-${chosen}` : undefined}
+        aria-autocomplete="list" aria-haspopup="listbox" aria-controls=${isListOpen ? id : undefined} aria-activedescendant=${isListOpen ? `${id}-${chosen}` : undefined}
         onValue=${(text) => {
           onValue(text);
           look();
         }}
         onKeyDown=${onKeyDown} onBlur=${() => setOffer(undefined)} onClick=${() => setOffer(undefined)} ...${rest} />
       ${
-        isShown &&
+        isListOpen &&
         html`<ul class="found names" id=${id} role="listbox" aria-label="Fields and functions" onMouseDown=${(event) => event.preventDefault()}>
-          ${offer.names.slice(first, first + SHOWN).map(
+          ${offer.names.slice(first, first + MOST_ROWS).map(
             (name, i) => html`
               <li key=${`${name.kind} ${name.name}`} id=${`${id}-${first + i}`} role="option" aria-selected=${first + i === chosen}
                 aria-setsize=${offer.names.length} aria-posinset=${first + i + 1}
@@ -88,7 +88,7 @@ export function ExpressionInput({ kind, value, onValue, ...rest }) {
           )}
         </ul>`
       }
-      <p class="hidden-visually" role="status">${isShown ? `${offer.names.length} suggestions. Arrow keys choose, Enter inserts.` : ''}</p>
+      <p class="hidden-visually" role="status">${isListOpen ? `${offer.names.length} suggestions. Arrow keys choose, Enter inserts.` : ''}</p>
     </div>
   `;
 }

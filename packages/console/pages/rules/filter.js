@@ -1,12 +1,13 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { setQuery } from '../../router.js';
+import { LEVELS } from '../../tables.js';
 import { Button } from '../../ui/button.js';
 import { SelectField } from '../../ui/field.js';
 import { Typed } from '../../ui/typed.js';
 
 const ANY = { value: '', label: 'Any' };
-const LEVELS = [ANY, ...['low', 'medium', 'high', 'critical'].map((value) => ({ value, label: value }))];
+const CHOICES = [ANY, ...LEVELS];
 /** @type {readonly Condition[]} */
 const OF_TARGETS = [
   {
@@ -14,8 +15,8 @@ const OF_TARGETS = [
     label: 'Target',
     options: [ANY, { value: 'ip', label: 'Address or network' }, { value: 'asn', label: 'ASN' }, { value: 'country', label: 'Country' }],
   },
-  { field: 'confidence', label: 'Confidence', options: LEVELS },
-  { field: 'severity', label: 'Severity', options: LEVELS },
+  { field: 'confidence', label: 'Confidence', options: CHOICES },
+  { field: 'severity', label: 'Severity', options: CHOICES },
 ];
 /** @type {readonly Condition[]} */
 const OF_ALL = [
@@ -38,9 +39,7 @@ const namedList = ({ lists }, id) => {
 
 /** @param {Condition} condition @param {Names} names @returns {Condition} */
 const withNames = (condition, { keys }) =>
-  condition.field === 'key' && keys.length > 0
-    ? { field: 'key', label: 'Key', options: [ANY, ...keys.map((name) => ({ value: name, label: name }))] }
-    : condition;
+  condition.field === 'key' && keys.length > 0 ? { field: 'key', label: 'Key', options: [ANY, ...keys] } : condition;
 
 const MATCHES = [
   { value: 'covering', label: 'containing this' },
@@ -73,7 +72,7 @@ export function RuleFilter({ query, isAccess, actions, names, faultOf }) {
   const more = [...(isAccess ? OF_TARGETS : []), ...OF_ALL];
   const [isOpen, setOpen] = useState(() => more.some(({ field }) => query.has(field)));
   const clear = () => setQuery(Object.fromEntries([...fieldsOf(isAccess), 'match'].map((field) => [field, undefined])));
-  const choice = (field, label, /** @type {readonly { value: string, label: string }[]} */ options) => html`
+  const choice = (field, label, options) => html`
     <${SelectField} label=${label} value=${field === 'list' ? namedList(names, query.get(field) ?? '') : (query.get(field) ?? '')} onValue=${(value) => setQuery({ [field]: value })}
       options=${options} />
   `;
@@ -90,7 +89,7 @@ export function RuleFilter({ query, isAccess, actions, names, faultOf }) {
           onValue=${(value) => setQuery({ match: value })} options=${MATCHES} />`
         }
         ${isAccess && choice('list', 'List', [{ value: '', label: 'All lists' }, ...names.lists.map(({ id, name }) => ({ value: namedList(names, id), label: name }))])}
-        ${choice('action', 'Action', [ANY, ...actions.map((value) => ({ value, label: value }))])}
+        ${choice('action', 'Action', [ANY, ...actions])}
       </div>
       ${
         isOpen &&

@@ -1,4 +1,4 @@
-/** Step of renumbered orders, so that later rules fit between. */
+/** Step of renumbered orders, leaving space for later rules. */
 const STEP = 10;
 
 const orderOf = (/** @type {Ordered} */ { order }) => order ?? Number.POSITIVE_INFINITY;
@@ -14,7 +14,7 @@ function endOf(rules) {
 }
 
 /** Positions of the longest run that is already in order. @param {readonly Ordered[]} rules @returns {number[]} */
-function kept(rules) {
+function longestRun(rules) {
   const end = endOf(rules);
   const isIn = (i) => i >= end || orderOf(rules[i]) !== Number.POSITIVE_INFINITY;
   /** @type {{ length: number, before: number }[]} */
@@ -51,7 +51,7 @@ function between(low, high, many) {
  * @returns {Map<number, number>} The new order by the place of the rule.
  */
 export function newOrders(rules) {
-  const anchors = kept(rules);
+  const anchors = longestRun(rules);
   /** @type {Map<number, number>} */
   const changes = new Map();
   let before = -1;
@@ -60,7 +60,7 @@ export function newOrders(rules) {
     if (many > 0) {
       const low = before < 0 ? Number.NEGATIVE_INFINITY : orderOf(rules[before]);
       const orders = between(low, anchor === rules.length ? Number.POSITIVE_INFINITY : orderOf(rules[anchor]), many);
-      if (orders === undefined) return anew(rules);
+      if (orders === undefined) return renumbered(rules);
       for (const [i, order] of orders.entries()) changes.set(before + 1 + i, order);
     }
     before = anchor;
@@ -69,5 +69,5 @@ export function newOrders(rules) {
 }
 
 /** @param {readonly Ordered[]} rules */
-const anew = (rules) =>
+const renumbered = (rules) =>
   new Map(rules.flatMap(({ order }, i) => (order === STEP * (i + 1) ? [] : [/** @type {[number, number]} */ ([i, STEP * (i + 1)])])));

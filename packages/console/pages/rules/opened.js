@@ -22,13 +22,13 @@ export function Opened({ open, onOpen, tab, type, names, session, onDone }) {
     ${
       open.name === 'rule' &&
       html`<${RuleDialog} key=${open.rule.id} rule=${open.rule}
-      onChange=${(/** @type {Rule} */ rule) => onOpen(isAccess ? { name: 'edit', meant: { kind: rule.kind, ids: [rule.id] } } : { name: 'change', rule })} ...${opened} />`
+      onChange=${(/** @type {Rule} */ rule) => onOpen(isAccess ? { name: 'edit', selection: { kind: rule.kind, ids: [rule.id] } } : { name: 'change', rule })} ...${opened} />`
     }
     ${open.name === 'block' && html`<${BlockForm} ...${opened} />`}
     ${open.name === 'unblock' && html`<${UnblockForm} ...${opened} />`}
     ${open.name === 'paste' && html`<${PasteForm} ...${opened} />`}
-    ${open.name === 'delete' && html`<${DeleteRules} conditions=${open.meant} ...${opened} />`}
-    ${open.name === 'edit' && html`<${ChangeRules} meant=${open.meant} ...${opened} />`}
+    ${open.name === 'delete' && html`<${DeleteRules} conditions=${open.selection} ...${opened} />`}
+    ${open.name === 'edit' && html`<${ChangeRules} selection=${open.selection} ...${opened} />`}
     ${
       open.name === 'try' &&
       html`<${TryExpression} kind=${tab.kind} onClose=${close}

@@ -1,11 +1,11 @@
 import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
 import { allPages, ask, manage } from '../../api.js';
-import { useLiveWork, useWork } from '../../data.js';
+import { useLiveWork } from '../../data.js';
 import { counted } from '../../format.js';
 import { helpAt } from '../../router.js';
-import { Button, IconButton } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
+import { IconButton } from '../../ui/button.js';
+import { Dialog, FormDialog } from '../../ui/dialog.js';
 import { Failed, Notice } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 import { Action } from './action.js';
@@ -54,9 +54,8 @@ const given = (fields) => Object.fromEntries(Object.entries(fields).filter(([, v
 /** @param {{ rules: Rule[], onClose: () => void, onDone: () => void }} props */
 function Order({ rules, onClose, onDone }) {
   const [list, setList] = useState(rules);
-  const [told, setTold] = useState('');
+  const [announced, setAnnounced] = useState('');
   const dragged = useRef(/** @type {number | undefined} */ (undefined));
-  const { busy, error, run } = useWork();
   const changes = newOrders(list);
   const signals = [...changes].map(([place, order]) => signalOf(list[place], order));
   const body = signals.length === 0 ? undefined : JSON.stringify(signals);
@@ -67,20 +66,15 @@ function Order({ rules, onClose, onDone }) {
     if (to < 0 || to >= list.length || from === to) return;
     const next = list.toSpliced(from, 1).toSpliced(to, 0, list[from]);
     setList(next);
-    setTold(`${nameOf(list[from])} moved to position ${to + 1} of ${list.length}.`);
+    setAnnounced(`${nameOf(list[from])} moved to position ${to + 1} of ${list.length}.`);
   };
-  const submit = async () => {
-    const isDone = await run(async () => {
-      await ask(manage('/imports'), { method: 'POST', once: crypto.randomUUID(), body });
-      toast(`Order of ${counted(signals.length, 'rule')} changed.`);
-      onDone();
-    });
-    if (isDone) onClose();
+  const work = async () => {
+    await ask(manage('/imports'), { method: 'POST', once: crypto.randomUUID(), body });
+    toast(`Order of ${counted(signals.length, 'rule')} changed.`);
+    onDone();
   };
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${preview.answer === undefined || failed.length > 0}>Apply<//>`;
   return html`
-    <${Dialog} title="Change order" wide onClose=${onClose} onSubmit=${submit} footer=${footer}>
-      ${error !== undefined && html`<${Failed} error=${error} />`}
+    <${FormDialog} title="Change order" wide action="Apply" work=${work} onClose=${onClose} disabled=${preview.answer === undefined || failed.length > 0}>
       <p class="soft small">The first matching rule decides. Drag a rule, use its arrows, or press <kbd>Alt</kbd> with an arrow key.</p>
       <ol class="ordered">
         ${list.map(
@@ -113,7 +107,7 @@ function Order({ rules, onClose, onDone }) {
           `,
         )}
       </ol>
-      <p class="hidden-visually" role="status">${told}</p>
+      <p class="hidden-visually" role="status">${announced}</p>
       <section aria-label="Preview" class="stack">
         <h3>Preview</h3>
         <p>${signals.length === 0 ? 'Nothing yet.' : `The order of ${counted(signals.length, 'rule')}, as one batch that you can undo.`}</p>

@@ -3,13 +3,11 @@ import { useState } from 'preact/hooks';
 import { addressFacts } from '../../addresses.js';
 import { ask, manage } from '../../api.js';
 import { curlFile } from '../../curl.js';
-import { useWork } from '../../data.js';
 import { count, counted } from '../../format.js';
-import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
+import { FormDialog } from '../../ui/dialog.js';
 import { CheckField, SelectField, TextField } from '../../ui/field.js';
 import { Facts } from '../../ui/figures.js';
-import { Failed, Notice } from '../../ui/states.js';
+import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { toast } from '../../ui/toast.js';
 import { ExpiryField } from './expiry.js';
@@ -28,7 +26,7 @@ const SURE = {
   removed: 'Yes, remove more than half of the list',
   changed: 'Yes, change more than half of the list or its addresses',
 };
-const SHOWN = 50;
+const MOST_ROWS = 50;
 
 /** @param {{ names: Names, onClose: () => void, onDone: () => void }} props */
 export function PasteForm({ names, onClose, onDone }) {
@@ -38,7 +36,6 @@ export function PasteForm({ names, onClose, onDone }) {
   const [isReplacing, setReplacing] = useState(false);
   const [isSure, setSure] = useState(false);
   const [once] = useState(() => crypto.randomUUID());
-  const { busy, error, run } = useWork();
   const { action, list, expires, reason, file } = form;
   const replaces = isReplacing && action !== 'unblock';
   const query = { list, action, expires_in: expires, reason, file, ...(replaces && { replace: true }) };
@@ -50,14 +47,12 @@ export function PasteForm({ names, onClose, onDone }) {
   const asks = isLarge || isBroad || preview.answer?.addresses !== undefined;
   const sure = isBroad ? 'wide' : removesMost(preview.answer?.replaced) ? 'removed' : 'changed';
   const change = manage('/imports', { ...query, ...(asks && { confirmed: true }) });
-  const submit = () =>
-    run(async () => {
-      const { body } = await ask(change, { method: 'POST', once, body: text });
-      const removed = body.replaced === undefined ? '' : `, ${counted(body.replaced.removed, 'rule')} removed`;
-      toast(`${counted(body.accepted, 'entry', 'entries')} accepted${removed}.`);
-      onDone();
-      onClose();
-    });
+  const work = async () => {
+    const { body } = await ask(change, { method: 'POST', once, body: text });
+    const removed = body.replaced === undefined ? '' : `, ${counted(body.replaced.removed, 'rule')} removed`;
+    toast(`${counted(body.accepted, 'entry', 'entries')} accepted${removed}.`);
+    onDone();
+  };
   const onFile = async (event) => {
     const [chosen] = event.target.files;
     if (chosen === undefined) return;
@@ -65,11 +60,7 @@ export function PasteForm({ names, onClose, onDone }) {
     setText(await chosen.text());
   };
   return html`
-    <${Dialog}
-      title="Paste list" wide onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${takes === 0 || (asks && !isSure)}>${takes === 0 ? 'Apply' : `Apply ${counted(takes, 'entry', 'entries')}`}<//>`}
-    >
-      ${error !== undefined && html`<${Failed} error=${error} />`}
+    <${FormDialog} title="Paste list" wide action=${takes === 0 ? 'Apply' : `Apply ${counted(takes, 'entry', 'entries')}`} work=${work} onClose=${onClose} disabled=${takes === 0 || (asks && !isSure)}>
       <${TextField}
         label="Entries" rows=${8} value=${text} onValue=${setText} autofocus placeholder=${'192.0.2.1\n198.51.100.0/24  # a comment\nAS64500'}
         hint="Addresses, networks, ASNs and countries, one per line, or as CSV with a header, JSON or NDJSON. Limit: 10,000."
@@ -99,7 +90,7 @@ const removesMost = (replaced) => replaced !== undefined && replaced.removed > r
 
 /** @param {{ answer: any }} props */
 function Judged({ answer: { accepted, failed, expired, passed, errors, errors_left_out: leftOut, warnings, replaced, wide, addresses } }) {
-  const more = Math.max(0, errors.length - SHOWN) + leftOut;
+  const more = Math.max(0, errors.length - MOST_ROWS) + leftOut;
   return html`
     <p role="status">
       ${counted(accepted, 'valid entry', 'valid entries')}${failed > 0 && html`, <strong>${count(failed)} invalid</strong> (skipped)`}${expired > 0 && `, ${count(expired)} expired`}.
@@ -112,7 +103,7 @@ function Judged({ answer: { accepted, failed, expired, passed, errors, errors_le
     ${replaced !== undefined && html`<${WhatGoes} ...${replaced} failed=${failed} />`}
     ${
       errors.length > 0 &&
-      html`<div class="scrolls"><${Table} label="Problem" columns=${COLUMNS} rows=${errors.slice(0, SHOWN)}
+      html`<div class="scrolls"><${Table} label="Problem" columns=${COLUMNS} rows=${errors.slice(0, MOST_ROWS)}
       keyOf=${({ place, message }) => place + message} /></div>`
     }
     ${more > 0 && html`<p class="small soft">And ${counted(more, 'more entry', 'more entries')}.</p>`}

@@ -32,12 +32,12 @@ const keyOf = (/** @type {Rule} */ { id }) => id;
  * @param {{ rules: Keyset, tab: RuleTab, conditions: Record<string, any>, isFiltered:
  *   boolean,
  * sort: Sort | undefined, names: Names, mayWrite: boolean, onAdd: () => void,
- * onRule: (rule: Rule) => void, onChange: (meant: RuleSelection) => void, onDelete: (meant: RuleSelection) => void }} props
+ * onRule: (rule: Rule) => void, onChange: (selection: RuleSelection) => void, onDelete: (selection: RuleSelection) => void }} props
  */
 export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayWrite, onAdd, onRule, onChange, onDelete }) {
   const { isComplete, error, refresh, onSight } = rules;
   const name = JSON.stringify(conditions);
-  // Keep the old rows until the new order arrives, so that focus stays.
+  // Keep the old rows until the new order arrives: focus stays.
   const before = useRef({ name, items: rules.items });
   if (rules.items !== undefined || before.current.name !== name) before.current = { name, items: rules.items };
   const { items } = before.current;

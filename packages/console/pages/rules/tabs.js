@@ -1,24 +1,26 @@
+import { RULE_ACTIONS } from '../../tables.js';
+
 /** @type {readonly RuleTab[]} */
 export const RULE_TABS = [
   {
     path: 'access',
     label: 'Access',
     kind: 'access_rule',
-    actions: ['block', 'allow'],
+    actions: RULE_ACTIONS.access_rule,
     about: 'Addresses, networks, ASNs and countries to block or never block.',
   },
   {
     path: 'waf',
     label: 'WAF',
     kind: 'waf_rule',
-    actions: ['block', 'challenge', 'ratelimit', 'allow'],
+    actions: RULE_ACTIONS.waf_rule,
     about: 'Filter expressions on HTTP requests, in order of enforcement.',
   },
   {
     path: 'smart-firewall',
     label: 'Smart firewall',
     kind: 'smart_firewall_rule',
-    actions: ['block', 'allow'],
+    actions: RULE_ACTIONS.smart_firewall_rule,
     about: 'Filter expressions on packets, in order of enforcement.',
   },
 ];

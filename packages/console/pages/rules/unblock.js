@@ -2,12 +2,11 @@ import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
-import { useLive, useWork } from '../../data.js';
+import { useLive } from '../../data.js';
 import { counted } from '../../format.js';
-import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
+import { FormDialog } from '../../ui/dialog.js';
 import { TextField } from '../../ui/field.js';
-import { Failed, Notice } from '../../ui/states.js';
+import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { toast } from '../../ui/toast.js';
 import { Verdict, whyText } from '../lookup/words.js';
@@ -24,34 +23,27 @@ export function UnblockForm({ value: given = '', onClose, onDone }) {
     return () => clearTimeout(timer);
   }, [value]);
   const { value: explained, error: failure } = useLive(target === '' ? null : manage('/lookup', { target }));
-  const { busy, error, run } = useWork();
 
   const isWaiting = value.trim() !== '' && (target !== value.trim() || (explained === undefined && failure === undefined));
   const fault = failure instanceof ApiError ? failure.faults.find(({ field }) => field === 'target')?.message : undefined;
   const answer = isWaiting || failure !== undefined || target === '' ? undefined : explained;
   const lists = answer === undefined ? [] : listsOf(answer.feeds);
   const bodies = lists.map(({ id }) => ({ value: target, action: 'unblock', list: id }));
-  const submit = () =>
-    run(async () => {
-      let landed = true;
-      for (const body of bodies) {
-        const { body: done } = await ask(manage('/rules'), { method: 'POST', once: crypto.randomUUID(), body });
-        landed &&= done.landed;
-      }
-      const where = `in ${counted(bodies.length, 'list')}`;
-      toast(html`<bdi>${target}</bdi> ${landed ? `unblocked ${where}.` : `will be unblocked ${where} in a moment.`}`);
-      onDone();
-      onClose();
-    });
+  const work = async () => {
+    let landed = true;
+    for (const body of bodies) {
+      const { body: done } = await ask(manage('/rules'), { method: 'POST', once: crypto.randomUUID(), body });
+      landed &&= done.landed;
+    }
+    const where = `in ${counted(bodies.length, 'list')}`;
+    toast(html`<bdi>${target}</bdi> ${landed ? `unblocked ${where}.` : `will be unblocked ${where} in a moment.`}`);
+    onDone();
+  };
   const curl = (bodies.length === 0 ? [{ value: target, action: 'unblock' }] : bodies)
     .map((body) => curlOf('POST', manage('/rules'), body))
     .join('\n');
   return html`
-    <${Dialog}
-      title="Unblock" wide onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${bodies.length === 0}>Unblock<//>`}
-    >
-      ${error !== undefined && html`<${Failed} error=${error} />`}
+    <${FormDialog} title="Unblock" wide action="Unblock" work=${work} onClose=${onClose} disabled=${bodies.length === 0}>
       <${TextField}
         label="Address, network, ASN or country" hint="Removes rules for exactly this target from all lists." value=${value} onValue=${setValue}
         required autofocus maxlength="64" autocomplete="off" fault=${isWaiting ? undefined : fault}
@@ -71,13 +63,13 @@ const listsOf = (feeds) => feeds.filter(({ kind, unblock }) => kind === 'list' &
 function Outlook({ target, feeds, lists }) {
   const concerned = feeds.filter(({ rules, verdict }) => rules.length > 0 || verdict !== 'out');
   if (lists.length === 0) {
-    const isKept = feeds.some(({ rules }) =>
+    const isInSource = feeds.some(({ rules }) =>
       rules.some(({ relation, action, source }) => relation === 'exact' && action === 'block' && source),
     );
     const because = feeds.find(({ kind, verdict }) => kind === 'workspace' && verdict !== 'out');
     return html`
       <${Notice} kind="warn">
-        <strong>Nothing to unblock.</strong> ${isKept ? html`Only sources list <bdi>${target}</bdi> itself, and an unblock does not change sources: add a never-block rule to another list` : html`No rule blocks <bdi>${target}</bdi> itself`}.${' '}
+        <strong>Nothing to unblock.</strong> ${isInSource ? html`Only sources list <bdi>${target}</bdi> itself, and an unblock does not change sources: add a never-block rule to another list` : html`No rule blocks <bdi>${target}</bdi> itself`}.${' '}
         ${because === undefined ? 'No feed blocks it.' : html`It stays blocked: ${whyText(because)}.`}
       <//>
     `;

@@ -5,7 +5,7 @@ import { Failed } from '../../ui/states.js';
 /**
  * @param {{ preview: Preview, isGiven: boolean, isFault?: boolean, curl: string, children: (answer: any) => any }}
  *   props
- * `isFault`: what is wrong stands at its field already.
+ * `isFault`: the field shows the error already.
  */
 export function WhatChanges({ preview: { answer, error, isWaiting }, isGiven, isFault = false, curl, children }) {
   return html`

@@ -14,7 +14,7 @@ import { SameWithCurl } from '../../ui/code.js';
 import { Confirm } from '../../ui/dialog.js';
 import { Facts } from '../../ui/figures.js';
 import { PageHead } from '../../ui/page-head.js';
-import { Failed, Notice, Shown } from '../../ui/states.js';
+import { Failed, Loaded, Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
 import { toast } from '../../ui/toast.js';
@@ -43,7 +43,7 @@ export function SourcePage({ id, session }) {
     const { body, tag } = await ask(addressOf(id));
     return { source: body, tag };
   });
-  return html`<${Shown} live=${live}>${(/** @type {{ source: Source, tag: string }} */ { source, tag }) => html`
+  return html`<${Loaded} live=${live}>${(/** @type {{ source: Source, tag: string }} */ { source, tag }) => html`
     <${One} source=${source} tag=${tag} session=${session} refresh=${live.refresh} />
   `}<//>`;
 }
@@ -66,7 +66,7 @@ function One({ source, tag, session, refresh }) {
       <span class="row"><${Badge} kind=${state.kind}>${source.state}<//><span>${state.about}</span></span>
     <//>
     ${source.fault !== null && html`<${Notice} kind="warn"><span class="text">${source.fault}</span><//>`}
-    ${source.held !== null && html`<${HeldCard} key=${source.held.replacement} id=${source.id} held=${source.held} canDecide=${canDecide} onWork=${setAsked} />`}
+    ${source.held !== null && html`<${OnHoldCard} key=${source.held.replacement} id=${source.id} held=${source.held} canDecide=${canDecide} onWork=${setAsked} />`}
     <${Card} title="Details">
       <${Facts} facts=${[
         ['URL', source.url],
@@ -106,9 +106,9 @@ const DIFFERENCE = [
 ];
 
 /**
- * @param {{ id: string, held: HeldRefresh, canDecide: boolean, onWork: (work: 'accept' | 'discard') => void }} props
+ * @param {{ id: string, held: RefreshOnHold, canDecide: boolean, onWork: (work: 'accept' | 'discard') => void }} props
  */
-function HeldCard({ id, held, canDecide, onWork }) {
+function OnHoldCard({ id, held, canDecide, onWork }) {
   const { difference } = held;
   const live = useLive(addressOf(id, 'held'), { every: 60_000 });
   const facts = DIFFERENCE.flatMap(([field, label]) =>
@@ -118,7 +118,7 @@ function HeldCard({ id, held, canDecide, onWork }) {
     <${Card} title="Refresh on hold">
       <${Notice} kind="warn"><span><span class="text">${held.reason}</span>, <${Ago} at=${held.since} /></span><//>
       <${Facts} facts=${facts} />
-      <${Shown} live=${live}>${(/** @type {{ feeds?: any, addresses: AddressChange[] }} */ { feeds, addresses }) => html`
+      <${Loaded} live=${live}>${(/** @type {{ feeds?: any, addresses: AddressChange[] }} */ { feeds, addresses }) => html`
         <${Facts} facts=${addressFacts(addresses)} />
         ${Array.isArray(feeds) && html`<${Table} label="Effect on feeds" columns=${FEEDS} rows=${feeds} keyOf=${(each) => `${each.kind} ${each.name} ${each.action}`} />`}`}<//>
       ${
@@ -134,7 +134,7 @@ function Runs({ id }) {
   const live = useLive(addressOf(id, 'runs'));
   return html`
     <${Card} title="Last refreshes" note="Newest first, up to 20.">
-      <${Shown} live=${live}>${(/** @type {{ runs: any[] }} */ { runs }) =>
+      <${Loaded} live=${live}>${(/** @type {{ runs: any[] }} */ { runs }) =>
         runs.length === 0
           ? html`<p class="soft">None yet.</p>`
           : html`<${Table} label="Last refreshes" columns=${RUNS} rows=${runs} keyOf=${(/** @type {any} */ { at, outcome }) => `${at} ${outcome}`} />`}<//>

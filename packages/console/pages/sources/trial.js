@@ -22,8 +22,8 @@ export function TrialResult({ trial: { fault, content, trial } }) {
         ['As of', content.last_modified === null ? 'unknown' : html`<${Ago} at=${content.last_modified} />`],
         ['Complete', WHOLE[/** @type {keyof typeof WHOLE} */ (content.whole)]],
         ['Duplicates', content.doubled > 0 ? count(content.doubled) : null],
-        ['Invalid', told(content.faults)],
-        ['Refused by guard rails', told(content.refused)],
+        ['Invalid', faultsText(content.faults)],
+        ['Refused by guard rails', faultsText(content.refused)],
         ['Overlaps protected networks', content.protected.join(', ')],
         ['Overlaps never-block rules', trial.never_block.count === 0 ? null : neverText(trial.never_block)],
         ['Overlaps', overlaps.length === 0 ? 'none' : `${overlaps.map(overlapText).join('; ')}${andMore(trial.overlaps.length, SHOWN)}`],
@@ -46,7 +46,7 @@ function kinds({ v4, v6, countries, asns }) {
 }
 
 /** @param {{ count: number, first: { place: string, message: string }[] }} faults */
-const told = ({ count: all, first: [first] }) => (all === 0 ? null : `${count(all)}, first ${first?.place}: ${first?.message}`);
+const faultsText = ({ count: all, first: [first] }) => (all === 0 ? null : `${count(all)}, first ${first?.place}: ${first?.message}`);
 
 /** @param {{ count: number, first: { list: string, value: string }[] }} rules */
 function neverText({ count: all, first }) {

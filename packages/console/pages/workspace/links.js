@@ -5,13 +5,13 @@ import { link } from '../../router.js';
 import { may } from '../../session.js';
 import { Badge } from '../../ui/badge.js';
 import { Card } from '../../ui/card.js';
-import { Notice, Shown } from '../../ui/states.js';
+import { Loaded, Notice } from '../../ui/states.js';
 
-export function Told() {
+export function Webhooks() {
   const live = useLive(manage('/webhooks'));
   return html`
     <${Card} title="Webhooks" note="Receivers of alerts." actions=${html`<a class="small" href=${link('/webhooks')}>Change or test</a>`}>
-      <${Shown} live=${live}>${({ webhooks }) =>
+      <${Loaded} live=${live}>${({ webhooks }) =>
         webhooks.length === 0
           ? html`<${Notice}>No webhooks yet.<//>`
           : html`<ul class="stack">${webhooks.map(

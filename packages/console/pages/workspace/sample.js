@@ -1,17 +1,17 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { ApiError, ask, manage } from '../../api.js';
+import { ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
-import { useLiveWork, useWork } from '../../data.js';
+import { useLiveWork } from '../../data.js';
 import { count, counted, dateTime, size } from '../../format.js';
 import { may } from '../../session.js';
 import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
 import { Code, SameWithCurl } from '../../ui/code.js';
-import { Confirm, Dialog } from '../../ui/dialog.js';
-import { SelectField, TextField } from '../../ui/field.js';
+import { Confirm, FormDialog } from '../../ui/dialog.js';
 import { Facts } from '../../ui/figures.js';
-import { Failed, Notice, Shown } from '../../ui/states.js';
+import { useFields } from '../../ui/form.js';
+import { Loaded, Notice } from '../../ui/states.js';
 import { Ago } from '../../ui/time.js';
 import { toast } from '../../ui/toast.js';
 
@@ -43,7 +43,7 @@ export function Sample({ workspace, session }) {
     </span>`;
   return html`
     <${Card} title="Sample of good traffic" note="Known good requests. weir rejects a rule that would block too many of them." actions=${actions}>
-      <${Shown} live=${live}>${(/** @type {Tagged} */ { body: info }) => html`
+      <${Loaded} live=${live}>${(/** @type {Tagged} */ { body: info }) => html`
         ${hasOne ? html`<${Facts} facts=${factsOf(info)} />` : html`<${Notice}>No sample yet: new rules are not tested before they apply.<//>`}
         ${
           isManager &&
@@ -81,31 +81,27 @@ async function readSample() {
 
 /** @param {{ read: Tagged, onClose: () => void, onDone: () => void }} props */
 function Limit({ read: { body: info, tag }, onClose, onDone }) {
-  const [share, setShare] = useState(info.max_sample_share === null ? '' : percentOf(info.max_sample_share));
-  const [rules, setRules] = useState(info.sample_rules);
-  const { busy, error, run } = useWork();
-  const given = share.trim().replace(/\s*%$/, '').replace(',', '.');
+  const { values, input } = useFields('limitSample', {
+    ...info,
+    max_sample_share: info.max_sample_share && percentOf(info.max_sample_share),
+  });
+  const given = values.max_sample_share.trim().replace(/\s*%$/, '').replace(',', '.');
   const value = given === '' ? null : Number(given) / 100;
   const isBad = value !== null && !(value >= 0 && value <= 1);
-  const body = { max_sample_share: value, sample_rules: rules };
-  const submit = async () => {
-    const isDone = await run(async () => {
-      await ask(ADDRESS, { method: 'PATCH', ifMatch: tag ?? '*', body });
-      toast('Limit changed. It applies within two seconds.');
-      onDone();
-    });
-    if (isDone) onClose();
+  const body = { max_sample_share: value, sample_rules: values.sample_rules };
+  const work = async () => {
+    await ask(ADDRESS, { method: 'PATCH', ifMatch: tag ?? '*', body });
+    toast('Limit changed. It applies within two seconds.');
+    onDone();
   };
-  const faults = error instanceof ApiError ? error.faults : [];
-  const fault = isBad ? 'must be a percentage from 0 to 100' : faults[0]?.message;
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${isBad}>Apply<//>`;
   return html`
-    <${Dialog} title="Limit for the sample" onClose=${onClose} onSubmit=${submit} footer=${footer}>
-      ${error !== undefined && faults.length === 0 && html`<${Failed} error=${error} />`}
-      <${TextField} label="Limit in percent" hint="For example 0.1; empty: no limit." value=${share} onValue=${setShare} inputmode="decimal" autofocus fault=${fault} />
-      <${SelectField} label="Rules" value=${rules} onValue=${setRules} options=${RULES} />
-      ${!isBad && value !== null && info.requests > 0 && html`<p>${counted(Math.floor(value * info.requests), 'request')} of ${count(info.requests)}; weir rejects a rule that blocks more.</p>`}
-      <${SameWithCurl} text=${curlOf('PATCH', ADDRESS, body)} />
+    <${FormDialog} title="Limit for the sample" action="Apply" work=${work} onClose=${onClose} disabled=${isBad}>
+      ${(faultOf) => html`
+        ${input('max_sample_share', { pattern: undefined, inputmode: 'decimal', autofocus: true, hint: 'For example 0.1; empty: no limit.', fault: isBad ? 'must be a percentage from 0 to 100' : faultOf('max_sample_share') })}
+        ${input('sample_rules', { hint: undefined, options: RULES })}
+        ${!isBad && value !== null && info.requests > 0 && html`<p>${counted(Math.floor(value * info.requests), 'request')} of ${count(info.requests)}; weir rejects a rule that blocks more.</p>`}
+        <${SameWithCurl} text=${curlOf('PATCH', ADDRESS, body)} />
+      `}
     <//>
   `;
 }

@@ -1,11 +1,11 @@
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Shown } from '../../ui/states.js';
+import { Loaded } from '../../ui/states.js';
 
 /** @param {{ live: Live<any>, children: (value: any) => any }} props */
 export function Counted({ live, children }) {
   const isCounting = live.value === undefined && live.error === undefined;
-  return isCounting ? html`<${Counting} />` : html`<${Shown} live=${live}>${children}<//>`;
+  return isCounting ? html`<${Counting} />` : html`<${Loaded} live=${live}>${children}<//>`;
 }
 
 function Counting() {

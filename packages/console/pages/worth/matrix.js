@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { count, counted } from '../../format.js';
-import { linkToWorth, shareText } from './worth-words.js';
+import { linkToOverlap, shareText } from './worth-words.js';
 
 const MOST = 30;
 
@@ -23,7 +23,7 @@ export function Matrix({ lists }) {
           ${shown.map(
             (list) => html`
               <tr key=${list.id}>
-                <th scope="row" title=${list.name}><a href=${linkToWorth(list)}><bdi>${list.name}</bdi></a></th>
+                <th scope="row" title=${list.name}><a href=${linkToOverlap(list)}><bdi>${list.name}</bdi></a></th>
                 ${shown.map((other) => html`<${Cell} key=${other.id} list=${list} other=${other} />`)}
               </tr>
             `,
@@ -39,6 +39,6 @@ function Cell({ list, other }) {
   if (list.id === other.id) return html`<td class="itself"><span class="hidden-visually">same list</span></td>`;
   const entries = list.overlaps.find(({ name }) => name === other.name)?.entries ?? 0;
   if (entries === 0) return html`<td class="soft"><span aria-hidden="true">–</span><span class="hidden-visually">none</span></td>`;
-  const told = `${count(entries)} of ${counted(list.entries, 'entry', 'entries')} of ${list.name} in ${other.name}`;
-  return html`<td title=${told} style=${{ '--share': entries / list.entries }}>${shareText(entries, list.entries)}</td>`;
+  const text = `${count(entries)} of ${counted(list.entries, 'entry', 'entries')} of ${list.name} in ${other.name}`;
+  return html`<td title=${text} style=${{ '--share': entries / list.entries }}>${shareText(entries, list.entries)}</td>`;
 }

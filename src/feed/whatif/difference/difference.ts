@@ -1,5 +1,5 @@
 /** Compares a feed at two points in time (SPEC D32.6), from its rules and settings then. */
-import { type AddressSet, addressSet, difference, pushNetworks } from '@weir/network/address-set.ts';
+import { type AddressSet, difference } from '@weir/network/address-set.ts';
 import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
 import { formatNetwork } from '@weir/network/format.ts';
 import type { BlockGuard, GuardRails } from '../../../account/guard-rails.ts';
@@ -9,9 +9,10 @@ import type { GeoDatabase } from '../../../ports/geo.ts';
 import { EXCEPTIONS_KEY, type RuleSink, type SnapshotHead, type WorkspaceDirectory } from '../../../ports/snapshot.ts';
 import type { StoreReads } from '../../../ports/store.ts';
 import type { AccessAction } from '../../../rule.ts';
-import { contentOfFeed } from '../../build/render-feed.ts';
+import { addressesIn } from '../../build/content.ts';
+import { contentAsked } from '../../build/render-feed.ts';
 import { FeedRanges } from '../../index/feed-ranges.ts';
-import { RuleColumns, type Snapshot, type SnapshotPart } from '../../index/snapshot.ts';
+import { ListColumns, type Snapshot } from '../../index/snapshot.ts';
 import { storedVariant, type Variant, variantOf } from '../../variant.ts';
 import { headThen, type Replaced } from './settings-then.ts';
 
@@ -89,35 +90,19 @@ async function feedAt(
 ) {
   const place = await store.placeAt(workspaceId, at);
   const second = secondOf(at);
-  const apart = head.quorum !== undefined;
-  const tables = new Map<string, RuleColumns>();
-  const of = (key: string) => {
-    const columns = tables.get(key) ?? new RuleColumns();
-    tables.set(key, columns);
-    return columns;
-  };
-  let rules = 0;
-  const read = async (listId: string, sink: RuleSink) => {
+  const columns = new ListColumns();
+  const read = async (listId: string, key: string, sink: RuleSink) => {
+    if (head.quorum !== undefined) columns.list(key);
     await store.rulesAt(workspaceId, listId, place, sink);
-    rules = [...tables.values()].reduce(
-      (sum, { tableV4, tableV6, tableGeo }) => sum + tableV4.length + tableV6.length + tableGeo.length,
-      0,
-    );
-    if (rules > MOST_RULES) throw new WeirError('TOO_LARGE', `the feed had more than ${MOST_RULES} rules`);
+    if (columns.length > MOST_RULES) throw new WeirError('TOO_LARGE', `the feed had more than ${MOST_RULES} rules`);
   };
-  for (const { id, key } of head.lists) await read(id, of(apart ? key : ''));
-  if (head.profile.subtractAllow === 'workspace') {
-    const exceptions = onlyExceptions(of(apart ? EXCEPTIONS_KEY : ''));
-    for (const { id } of all) await read(id, exceptions);
-  }
-  const keys = apart ? [...head.lists.map(({ key }) => key), EXCEPTIONS_KEY] : [''];
-  const parts = keys.map((key): SnapshotPart => ({ key, rules: of(key).rules(second), levels: 0 }));
+  for (const { id, key } of head.lists) await read(id, key, columns);
+  if (head.profile.subtractAllow === 'workspace') for (const { id } of all) await read(id, EXCEPTIONS_KEY, onlyExceptions(columns));
+  const parts = columns.parts(head, second);
   const moment = { ...instantOf(clock), sequence: 0 };
   const snapshot: Snapshot = { head, at: moment, parts, stored: new Map(), ranges: new FeedRanges() };
-  const { content, facts } = contentOfFeed(snapshot, variant, second, geo, guard(head.guardRails).protected);
-  const addresses = addressSet([]);
-  for (const each of content.classes) pushNetworks(addresses, each);
-  return { addresses, size: { entries: facts.entryCount, overCap: facts.entryCount > facts.entryLimit } };
+  const { content, facts } = contentAsked(snapshot, variant, second, geo, guard);
+  return { addresses: addressesIn(content), size: { entries: facts.entryCount, overCap: facts.entryCount > facts.entryLimit } };
 }
 
 const onlyExceptions = (sink: RuleSink): RuleSink => ({

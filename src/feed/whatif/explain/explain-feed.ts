@@ -1,11 +1,11 @@
 /** Explains why addresses are in a feed or not (SPEC D10), by building it from the rules concerned. */
 
-import { type AddressSet, addressSet, difference, intersection, isEmpty, overlaps, pushNetworks } from '@weir/network/address-set.ts';
+import { type AddressSet, addressSet, difference, intersection, isEmpty, overlaps } from '@weir/network/address-set.ts';
 import { firstReaching } from '@weir/network/search.ts';
 import type { GeoDatabase } from '../../../ports/geo.ts';
 import type { AccessAction, RuleRole, Target } from '../../../rule.ts';
 import { formatTarget } from '../../../signal/target.ts';
-import { exceptionsOf, feedContent } from '../../build/content.ts';
+import { addressesIn, exceptionsOf, feedContent } from '../../build/content.ts';
 import { expiryOf, ruleTables } from '../../index/snapshot.ts';
 import { type Family, storedVariant } from '../../variant.ts';
 import type {
@@ -217,10 +217,7 @@ export function contentOf(
     levels: 0,
   }));
   const query = { family, action, asOf, classes: undefined, guarded: guard.protected, cut: agreeing?.cut };
-  const { classes } = feedContent({ parts, head: { profile, quorum: agreeing?.quorum } }, query, geo);
-  const set = addressSet([]);
-  for (const networks of classes) pushNetworks(set, networks);
-  return set;
+  return addressesIn(feedContent({ parts, head: { profile, quorum: agreeing?.quorum } }, query, geo));
 }
 
 export function verdict(asked: AddressSet, content: AddressSet): Verdict {

@@ -2,12 +2,12 @@
 
 import type { Workspace } from '../../../account/workspace.ts';
 import { secondOf } from '../../../clock.ts';
-import { RULES_KEPT } from '../../../ports/stored/account-store.ts';
+import { RULE_RETENTION } from '../../../ports/stored/account-store.ts';
 import type { ChangeOrigin } from '../../../ports/stored/rule-store.ts';
 import type { AccessAction, Target } from '../../../rule.ts';
-import { contentOfFeed } from '../../build/render-feed.ts';
+import { contentAsked } from '../../build/render-feed.ts';
 import { readSnapshot } from '../../index/snapshot.ts';
-import { type Family, storedVariant, variantOf } from '../../variant.ts';
+import { type Family, storedVariant } from '../../variant.ts';
 import { explainFeed, isActive, type NeverBlockOutlook, neverBlockOutlook, roled } from './explain-feed.ts';
 import type { FeedExplanation, FeedSource, StoredAccessRule } from './explanation.ts';
 import { type NeverBlocked, neverBlockRule, type RemainingBlocks } from './remaining-blocks.ts';
@@ -56,7 +56,7 @@ export interface FeedExplainer {
 
 /** Maximum rules examined per request, and returned per feed. */
 export const EXPLAIN_RULES = 100_000;
-export const EXPLAIN_TOLD = 20;
+export const MOST_EXPLAINED = 20;
 /** Maximum unaffected feeds returned. */
 export const EXPLAIN_UNTOUCHED = 1_000;
 
@@ -68,7 +68,7 @@ export async function explain(
   const { store, geo, now } = options;
   const guard = options.guard(workspace);
   // For a wider target, the history would be every rule the workspace ever had.
-  const since = outlook !== undefined && isHost(target) ? now.wall - RULES_KEPT : now.wall;
+  const since = outlook !== undefined && isHost(target) ? now.wall - RULE_RETENTION : now.wall;
   const found = await touchingRules(workspace.id, target, options, since);
   const [rules, expired] = [true, false].map((wanted) => found.filter((stored) => isActive(stored, secondOf(now.wall)) === wanted));
   const sources = (await feedSources(options, workspace)).filter(
@@ -111,8 +111,8 @@ export async function explain(
         }),
     });
   }
-  const shown = new Set(feeds.flatMap(({ explanation }) => explanation.rules.map(({ stored }) => stored.seq)));
-  return { feeds, feedsLeftOut: Math.max(0, untouched - mostUntouched), origins: await store.origins(workspace.id, [...shown]) };
+  const listed = new Set(feeds.flatMap(({ explanation }) => explanation.rules.map(({ stored }) => stored.seq)));
+  return { feeds, feedsLeftOut: Math.max(0, untouched - mostUntouched), origins: await store.origins(workspace.id, [...listed]) };
 }
 
 /** When the last relevant expired rule ended, by role. */
@@ -132,8 +132,6 @@ async function feedSize(
   const { store, geo, guard, now } = options;
   const snapshot = await readSnapshot(store, { workspaceId: workspace.id, feedId: source.id }, now);
   if (snapshot === undefined) return undefined;
-  const { profile, guardRails } = snapshot.head;
-  const variant = variantOf({ action }, storedVariant(profile));
-  const { facts } = contentOfFeed(snapshot, variant, secondOf(now.wall), geo, guard(guardRails).protected);
+  const { facts } = contentAsked(snapshot, { action }, secondOf(now.wall), geo, guard);
   return { entries: facts.entryCount, limit: facts.entryLimit };
 }

@@ -42,7 +42,7 @@ export interface RemainingBlocks {
 
 /** Maximum feeds, and rules of each, in the result. */
 const MOST_RETURNED = 100;
-const TOLD_RULES = 3;
+const MOST_BLOCKING = 3;
 
 /** Builds each feed with the hypothetical never-block rule, or without the unblocked rules. */
 export async function remainingBlocks(
@@ -80,7 +80,7 @@ export async function remainingBlocks(
           : null;
     const by = given
       .filter(({ role }) => role === 'block')
-      .slice(0, TOLD_RULES)
+      .slice(0, MOST_BLOCKING)
       .map(({ stored }) => ({ target: formatTarget(stored.rule.target), listId: stored.listId! }));
     feeds.push({ kind: source.kind, id: source.id, name: source.profile.name, verdict: now, wayOut, by });
   }

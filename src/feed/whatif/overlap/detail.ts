@@ -6,7 +6,7 @@ import type { StoreReads } from '../../../ports/store.ts';
 import { ActiveRules } from '../../index/active-rules.ts';
 import { RuleColumns } from '../../index/snapshot.ts';
 import { type Trial, type TrialFeed, type TrialOptions, tryRules } from '../trial/trial.ts';
-import { networkAt, TriedRules } from '../trial/tried-rules.ts';
+import { eachRule, TriedRules } from '../trial/tried-rules.ts';
 import { stays } from './intervals.ts';
 
 /** Time limit for the feeds of a list, ms. */
@@ -33,9 +33,7 @@ export async function detailOf(
   await store.listHistory(workspace.id, id, { stored, lost: stays({}) });
   const active = new ActiveRules(stored.rules(second), second, geo, 'both');
   const rules = new TriedRules('block', geo);
-  const { v4, v6 } = active.tables;
-  for (const table of [v4, v6]) active.each(table, 'block', (row) => rules.take({ kind: 'ip', network: networkAt(table, row) }));
-  active.eachTarget('block', (target) => rules.take(target));
+  eachRule(active, 'block', (target) => rules.take(target));
   const options = { store, geo, guard, clock, onStep: () => {}, limit: MOST_TIME };
   const { neverBlock, feeds, leftOut } = await tryRules({ workspace, rules, listId: id, name, isLeaving: true }, options);
   return { neverBlock, protected: guard.within(rules.listed.addresses), feeds, leftOut };

@@ -34,12 +34,12 @@ function someEntries() {
       }
     }
     for (let i = random.below(3); i > 0; i -= 1) {
-      const wide = {
+      const geoEntry = {
         v4: Array.from({ length: random.below(4) }, someRange),
         v6: Array.from({ length: random.below(3) }, someRange),
       };
-      had.push(wide);
-      entries.wide(list, { v4: Uint32Array.from(wide.v4.flat()), v6: Uint32Array.from(wide.v6.flatMap(wordsV6)) });
+      had.push(geoEntry);
+      entries.geoEntry(list, { v4: Uint32Array.from(geoEntry.v4.flat()), v6: Uint32Array.from(geoEntry.v6.flatMap(wordsV6)) });
     }
   }
   return { entries, model };

@@ -59,7 +59,7 @@ export class ListEntries {
   }
 
   /** All ranges are one entry. */
-  wide(list: number, { v4, v6 }: GeoRanges): void {
+  geoEntry(list: number, { v4, v6 }: GeoRanges): void {
     this.#group(list, true);
     this.#ranges.v4.pushAll(v4);
     this.#ranges.v6.pushAll(v6);

@@ -42,7 +42,7 @@ export class ListReading {
       for (let at = 0; at < v6.length; at += 8) gone.delete(keyV6(v6.subarray(at, at + 8)));
       for (const target of this.#targets) gone.delete(keyOf(target));
     }
-    for (const target of this.#targets) this.#entries.wide(this.#list, geo.ranges(target));
+    for (const target of this.#targets) this.#entries.geoEntry(this.#list, geo.ranges(target));
     return { added: this.#added, gone: gone.size };
   }
 
@@ -95,7 +95,7 @@ export class NeverBlock {
   addTo(entries: ListEntries, list: number, geo: GeoDatabase): void {
     const { v4, v6 } = this.#direct;
     entries.direct(list, v4.pairs.subarray(0, 2 * v4.length), v6.words.subarray(0, 8 * v6.length));
-    for (const target of this.#targets) entries.wide(list, geo.ranges(target));
+    for (const target of this.#targets) entries.geoEntry(list, geo.ranges(target));
   }
 }
 

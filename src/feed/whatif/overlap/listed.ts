@@ -15,7 +15,7 @@ export interface Share {
 export class Listed {
   readonly addresses: AddressSet = addressSet([]);
   readonly #entries: Entries;
-  readonly #wide: AddressSet[] = [];
+  readonly #geoEntries: AddressSet[] = [];
 
   /** `direct`: its networks, not merged; ownership passes to this object. */
   constructor(direct: AddressSet, targets: readonly GeoTarget[], geo: GeoDatabase) {
@@ -25,12 +25,12 @@ export class Listed {
       const ranges = addressSet([]);
       pushRanges(ranges, geo.ranges(target));
       pushRanges(this.addresses, geo.ranges(target));
-      this.#wide.push(ranges);
+      this.#geoEntries.push(ranges);
     }
   }
 
   get entries(): number {
-    return this.#entries.length + this.#wide.length;
+    return this.#entries.length + this.#geoEntries.length;
   }
 
   /** Merges the set in place. */
@@ -41,15 +41,15 @@ export class Listed {
   }
 
   entriesIn(set: AddressSet): number {
-    const wide = this.#wide.filter((ranges) => {
+    const geoEntries = this.#geoEntries.filter((ranges) => {
       const { v4, v6 } = commonCount(ranges, set);
       return v4 + v6 > 0;
     });
-    return this.#entries.countIn(set) + wide.length;
+    return this.#entries.countIn(set) + geoEntries.length;
   }
 }
 
-export function pushRanges(set: AddressSet, { v4, v6 }: { readonly v4: Uint32Array; readonly v6: Uint32Array }): void {
+function pushRanges(set: AddressSet, { v4, v6 }: { readonly v4: Uint32Array; readonly v6: Uint32Array }): void {
   set.v4.pushAll(v4);
   set.v6.pushAll(v6);
 }

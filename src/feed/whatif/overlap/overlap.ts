@@ -48,12 +48,12 @@ const MOST_LISTS = 200;
 const MOST_OVERLAPS = 50;
 
 /**
- * Compares all lists of a workspace. `shown`: id of a list always returned. Rejects with TOO_LARGE above the memory limit, and if the store
+ * Compares all lists of a workspace. `selected`: id of a list always returned. Rejects with TOO_LARGE above the memory limit, and if the store
  * does not answer.
  */
 export async function overlapOf(
   workspaceId: string,
-  shown: string | undefined,
+  selected: string | undefined,
   { store, geo, clock }: OverlapOptions,
 ): Promise<WorkspaceOverlap> {
   const at = clock.now();
@@ -93,7 +93,7 @@ export async function overlapOf(
     };
   });
   const most = new Set(compared.toSorted((a, b) => b.entries - a.entries).slice(0, MOST_LISTS));
-  const those = compared.filter((list) => list.id === shown || most.has(list));
+  const those = compared.filter((list) => list.id === selected || most.has(list));
   return {
     at,
     detections: { count: detections.count, first: detections.first },

@@ -1,5 +1,5 @@
 /** The effect of a proposed list (SPEC D23.41): overlaps with lists and feeds, and the resulting feed sizes. */
-import { type AddressSet, addressSet, intersection, isEmpty, overlaps, pushNetworks } from '@weir/network/address-set.ts';
+import { type AddressSet, addressSet } from '@weir/network/address-set.ts';
 import { countV4, countV6 } from '@weir/network/coalesce.ts';
 import type { FeedKind } from '../../../account/feed.ts';
 import type { BlockGuard } from '../../../account/guard-rails.ts';
@@ -7,15 +7,17 @@ import type { Workspace } from '../../../account/workspace.ts';
 import { type Clock, instantOf, secondOf, turnOf } from '../../../clock.ts';
 import type { GeoDatabase } from '../../../ports/geo.ts';
 import type { StoreReads } from '../../../ports/store.ts';
-import type { AccessAction, Target } from '../../../rule.ts';
+import type { AccessAction } from '../../../rule.ts';
 import { formatTarget } from '../../../signal/target.ts';
-import { contentOfFeed } from '../../build/render-feed.ts';
+import { addressesIn } from '../../build/content.ts';
+import { contentAsked } from '../../build/render-feed.ts';
 import { ActiveRules } from '../../index/active-rules.ts';
 import { readSnapshot, rulesOfList, type Snapshot, withNewList } from '../../index/snapshot.ts';
 import type { Trimmed } from '../../trim.ts';
-import { DEFAULT_ENTRY_LIMIT, storedVariant, variantOf } from '../../variant.ts';
-import { pushRanges, type Share } from '../overlap/listed.ts';
-import { networkAt, type TriedRules, targetKey } from './tried-rules.ts';
+import { DEFAULT_ENTRY_LIMIT } from '../../variant.ts';
+import { touches } from '../explain/explain-feed.ts';
+import type { Share } from '../overlap/listed.ts';
+import { eachRule, type TriedRules, targetKey } from './tried-rules.ts';
 
 export interface TrialOptions {
   readonly store: Pick<StoreReads, 'snapshot' | 'directory' | 'feeds'>;
@@ -136,13 +138,8 @@ export async function tryRules({ workspace, rules, listId, name, isLeaving = fal
     const isExcepted = action === 'allow' && profile.subtractAllow === 'workspace';
     const cutsOut = action === 'allow' && ((hasRules && profile.subtractAllow === 'on') || isExcepted);
     const actions: readonly AccessAction[] = [...(hasRules ? [action] : []), ...(cutsOut ? (['block'] as const) : [])];
-    const contentOf = (of: AccessAction, from = snapshot) =>
-      contentOfFeed(from, variantOf({ action: of }, storedVariant(profile)), asOf, geo, guard.protected);
-    if (!isList) {
-      const blocked = addressSet([]);
-      for (const each of contentOf('block').content.classes) pushNetworks(blocked, each);
-      tell(kind, called, blocked);
-    }
+    const contentOf = (of: AccessAction, from = snapshot) => contentAsked(from, { action: of }, asOf, geo, () => guard);
+    if (!isList) tell(kind, called, addressesIn(contentOf('block').content));
     if (actions.length === 0) return;
     const before = actions.map((of) => contentOf(of).facts.entryCount);
     const complete = hasRules && listId === null ? withNewList(snapshot, asOf) : snapshot;
@@ -157,19 +154,10 @@ export async function tryRules({ workspace, rules, listId, name, isLeaving = fal
   }
 
   function neverBlocked(active: ActiveRules, list: string): void {
-    const found = (target: Target) => {
+    eachRule(active, 'allow', (target) => {
+      if (!touches(target, addresses, geo)) return;
       neverBlock.count += 1;
       if (neverBlock.first.length < MOST_NEVER_BLOCK) neverBlock.first.push({ list, value: formatTarget(target) });
-    };
-    for (const table of [active.tables.v4, active.tables.v6])
-      active.each(table, 'allow', (row) => {
-        const network = networkAt(table, row);
-        if (overlaps(addresses, network)) found({ kind: 'ip', network });
-      });
-    active.eachTarget('allow', (target) => {
-      const ranges = addressSet([]);
-      pushRanges(ranges, geo.ranges(target));
-      if (!isEmpty(intersection(ranges, addresses))) found(target);
     });
   }
 
@@ -188,19 +176,15 @@ function changeOf(old: Snapshot | undefined, rules: TriedRules, asOf: number, ge
   let stay = 0;
   if (old !== undefined) {
     const active = new ActiveRules(old.parts[0]!.rules, asOf, geo, 'both');
-    const { tables } = active;
     const seen = new Set<number | string>();
-    const see = (target: Target, id: number) => {
+    eachRule(active, rules.action, (target, id) => {
       ids.add(id);
       const key = targetKey(target);
       if (rules.has(target) && !seen.has(key)) {
         seen.add(key);
         stay += 1;
       }
-    };
-    for (const table of [tables.v4, tables.v6])
-      active.each(table, rules.action, (row) => see({ kind: 'ip', network: networkAt(table, row) }, table.ids[row]!));
-    active.eachTarget(rules.action, (target, _tag, row) => see(target, tables.geo.ids[row]!));
+    });
   }
   return { ids, present: ids.size, added: v4 + v6 + countries + asns - stay, removed: ids.size - stay };
 }

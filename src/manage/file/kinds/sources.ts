@@ -10,7 +10,7 @@ import { findCatalogue } from '../../../source/catalogue.ts';
 import { fieldFault, fieldFaults } from '../../operation.ts';
 import { SETTABLE, settingsPatch } from '../../operations/settings.ts';
 import { SOURCE_BODY, wantedOf } from '../../sources/source-json.ts';
-import { type GivenSecret, keptSecret } from '../../sources/source-secret.ts';
+import { encryptedSourceSecret, type GivenSecret } from '../../sources/source-secret.ts';
 import { changedSettings, type OpenSettings, settingsFaults } from '../../sources/source-settings.ts';
 import { differing, newSource, settingsOf } from '../../sources/sources.ts';
 import { type About, ANOTHER, below, call, deep, type Entry, fileKind, isSame, KEPT, refuseNamed, type Thing, under } from '../kind.ts';
@@ -48,7 +48,7 @@ function secretWanted(
       'secret',
       `is missing, and no stored secret can be sent this way to ${new URL(url).origin}: give secret_file or secret_env`,
     );
-  keptSecret(secretKeys, { id: '', url }, secretIn({ auth, auth_header: header }, given));
+  encryptedSourceSecret(secretKeys, { id: '', url }, secretIn({ auth, auth_header: header }, given));
   return { auth, auth_header: header, secret: auth === null ? null : ANOTHER };
 }
 
@@ -106,7 +106,10 @@ export const SOURCE_KIND = fileKind<SourceWithSecret>({
   add({ given, entry }, listId, { workspaceId, by, most, about }) {
     const id = crypto.randomUUID();
     const settings = openSettings(given, undefined, true);
-    const stored = keptSecret(about.secretKeys, { id, url: settings.url }, secretIn(entry, given)) ?? { credential: null, secret: null };
+    const stored = encryptedSourceSecret(about.secretKeys, { id, url: settings.url }, secretIn(entry, given)) ?? {
+      credential: null,
+      secret: null,
+    };
     const list = { ...NO_SETTINGS, ...settingsPatch(below(entry, 'list')) };
     return [
       call('createSource', workspaceId, { ...settings, ...stored, id, listId, name: String(given.name), list }, most, { by }),
@@ -117,7 +120,7 @@ export const SOURCE_KIND = fileKind<SourceWithSecret>({
     const { id, listId } = source;
     const settings = openSettings(given, source, about.prune);
     const isAnother = entry.secret !== before.secret || !isSame(credentialOf(entry), source.credential);
-    const stored = isAnother ? keptSecret(about.secretKeys, { id, url: settings.url }, secretIn(entry, given)) : undefined;
+    const stored = isAnother ? encryptedSourceSecret(about.secretKeys, { id, url: settings.url }, secretIn(entry, given)) : undefined;
     const patch = { ...differing(settingsOf(source), settings), ...stored };
     const list = below(entry, 'list');
     return [

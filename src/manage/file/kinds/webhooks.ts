@@ -1,5 +1,5 @@
 import { openSecret } from '../../../account/encrypted-secret.ts';
-import { keptSecretFault, type WebhookSettings } from '../../../account/webhook.ts';
+import { reusedSecretFault, type WebhookSettings } from '../../../account/webhook.ts';
 import { flagField, textField } from '../../../json/schema.ts';
 import type { WebhookWithSecret } from '../../../ports/stored/webhook-store.ts';
 import { fieldFault, fieldFaults } from '../../operation.ts';
@@ -18,7 +18,7 @@ function secretWanted(
 ) {
   if (secret === null || (has === false && secret === undefined)) return null;
   const { row } = before ?? {};
-  const fault = row?.secret == null ? undefined : keptSecretFault(row, settings);
+  const fault = row?.secret == null ? undefined : reusedSecretFault(row, settings);
   if (typeof secret === 'string')
     return row?.secret != null && fault === undefined && openSecret(secretKeys, row, row.secret) === secret ? KEPT : ANOTHER;
   if (row?.secret == null) {

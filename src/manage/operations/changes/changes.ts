@@ -71,7 +71,7 @@ export const CHANGES_OPERATIONS: readonly Operation[] = [
     }),
     refusals: { 404: 'there is no list or feed "edge"' },
     async run(
-      { store, workspaceId, now, caller, room, step, pause, inTurn, isGone },
+      { store, workspaceId, now, caller, quota, step, pause, inTurn, isDisconnected },
       { query: { since, until, kind, limit = 100, ...query } },
     ) {
       const at = now();
@@ -84,11 +84,11 @@ export const CHANGES_OPERATIONS: readonly Operation[] = [
       };
       // Concurrent calls would each add a step between two polls.
       return inTurn(async () => {
-        if (isGone()) await pause();
+        if (isDisconnected()) await pause();
         return changesJson(store, workspaceId, asked, {
           now: at,
           withAudit: caller.permissions.includes('manage'),
-          room: room.audit,
+          quota: quota.audit,
           step,
         });
       }, `changes ${workspaceId}`);

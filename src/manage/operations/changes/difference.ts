@@ -2,7 +2,7 @@
 
 import { FAMILIES } from '../../../feed/variant.ts';
 import { answerOf, type Fields, listOf, nullable, Type, textField, wordField } from '../../../json/schema.ts';
-import { RULES_KEPT } from '../../../ports/stored/account-store.ts';
+import { RULE_RETENTION } from '../../../ports/stored/account-store.ts';
 import { ACCESS_ACTIONS } from '../../../rule.ts';
 import { inWords } from '../../../text/duration.ts';
 import { differenceJson } from '../../changes/difference.ts';
@@ -16,7 +16,7 @@ const networks = (example: string, description: string) => [[example], Type.Arra
 
 export const DIFFERENCE_OPERATIONS: readonly Operation[] = [
   operation('feedDifference', 'GET /difference', 'rules:read', {
-    summary: `Compare a feed at two points in time, up to ${inWords(RULES_KEPT)} back`,
+    summary: `Compare a feed at two points in time, up to ${inWords(RULE_RETENTION)} back`,
     description:
       'Reconstructs the feed from the rules and settings of that time, but with current geo data and protected networks. settings_changed lists later changes of settings. If the feed cannot be reconstructed, the response is a 409.',
     query: Type.Object({

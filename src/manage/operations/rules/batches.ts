@@ -1,7 +1,8 @@
 /** SPEC D15.37. */
 
 import { answerOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../../json/schema.ts';
-import { RULES_KEPT } from '../../../ports/stored/account-store.ts';
+import { RULE_RETENTION } from '../../../ports/stored/account-store.ts';
+import { pageOf } from '../../../ports/stored/paginate.ts';
 import { BATCH_DEEDS } from '../../../ports/stored/rule-store.ts';
 import { inWords } from '../../../text/duration.ts';
 import { batchJson, knownBatch, notUndoable, planUndo, previewJson, undoBatches } from '../../batches.ts';
@@ -55,7 +56,7 @@ const EFFECT = {
   keeps: [0, 'Rules that a later batch has changed: they stay.'],
   sample: [['remove block 8.8.8.8'], Type.Array(Type.String())],
 } as const satisfies Fields;
-const UNKNOWN = `there is no batch "${ID}" of the last ${inWords(RULES_KEPT)}`;
+const UNKNOWN = `there is no batch "${ID}" of the last ${inWords(RULE_RETENTION)}`;
 /** Each batch is a query of its own. */
 const MOST = 200;
 const MOST_UNDONE = 50;
@@ -69,7 +70,7 @@ interface Undone extends Change {
 
 export const BATCH_OPERATIONS: readonly Operation[] = [
   operation('listBatches', 'GET /batches', 'rules:read', {
-    summary: `List the batches of the last ${inWords(RULES_KEPT)}, newest first`,
+    summary: `List the batches of the last ${inWords(RULE_RETENTION)}, newest first`,
     query: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description: 'Items per page; default 50.' })),
       after: textField(40, 'The next of the previous page.'),
@@ -78,9 +79,9 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     async run({ store, workspaceId }, { query: { limit = 50, after } }) {
       if (after !== undefined && !/^[0-9a-f-]{36}$/i.test(after)) throw fieldFault('after', 'must be the value of next in a page');
       const found = await store.batches(workspaceId, { limit: limit + 1, ...(after !== undefined && { before: after.toLowerCase() }) });
-      const batches = found.slice(0, limit);
+      const { items, next } = pageOf(found, limit, ({ id }) => id);
       const { keys } = await namesIn(store, workspaceId);
-      return { batches: batches.map((batch) => batchJson(batch, keys)), next: found.length > limit ? batches.at(-1)!.id : null };
+      return { batches: items.map((batch) => batchJson(batch, keys)), next };
     },
   }),
   operation('getBatch', 'GET /batches/{batch}', 'rules:read', {

@@ -7,7 +7,7 @@ import type { ListDefaults } from '../../../source/readers/entry.ts';
 import { COLUMN_HELP, FORMS, type Form, MOST_SKIPPED, SKIP_HELP } from '../../../source/readers/form.ts';
 import { readCondition, readPath } from '../../../source/readers/paths.ts';
 import { LIST_ACTIONS } from '../../../source/readers/verdict.ts';
-import { FIRST_TOLD } from '../../../source/sync.ts';
+import { FIRST_FAULTS } from '../../../source/sync.ts';
 import { readDuration } from '../../../text/duration.ts';
 import { MOST_IMPORTED } from '../../imports/import-content.ts';
 import { type Imported, importFile } from '../../imports/imports.ts';
@@ -97,7 +97,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
           ),
         ],
         addresses: [undefined, Type.Optional(ADDRESSES)],
-        errors: listOf({ place: 'line 3', message: 'there is no address' }, { description: FIRST_TOLD }),
+        errors: listOf({ place: 'line 3', message: 'there is no address' }, { description: FIRST_FAULTS }),
         errors_left_out: 0,
         warnings: [
           [],

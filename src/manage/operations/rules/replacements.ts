@@ -4,7 +4,7 @@ import { isoTime } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
 import { answerOf, nullable, Type, textField, wordField } from '../../../json/schema.ts';
 import type { Replacement } from '../../../ports/stored/replacement-store.ts';
-import { FIRST_TOLD, needsConfirmation } from '../../../source/sync.ts';
+import { FIRST_FAULTS, needsConfirmation } from '../../../source/sync.ts';
 import type { ManageContext } from '../../context.ts';
 import { findList } from '../../find.ts';
 import { keepPart, MOST_LINES, MOST_PARTS, partsOf } from '../../imports/replacement-content.ts';
@@ -30,7 +30,7 @@ const PLAN = Type.Object(
     expired: count('Skipped: expired entries.'),
     wide: count('Whole countries and ASNs among the new rules, to be confirmed.'),
     passed: Type.Object({}, { additionalProperties: true, description: 'Skipped rows, by reason.' }),
-    errors: Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: FIRST_TOLD }),
+    errors: Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: FIRST_FAULTS }),
   },
   { description: 'null before the comparison.' },
 );
@@ -168,7 +168,7 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
         throw new WeirError('REFUSED', head.reason === undefined ? NOT_OPEN : `${NOT_OPEN}: ${head.reason}`);
       if (from === 'planned' && !confirmed) throw new WeirError('REFUSED', 'this change is large: start it with confirmed');
       // Compares a confirmed replacement again: the list may have changed.
-      if (!(await store.moveReplacement(id, { from, to: 'planning', now: now(), heldUntil: now() + FIRST_HOLD })))
+      if (!(await store.moveReplacement(id, { from, to: 'planning', now: now(), lockedUntil: now() + FIRST_LOCK })))
         throw new WeirError('REFUSED', NOT_OPEN);
       await store.noteChange(workspaceId, 'list replacement started', id, { list: head.list, lines, confirmed }, by);
       const pause = () => context.stepsOf(workspaceId)(async () => undefined);
@@ -181,7 +181,7 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
 ];
 
 /** Until the comparison renews it, ms. */
-const FIRST_HOLD = 15_000;
+const FIRST_LOCK = 15_000;
 
 /** A failure is stored, or another process takes over. */
 const inBackground = (work: Promise<void>): void => void work.catch(() => undefined);

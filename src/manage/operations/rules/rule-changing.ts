@@ -1,4 +1,4 @@
-/** SPEC D33.1. */
+/** Changes and deletions of selected rules (SPEC D33.1). */
 import { managedBySource, requireOwnList } from '../../../account/managed-list.ts';
 import { isoTime } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
@@ -7,19 +7,15 @@ import { answerOf, flagField, listOf, nullable, type Static, Type, textField } f
 import { plural } from '../../../text/count.ts';
 import type { ManageContext } from '../../context.ts';
 import { findList } from '../../find.ts';
-import { allLanded } from '../../operate.ts';
+import { operate } from '../../operate.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
-import { changeRules, foreseenMessages, MOST_CHANGED } from '../../rules/rule-change.ts';
-import { ALL_LANDED, type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
+import { changeRules, deletions, foreseenMessages, MOST_CHANGED } from '../../rules/rule-change.ts';
+import { ALL_LANDED, changeOutcome, landed, operatorOf, portsOf } from '../../rules/rule-changes.ts';
 import { type EditPlan, planEdit, type RefusedRule, type RuleEdit, readExpiry } from '../../rules/rule-edit.ts';
-import { originRuleJson, ruleName } from '../../rules/rule-json.ts';
-import { withOrigins } from '../../rules/rule-search.ts';
-import { deletable } from '../../sources/managed-lists.ts';
+import { ruleName } from '../../rules/rule-json.ts';
 import { FEED_FIELDS } from '../feed-fields.ts';
-import { CONDITIONS, RULE, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
-import { requireSelection, SELECTION, selectedRules } from './rule-selection.ts';
-
-const SAMPLE = 10;
+import { ruleById } from './rule-reads.ts';
+import { ownRules, SAMPLE, SELECTION, type Selected, type Selection, sampleOf, selectionFields, selectRules } from './rule-selection.ts';
 
 const SET = Type.Object(
   {
@@ -30,18 +26,14 @@ const SET = Type.Object(
   { additionalProperties: false, description: 'The new values; absent fields stay.' },
 );
 
-interface Changed extends Change, ForecastFields {
+interface Changed extends Selected, ForecastFields {
   readonly changed: number;
   readonly moved: number;
   readonly unchanged: number;
-  readonly left_out: number;
   readonly refused: number;
   readonly refusals: readonly { readonly rule: string; readonly why: string }[];
   readonly needs_confirmation: boolean;
   readonly expires_at?: string | null;
-  readonly preview: boolean;
-  readonly sample: readonly object[];
-  readonly next: string | null;
 }
 
 const CHANGED = answerOf(
@@ -50,14 +42,10 @@ const CHANGED = answerOf(
     changed: [2, `Rules that change, at most ${MOST_CHANGED}.`],
     moved: [0, 'Of these, rules that move to another list. They become new rules there, from the same signal.'],
     unchanged: [0, 'Rules that have these values already.'],
-    left_out: [0, 'Rules managed by sources; they stay.'],
     refused: [1, 'Rules that stay because of guard rails, or because the list already has such a rule.'],
     refusals: listOf({ rule: '10.0.0.1', why: 'it overlaps the protected network 10.0.0.0/8' }, { description: 'Some of them.' }),
     needs_confirmation: [true, 'True if some rules are refused, so that changing the others needs `confirmed`.'],
-    preview: true,
-    sample: [[RULE_EXAMPLE], Type.Array(Rule, { description: 'Some of the rules that change, with their previous values.' })],
-    next: [null, nullable(Type.String({ description: 'Repeat the request with this as after to continue; null: no more rules.' }))],
-    ...changeFields(RULE.batch_id[0]),
+    ...selectionFields(true, 'Some of the rules that change, with their previous values.'),
   },
   {
     expires_at: Type.Optional(nullable(Type.String({ format: 'date-time' }), { description: 'The resulting expiry; null: never.' })),
@@ -65,7 +53,11 @@ const CHANGED = answerOf(
   },
 );
 
-async function readEdit(context: ManageContext, kind: string, { expires, reason, list }: Static<typeof SET>): Promise<RuleEdit> {
+async function readEdit(
+  context: ManageContext,
+  { expires, reason, list }: Static<typeof SET>,
+  kind: unknown = 'access_rule',
+): Promise<RuleEdit> {
   if (expires === undefined && reason === undefined && list === undefined) throw fieldFault('set', 'must contain expires, reason or list');
   if (list !== undefined && kind !== 'access_rule') throw fieldFault('set.list', 'is for access rules only');
   const expiresAt = expires === undefined ? undefined : readExpiry(expires, context.now());
@@ -95,13 +87,7 @@ export const RULE_CHANGING: readonly Operation[] = [
   operation('changeRules', 'POST /rules/change', 'rules:write', {
     summary: 'Change expiry, reason or list of rules, by id or conditions',
     description: `Waits until earlier entries have landed. The change is one batch and can be undone as one. Rules managed by sources are skipped and counted. Limit: ${MOST_CHANGED} rules; if next is not null, repeat the request with it as after.`,
-    body: Type.Object({
-      ...CONDITIONS,
-      ...SELECTION,
-      set: SET,
-      preview: PREVIEW,
-      confirmed: flagField('true: changes the other rules if some are refused.'),
-    }),
+    body: Type.Object({ ...SELECTION, set: SET, confirmed: flagField('true: changes the other rules if some are refused.') }),
     answer: CHANGED,
     audit: 'rules changed',
     creates: 'elsewhere',
@@ -111,20 +97,15 @@ export const RULE_CHANGING: readonly Operation[] = [
       { reason: 'port scan', set: { expires: '30d' }, preview: true },
       { ids: [7, 8], set: { list: 'edge', reason: null } },
     ],
-    async run(context, { body: { ids, after, set, preview = false, confirmed = false, ...given } }): Promise<Changed> {
-      const { kind: _kind, ...narrowing } = given;
+    async run(context, { body: { set, confirmed = false, ...selecting } }): Promise<Changed> {
       const { store, workspaceId } = context;
-      requireSelection(ids, narrowing);
-      const conditions = await readConditions(context, given);
-      const edit = await readEdit(context, conditions.kind, set);
-      await allLanded(context);
-      const found = await selectedRules(context, conditions, { ids, after, most: MOST_CHANGED });
-      const { rules, leftOut } = await deletable(store, workspaceId, found.rules, ids !== undefined || conditions.listId !== undefined);
+      const { preview = false } = selecting;
+      const edit = await readEdit(context, set, selecting.kind);
+      const { rules, leftOut, next, asked } = await selectRules(context, selecting, MOST_CHANGED);
       const planned = { reads: store, workspaceId, now: context.now(), blockFaults: context.blockFaults(context.caller) };
       const plan = await planEdit(planned, rules, edit);
       const { set: stay, moved, unchanged, refused } = plan;
       const changing = [...moved, ...stay];
-      const sampled = await withOrigins(store, workspaceId, changing.slice(0, SAMPLE));
       const summary = {
         changed: changing.length,
         moved: moved.length,
@@ -135,16 +116,61 @@ export const RULE_CHANGING: readonly Operation[] = [
         needs_confirmation: refused.length > 0 && changing.length > 0,
         ...(edit.expiresAt !== undefined && { expires_at: edit.expiresAt === 'never' ? null : isoTime(edit.expiresAt) }),
         preview,
-        sample: sampled.map(originRuleJson),
-        next: found.next,
+        sample: await sampleOf(context, changing),
+        next,
       };
       if (preview) return { ...summary, ...(await feedsThen(context, plan, edit)), batches: [], ...ALL_LANDED };
       if (summary.needs_confirmation && !confirmed) throw notConfirmed(refused);
-      const ports = { ...portsOf(context), untilLanded: async () => 0 };
-      const { batches } = await changeRules(ports, operatorOf(context), plan, edit);
-      const asked = { kind: conditions.kind, ...(ids === undefined ? narrowing : { ids }), set, rules: changing.length };
-      return { ...summary, ...(await landed(context, 'rules changed', batches, asked)) };
+      const batches = await changeRules(portsOf(context), operatorOf(context), plan, edit);
+      return { ...summary, ...(await landed(context, 'rules changed', batches, { ...asked, set, rules: changing.length })) };
     },
+    show: changeOutcome,
+  }),
+];
+
+const MOST_DELETED = 5000;
+
+interface Deleted extends Selected {
+  readonly deleted: number;
+}
+
+async function deleteRules(context: ManageContext, { rules, leftOut, next, asked }: Selection, preview: boolean): Promise<Deleted> {
+  const summary = { deleted: rules.length, preview, left_out: leftOut, sample: await sampleOf(context, rules), next };
+  if (preview || rules.length === 0) return { ...summary, batches: [], ...ALL_LANDED };
+  const { batches } = await operate({ ...portsOf(context), untilLanded: async () => 0 }, operatorOf(context), deletions(rules));
+  return { ...summary, ...(await landed(context, 'rules deleted', batches, { ...asked, rules: rules.length })) };
+}
+
+const DELETED = answerOf('DeletedRules', {
+  deleted: [1, `Deleted rules, at most ${MOST_DELETED}.`],
+  ...selectionFields(false, 'Some of them.'),
+});
+
+export const RULE_DELETIONS: readonly Operation[] = [
+  operation('deleteRule', 'DELETE /rules/{kind}/{rule}', 'rules:write', {
+    summary: 'Delete a rule by id',
+    answer: DELETED,
+    audit: 'rules deleted',
+    refusals: { 404: 'there is no rule "7" of this kind', 409: managedBySource('spamhaus-drop') },
+    async run(context, { params }) {
+      await context.untilLanded();
+      const rule = await ruleById(context, params);
+      const asked = { kind: rule.kind, id: rule.id };
+      return deleteRules(context, { ...(await ownRules(context, [rule], true)), next: null, asked }, false);
+    },
+    show: changeOutcome,
+  }),
+  operation('deleteRules', 'POST /rules/delete', 'rules:write', {
+    summary: 'Delete rules, by id or conditions',
+    description: `Waits until earlier entries have landed. Rules managed by sources are skipped and counted. Limit: ${MOST_DELETED} rules; if next is not null, repeat the request with it as after.`,
+    body: Type.Object(SELECTION),
+    answer: DELETED,
+    audit: 'rules deleted',
+    creates: 'elsewhere',
+    isLong: true,
+    refusals: { 404: 'there is no list "edge"', 409: managedBySource('spamhaus-drop') },
+    examples: [{ label: 'source:spamhaus', preview: true }, { ids: [7, 8] }],
+    run: async (context, { body }) => deleteRules(context, await selectRules(context, body, MOST_DELETED), body.preview === true),
     show: changeOutcome,
   }),
 ];

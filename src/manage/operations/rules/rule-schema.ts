@@ -67,7 +67,7 @@ export const CONDITIONS = {
   severity: Type.Optional(words(LEVELS)),
   type: Type.Optional(words(RULE_TYPES, 'Expression rules only: custom, or generated (AI).')),
   action: Type.Optional(short('block, allow, …')),
-  label: Type.Optional(short('name:value')),
+  label: Type.Optional(short('name:value; several, one a line, must all match.')),
   reason: Type.Optional(short('The exact reason.')),
   batch: Type.Optional(short('Last written by this batch.')),
   key: Type.Optional(short('Last written by this key: id or name.')),
@@ -90,7 +90,7 @@ export async function readConditions(context: ManageContext, given: Static<typeo
     severity: given.severity as Level | undefined,
     type: given.type as RuleConditions['type'],
     action: given.action,
-    labels: label === undefined ? undefined : [labelOf(label)],
+    labels: label?.split('\n').map(labelOf),
     reason: given.reason,
     // Must be an error if unknown: an empty result would look like an all-clear.
     batch: batch === undefined ? undefined : (await knownBatch(store, workspaceId, batch.toLowerCase())).id,

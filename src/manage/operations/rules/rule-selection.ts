@@ -1,39 +1,73 @@
-/** SPEC D15.35, D33.1. */
-import { Type } from '../../../json/schema.ts';
+/** Rules selected by ids or by conditions, to delete or change them (SPEC D15.35, D33.1). */
+import { nullable, type Static, Type } from '../../../json/schema.ts';
 import type { StoredRule } from '../../../ports/stored/stored-rule.ts';
+import type { Kind } from '../../../rule.ts';
 import type { ManageContext } from '../../context.ts';
+import { allLanded } from '../../operate.ts';
 import { fieldFault } from '../../operation.ts';
 import { PAGE_QUERY } from '../../page.ts';
-import { placeText, type RuleConditions } from '../../rules/rule-search.ts';
+import { type Change, changeFields, PREVIEW } from '../../rules/rule-changes.ts';
+import { originRuleJson } from '../../rules/rule-json.ts';
+import { placeText, withOrigins } from '../../rules/rule-search.ts';
+import { deletable } from '../../sources/managed-lists.ts';
 import { searchRules } from './rule-reads.ts';
+import { CONDITIONS, RULE, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
 
 const MOST_IDS = 4000;
 const PAGE = 1000;
+export const SAMPLE = 10;
 
+/** Fields of the request. */
 export const SELECTION = {
+  ...CONDITIONS,
   ids: Type.Optional(Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), { maxItems: MOST_IDS })),
   after: PAGE_QUERY.after,
+  preview: PREVIEW,
 };
+const Selecting = Type.Object(SELECTION);
 
-/** Requires either ids or at least one condition. */
-export function requireSelection(ids: readonly number[] | undefined, conditions: object): void {
-  const isNarrow = Object.keys(conditions).length > 0;
-  if ((ids === undefined) !== isNarrow) throw fieldFault('ids', 'or conditions have to select the rules, but not both');
-}
-
-interface Selected {
-  readonly rules: readonly StoredRule[];
-  /** null: no more rules. */
+export interface Selected extends Change {
+  readonly preview: boolean;
+  readonly left_out: number;
+  readonly sample: readonly object[];
   readonly next: string | null;
 }
 
-export async function selectedRules(
+/** Fields of the answer. */
+export const selectionFields = (preview: boolean, sample: string) =>
+  ({
+    preview,
+    left_out: [0, 'Rules managed by sources; they stay.'],
+    sample: [[RULE_EXAMPLE], Type.Array(Rule, { description: sample })],
+    next: [null, nullable(Type.String({ description: 'Repeat the request with this as after to continue; null: no more rules.' }))],
+    ...changeFields(RULE.batch_id[0]),
+  }) as const;
+
+export interface Selection {
+  /** Without those of managed lists, which are counted in `leftOut`. */
+  readonly rules: readonly StoredRule[];
+  readonly leftOut: number;
+  /** null: no more rules. */
+  readonly next: string | null;
+  /** For the audit log. */
+  readonly asked: Readonly<Record<string, unknown>> & { readonly kind: Kind };
+}
+
+/** Waits for landing. Requires either ids or at least one condition. At most `most` rules. */
+export async function selectRules(
   context: ManageContext,
-  conditions: RuleConditions,
-  { ids, after, most }: { readonly ids: readonly number[] | undefined; readonly after: string | undefined; readonly most: number },
-): Promise<Selected> {
+  { ids, after, preview: _preview, ...given }: Static<typeof Selecting>,
+  most: number,
+): Promise<Selection> {
+  const { kind: _kind, ...narrowing } = given;
+  const isNarrow = Object.keys(narrowing).length > 0;
+  if ((ids === undefined) !== isNarrow) throw fieldFault('ids', 'or conditions have to select the rules, but not both');
+  await allLanded(context);
+  const conditions = await readConditions(context, given);
+  const { kind, listId } = conditions;
   if (ids !== undefined) {
-    return { rules: await context.store.rulesById(context.workspaceId, conditions.kind, [...new Set(ids)]), next: null };
+    const rules = await context.store.rulesById(context.workspaceId, kind, [...new Set(ids)]);
+    return { ...(await ownRules(context, rules, true)), next: null, asked: { kind, ids } };
   }
   const rules: StoredRule[] = [];
   let next = after ?? null;
@@ -44,5 +78,11 @@ export async function selectedRules(
     // The page reached the limit of one request.
     if (page.rules.length < PAGE) break;
   } while (next !== null && rules.length < most);
-  return { rules, next };
+  return { ...(await ownRules(context, rules, listId !== undefined)), next, asked: { kind, ...narrowing } };
 }
+
+export const ownRules = ({ store, workspaceId }: ManageContext, rules: readonly StoredRule[], isNamed: boolean) =>
+  deletable(store, workspaceId, rules, isNamed);
+
+export const sampleOf = async ({ store, workspaceId }: ManageContext, rules: readonly StoredRule[]): Promise<object[]> =>
+  (await withOrigins(store, workspaceId, rules.slice(0, SAMPLE))).map(originRuleJson);

@@ -3,9 +3,9 @@
 import type { SourceAsk } from '../../../account/source-run.ts';
 import { isoTime } from '../../../clock.ts';
 import { answerOf, nullable, Type, textField } from '../../../json/schema.ts';
-import { FIRST_TOLD } from '../../../source/sync.ts';
+import { FIRST_FAULTS } from '../../../source/sync.ts';
 import { type Operation, operation } from '../../operation.ts';
-import { askSource, heldDifference, runJson } from '../../sources/refreshes.ts';
+import { askSource, onHoldDifference, runJson } from '../../sources/refreshes.ts';
 import { Source } from '../../sources/source-json.ts';
 import { findSource } from '../../sources/sources.ts';
 import { FEED_FIELDS } from '../feed-fields.ts';
@@ -13,7 +13,7 @@ import { ADDRESSES } from '../rules/addresses.ts';
 import { respond, UNKNOWN } from './sources.ts';
 
 const REPLACEMENT = '0195a3c0-0000-7000-8000-000000000006';
-const NOTHING_HELD = 'the source "spamhaus-drop" has no refresh on hold';
+const NOTHING_ON_HOLD = 'the source "spamhaus-drop" has no refresh on hold';
 const WITHIN =
   'Responds immediately (202). The process that refreshes sources acts within seconds, or when the host allows the next fetch (`waits_for`, `waits_until`); then `asked` is null again.';
 
@@ -59,8 +59,8 @@ export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
     'source refresh asked',
     'the source "spamhaus-drop" is paused: resume it',
   ),
-  asking('accept', 'Accept the refresh on hold', 'source accepted', NOTHING_HELD),
-  asking('discard', 'Discard the refresh on hold', 'source discarded', NOTHING_HELD),
+  asking('accept', 'Accept the refresh on hold', 'source accepted', NOTHING_ON_HOLD),
+  asking('discard', 'Discard the refresh on hold', 'source discarded', NOTHING_ON_HOLD),
   operation('listSourceRuns', 'GET /sources/{source}/runs', 'rules:read', {
     summary: 'List the last 20 refreshes of a source, newest first',
     answer: answerOf('SourceRuns', {
@@ -93,7 +93,7 @@ export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
   operation('getHeldRefresh', 'GET /sources/{source}/held', 'rules:read', {
     summary: 'Preview the refresh on hold',
     answer: answerOf(
-      'HeldRefresh',
+      'RefreshOnHold',
       {
         replacement: REPLACEMENT,
         since: '2026-11-20T10:00:00.000Z',
@@ -104,15 +104,15 @@ export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
         unchanged: 488,
         failed: count(0, 'Unreadable or invalid entries.'),
         addresses: [[], ADDRESSES],
-        errors: [[], Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: FIRST_TOLD })],
+        errors: [[], Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: FIRST_FAULTS })],
       },
       FEED_FIELDS,
     ),
-    refusals: { 404: UNKNOWN, 409: NOTHING_HELD },
+    refusals: { 404: UNKNOWN, 409: NOTHING_ON_HOLD },
     async run(context, { params }) {
       const record = await findSource(context.store, context.workspaceId, params.source!);
       const { caller, workspaceId, inTurn } = context;
-      const { plan, feeds, since, ...told } = await inTurn(() => heldDifference(context, caller, record), `held ${workspaceId}`);
+      const { plan, feeds, since, ...told } = await inTurn(() => onHoldDifference(context, caller, record), `held ${workspaceId}`);
       const { present, added, removed, changed, unchanged, refused, failed, addresses, faults } = plan;
       const { replacement, reason } = told;
       const counts = { present, added, removed, refused, changed, unchanged, failed, addresses, errors: faults };

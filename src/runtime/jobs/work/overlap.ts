@@ -5,13 +5,13 @@ import { type ReadingData, reading } from './reading.ts';
 
 export interface OverlapData extends ReadingData {
   readonly workspaceId: string;
-  /** All lists, always including `shown`, or the detail of one list. */
-  readonly work: { readonly shown: string | undefined } | { readonly detailOf: Pick<AccessList, 'id' | 'name'> };
+  /** All lists, always including `selected`, or the detail of one list. */
+  readonly work: { readonly selected: string | undefined } | { readonly detailOf: Pick<AccessList, 'id' | 'name'> };
 }
 
 export const serve = ({ workspaceId, work, ...data }: OverlapData) =>
   reading<unknown>(data, async ({ guarded, ...parts }) => {
-    if (!('detailOf' in work)) return overlapOf(workspaceId, work.shown, parts);
+    if (!('detailOf' in work)) return overlapOf(workspaceId, work.selected, parts);
     const { workspace, guard } = await guarded(workspaceId);
     return detailOf(workspace, work.detailOf, { ...parts, guard });
   });

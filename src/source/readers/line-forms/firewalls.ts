@@ -1,7 +1,5 @@
-/** What firewalls of Linux save: sets of ipset, rules of iptables, sets of nft. */
 import { type LineEntry, type LineForm, NOTHING, oneSet, unknownLine, wordsOf } from './line-form.ts';
 
-/** Options of `ipset add` with one value each that change nothing of the address. */
 const IGNORED = new Set(['packets', 'bytes', 'skbmark', 'skbprio', 'skbqueue']);
 
 export const IPSET: LineForm = {
@@ -26,9 +24,8 @@ export const IPSET: LineForm = {
   },
 };
 
-/** Options of a rule that change nothing of what it matches, and their values. */
+/** Irrelevant rule options, and their numbers of values. */
 const HARMLESS = new Map(Object.entries({ '--comment': 1, '--reject-with': 1, '-c': 2, '--set-counters': 2, '-w': 0, '--wait': 0 }));
-/** Options that name an address. */
 const ENDS = ['-s', '--source', '--src', '-d', '--destination', '--dst'];
 
 export const IPTABLES: LineForm = {
@@ -42,7 +39,7 @@ export const IPTABLES: LineForm = {
   },
 };
 
-/** The rule of these options, which have an address, or what is wrong with it. */
+/** Requires options with an address; returns the rule or its fault. */
 function ruleOf(words: readonly string[]): LineEntry | string {
   const values: string[] = [];
   let [verdict, reason]: (string | undefined)[] = [];
@@ -64,7 +61,7 @@ function ruleOf(words: readonly string[]): LineEntry | string {
 const ELEMENTS = /^(?:(?:add|create)\s+element\s+(?:\w+\s+)?\S+\s+(\S+)\s*|define\s+(\S+)\s*=\s*|elements\s*=\s*)\{(.*)$/;
 const ELEMENT =
   /^([^\s:]+(?:\s*-\s*[^\s:]+)?|[\da-f:./]+(?:\s*-\s*[\da-f:.]+)?)((?:\s+(?:timeout|expires)\s+\w+|\s+counter\s+packets\s+\d+\s+bytes\s+\d+|\s+comment\s+"[^"]*")*)(?:\s*:\s+(\w+))?$/i;
-/** Characters of an element, at most: a comment has 128. */
+/** Maximum characters of an element: a comment has 128. */
 const MOST_ELEMENT = 500;
 const SECONDS: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3600, m: 60, s: 1, ms: 0.001 };
 
@@ -103,7 +100,7 @@ function elementOf(text: string): LineEntry | string {
   return { value: value.replace(/\s/g, ''), verdict, expires_in: seconds === undefined ? undefined : String(Math.ceil(seconds)), reason };
 }
 
-/** The seconds of a time such as `1d2h3m4s5ms`; NaN where it is none. */
+/** Parses times such as `1d2h3m4s5ms`; NaN if invalid. */
 const secondsOf = (text: string): number =>
   /^(\d+(ms|[wdhms]))+$/.test(text)
     ? [...text.matchAll(/(\d+)(ms|[wdhms])/g)].reduce((sum, [, count, unit]) => sum + Number(count) * SECONDS[unit!]!, 0)

@@ -1,4 +1,3 @@
-/** Lists of other programs: PeerGuardian, CDB of Wazuh, YAML. */
 import { networkOfOctets } from '../notation.ts';
 import { clearVerdictOf, verdictAmongWords, verdictOf } from '../verdict.ts';
 import { type LineForm, NOTHING, unknownLine } from './line-form.ts';
@@ -22,8 +21,8 @@ export const CDB: LineForm = {
   open: () => (line) => {
     const [, quoted, bare, after = ''] = /^(?:"([^"]*)"|([\d./]+)):(.*)$/.exec(line) ?? [];
     const key = quoted ?? bare;
-    if (key === undefined) return ['this is no line of a CDB list, in which an IPv6 address stands in quotes'];
-    if (unknownLine(after).length > 0) return ['two addresses stand in this line: a CDB list has one, and what is said of it'];
+    if (key === undefined) return ['this is not a line of a CDB list (IPv6 addresses must be quoted)'];
+    if (unknownLine(after).length > 0) return ['this line has two addresses: a CDB list has one, and its value'];
     const text = after.replace(/^"(.*)"$/, '$1').trim();
     const verdict = clearVerdictOf(text) && text;
     return [
@@ -48,7 +47,7 @@ export const YAML: LineForm = {
       const [, single, double, bare] = /^-\s+(?:'([^']*)'|"([^"]*)"|([^'"[{&*!|>]\S*))$/.exec(content) ?? [];
       const value = single ?? double ?? bare;
       if (value === undefined) return [`this is no text of a YAML list: ${JSON.stringify(content.slice(0, 60))}`];
-      if (keys.length > 1) return [`this stands below "${keys.at(-1)}", and the entries before it below "${keys[0]}": give one list`];
+      if (keys.length > 1) return [`this is under "${keys.at(-1)}", but earlier entries are under "${keys[0]}": give one list`];
       const name = keys[0] ?? '';
       return [{ value, verdict: verdictOf(name) === undefined ? verdictAmongWords(name) : name }];
     };

@@ -1,4 +1,4 @@
-/** What web servers and TCP wrappers are told of addresses. */
+/** Access rules of web servers and TCP wrappers. */
 import { networkOfOctets } from '../notation.ts';
 import { clearVerdictOf, verdictOf } from '../verdict.ts';
 import { type LineForm, NOTHING, unknownLine } from './line-form.ts';
@@ -18,17 +18,16 @@ export const NGINX_GEO: LineForm = {
   first: /^(geo\s+\$|(default|[\da-f.:]+(\/\d+|-[\d.]+)?)\s+("[^"]*"|[^\s;,]+)\s*;$)/i,
   open: () => (line) => {
     const [, value, quoted] = /^([^\s;]+)\s+(?=\S)("[^"]*"|[^\s;]*)\s*;\s*(?:#.*)?$/.exec(line) ?? [];
-    const said = quoted?.replace(/"/g, '');
+    const setting = quoted?.replace(/"/g, '');
     if (value === 'proxy') return NOTHING;
-    if (value === undefined || said === undefined) return unknownLine(line);
-    const isNothing = said === '0' || said === '';
-    if (value === 'default') return isNothing ? NOTHING : [`everything else has the value ${said}, and a list cannot say that`];
+    if (value === undefined || setting === undefined) return unknownLine(line);
+    const isNothing = setting === '0' || setting === '';
+    if (value === 'default') return isNothing ? NOTHING : [`all other addresses have the value ${setting}: a list cannot express that`];
     if (value === 'delete' || value === 'include') return [`${value} is about more than this line`];
-    return [isNothing ? { passed: 'its value is 0' } : { value, verdict: clearVerdictOf(said) && said }];
+    return [isNothing ? { passed: 'its value is 0' } : { value, verdict: clearVerdictOf(setting) && setting }];
   },
 };
 
-/** `198.51.100.` and `198.51.100` of a server are networks, as is an address. */
 const partOf = (value: string): string => networkOfOctets(value) ?? value;
 
 export const APACHE: LineForm = {
@@ -36,7 +35,7 @@ export const APACHE: LineForm = {
   first:
     /^(<(RequireAll|RequireAny|RequireNone|Limit|LimitExcept|Files|FilesMatch|Directory|Location)\b|Order\s+(allow|deny)|(Deny|Allow)\s+from\s|Require\s+(not\s+)?(ip|all)\s)/i,
   open() {
-    /** Within RequireNone `Require ip` means that the address is let out. */
+    /** Within RequireNone, `Require ip` excludes the address. */
     let isNone = false;
     return (line) => {
       isNone = /^<(\/?)RequireNone>/i.test(line) ? !line.startsWith('</') : isNone;
@@ -56,7 +55,7 @@ export const HOSTS_DENY: LineForm = {
     const [, clients, option] = /^[\w@.-]+(?:[\s,]+[\w@.-]+)*\s*:\s*(?=\S)((?:\[[^\]]*\]|[^[:])+)(?::\s*(.*))?$/.exec(line) ?? [];
     if (clients === undefined || line.endsWith('\\')) return [`this is no line of hosts.deny: ${JSON.stringify(line.slice(0, 60))}`];
     if (/\bEXCEPT\b/.test(clients)) return ['a line with EXCEPT is no entry of a list'];
-    // Its lines look alike.
+    // Equal lines in hosts.allow and hosts.deny.
     const verdict = option?.trim() ?? (/(^|\/)hosts\.allow$/.test(file) ? 'allow' : undefined);
     if (verdict !== undefined && !/^(allow|deny)$/i.test(verdict)) return [`the option ${verdict.slice(0, 40)} is neither allow nor deny`];
     const values = clients.split(/[\s,]+/).filter((value) => value !== '');

@@ -1,13 +1,12 @@
-/** The forms of text whose lines are statements of a program. */
 import { IPSET, IPTABLES, NFT } from './firewalls.ts';
 import type { LineForm } from './line-form.ts';
 import { CDB, PEER_GUARDIAN, YAML } from './lists.ts';
 import { APACHE, HOSTS_DENY, NGINX, NGINX_GEO } from './servers.ts';
 
-/** In the order in which they are tried: hosts.deny may look like others. */
+/** Order of detection: hosts.deny resembles others. */
 const LINE_FORMS: readonly LineForm[] = [NFT, IPSET, IPTABLES, NGINX, NGINX_GEO, APACHE, PEER_GUARDIAN, CDB, YAML, HOSTS_DENY];
 
-/** Files of other programs by their first line, of which nobody can tell what is blocked, or how. */
+/** First lines of other programs' files with unclear semantics. */
 const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/^acl\s+\S+\s+\S/, 'has ACLs of Squid or HAProxy, which do not say whether their addresses are blocked'],
   [/^(ip\s+)?access-list\s|^ip\s+(route|prefix-list)\s|^object(-group)?\s+network\s|^hostname\s/, 'is a configuration of Cisco'],
@@ -25,13 +24,13 @@ const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/^sep=.$/, 'begins with a line for Excel: skip it (skip 1)'],
 ];
 
-/** What a file is instead of a list, as the end of a sentence about it; undefined: nothing that is known. */
+/** The kind of file, as the end of a sentence; undefined if unknown. */
 export const foreignOf = (first: string): string | undefined => FOREIGN.find(([begins]) => begins.test(first))?.[1];
 
-/** Most lists begin with an address or a header of some words. */
+/** Fast path: lists usually begin with an address or a header. */
 const BEGINS_PLAIN = /^[\d.]+(\/\d+)?$/;
 
-/** The form of a file by its first line that is no comment, with or without the comment behind it; undefined for a list of addresses. */
+/** Detects by the first non-comment line; undefined: a plain list. */
 export function lineFormOf(first: string): LineForm | undefined {
   if (BEGINS_PLAIN.test(first)) return undefined;
   const comment = first.search(/\s#/);

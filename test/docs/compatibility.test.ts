@@ -1,0 +1,65 @@
+/** The promise of docs/compatibility.md: the names that programs use stay, or the changelog announces the break. */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { type Interface, type Names, readInterface } from './released/interface.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const FOLDER = 'test/docs/released';
+
+/** The last release, and the changelog since. */
+function lastRelease(): { released: Interface; since: string } {
+  const byNumber = (a: string, b: string) => a.localeCompare(b, 'en', { numeric: true });
+  const file = globSync('*.json', { cwd: join(ROOT, FOLDER) })
+    .sort(byNumber)
+    .at(-1)!;
+  const [since] = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').split(`\n## ${file.replace('.json', '')} `);
+  return { released: JSON.parse(readFileSync(join(ROOT, FOLDER, file), 'utf8')), since: since! };
+}
+
+/** Statuses may change: a client handles each of a class alike. */
+const partsOf = (text: string) => text.split(' ').filter((part) => !/^\d*$/.test(part));
+
+/** Names that existed and do not any more; of settings and metrics also those with another default or type. */
+function breaks(before: Interface, now: Interface): string[] {
+  const lost = (old: Names, current: Names) => Object.keys(old).filter((name) => current[name] === undefined);
+  const changed = (old: Names, current: Names) =>
+    Object.keys(old).filter((name) => current[name] !== undefined && current[name] !== old[name]);
+  const missing = (old: Names, current: Names) =>
+    changed(old, current).flatMap((name) => {
+      const left = new Set(partsOf(current[name]!));
+      return partsOf(old[name]!).flatMap((part) => (left.has(part) ? [] : [`${name} ${part}`]));
+    });
+  const kinds: (keyof Interface)[] = ['operations', 'settings', 'metrics', 'commands'];
+  return [
+    ...kinds.flatMap((kind) => lost(before[kind], now[kind])),
+    ...(['settings', 'metrics'] as const).flatMap((kind) => changed(before[kind], now[kind])),
+    ...(['operations', 'commands'] as const).flatMap((kind) => missing(before[kind], now[kind])),
+  ];
+}
+
+test('D49.8 every operation, member, setting, metric, command and option of the last release is there, or its end is announced', async () => {
+  const { released, since } = lastRelease();
+  // `POST /v1/x member`, `SETTING`, `command --option`: as in the message, between backticks.
+  const unannounced = breaks(released, await readInterface()).filter((name) => !since.includes(`\`${name}\``));
+  assert.deepEqual(unannounced, [], 'announce each in CHANGELOG.md under Breaking, between backticks as here (docs/compatibility.md)');
+});
+
+test('D49.8 a missing name, a missing part and another default are breaks; additions and statuses are not', () => {
+  const before: Interface = {
+    operations: { 'GET /a': '200 410 id ?limit', 'GET /b': '200' },
+    settings: { PORT: '8080', HOST: '' },
+    metrics: { weir_a: 'gauge' },
+    commands: { 'key ls': '--json --workspace' },
+  };
+  const now: Interface = {
+    operations: { 'GET /a': '200 404 ?limit name' },
+    settings: { PORT: '80', NEW: '' },
+    metrics: { weir_a: 'counter', weir_b: 'gauge' },
+    commands: { 'key ls': '--json --all', 'key show': '--json' },
+  };
+  assert.deepEqual(breaks(before, before), []);
+  assert.deepEqual(breaks(before, now), ['GET /b', 'HOST', 'PORT', 'weir_a', 'GET /a id', 'key ls --workspace']);
+});
