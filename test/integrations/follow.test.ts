@@ -182,7 +182,7 @@ suite('weir-follow', { skip: SKIP }, () => {
     await post('main', 'block', ['192.0.2.9']);
     one.start();
     await equal(one, 'main');
-    assert.match(one.log(), /Started with 4 networks of the last run/);
+    await eventually(() => assert.match(one.log(), /Started with 4 networks of the last run/), UNTIL);
     await one.end('SIGTERM');
     assert.equal((await blocked(one)).length, 5);
   });
