@@ -18,6 +18,8 @@ ENV MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072
 COPY LICENSE NOTICE README.md SPEC.md CHANGELOG.md SECURITY.md ./
 COPY docs ./docs
 COPY spec ./spec
+COPY integrations ./integrations
+COPY deploy ./deploy
 COPY src ./src
 # The commit: --build-arg COMMIT=$(git rev-parse --short=12 HEAD)
 ARG COMMIT=

@@ -8,6 +8,7 @@ import { LOG_OUT, readLogOut } from './console/sign-in.ts';
 import { readFeed } from './feeds/read.ts';
 import type { Served } from './handlers.ts';
 import { alive, ready } from './health.ts';
+import { integration } from './integrations.ts';
 import { bodyOf, done, MANAGE, mayNot, readOperation } from './manage/routes.ts';
 import { metricsAnswer } from './metrics.ts';
 import { pathOfKind } from './rules/query.ts';
@@ -116,6 +117,7 @@ export const ADDRESSES: readonly Address[] = [
   row({ ...OPEN, path: '/readyz', answer: ({ readiness }) => readiness && ready(readiness) }),
   row({ ...OPEN, path: '/', name: OTHER, isPage: true, answer: ({ docs }) => docs?.start }),
   row({ ...OPEN, path: '/docs/*', name: OTHER, isPage: true, answer: ({ docs }) => docs?.page }),
+  row({ ...OPEN, path: '/integrations/*', name: OTHER, isPage: true, answer: () => integration }),
 ];
 
 /** Served on a port of its own, and with a token on the service's port. */

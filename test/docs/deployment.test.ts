@@ -34,7 +34,9 @@ for (const [file, language] of [
   });
 }
 
-for (const file of ['deploy/weir.service', 'deploy/weir-hits.service', 'integrations/suricata/weir-suricata.service']) {
+for (const file of ['weir', 'weir-hits', 'weir-follow']
+  .map((name) => `deploy/${name}.service`)
+  .concat('integrations/suricata/weir-suricata.service')) {
   test(`docs: systemd judges ${file} to be exposed less than 2.0 of 10`, { skip: needs('systemd-analyze') }, async () => {
     const { stdout } = await run('systemd-analyze', ['security', '--offline=true', '--no-pager', join(ROOT, file)]);
     const [, level] = /Overall exposure level for \S+: (\d+\.\d)/.exec(stdout) ?? assert.fail(stdout);
