@@ -96,7 +96,7 @@ describe('4.3 caching: D5 snapshot', () => {
     store.add(list, '192.0.2.1');
     const replies = await Promise.all(Array.from({ length: 50 }, () => replica.get('')));
     assert.equal(new Set(replies.map(({ headers }) => headers.etag)).size, 1);
-    assert.deepEqual(store.calls, { findNamed: 1, snapshot: 1, ruleStates: 0, rulesById: 0, recordDocument: 1 });
+    assert.deepEqual(store.calls, { findNamed: 1, snapshot: 1, revisions: 0, ruleStates: 0, rulesById: 0, recordDocument: 1 });
   });
 
   test('D1 with 0 seconds every request reads the store, and requests that come together share', async () => {
