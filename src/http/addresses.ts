@@ -8,7 +8,6 @@ import { LOG_OUT, readLogOut } from './console/sign-in.ts';
 import { readFeed } from './feeds/read.ts';
 import type { Served } from './handlers.ts';
 import { alive, ready } from './health.ts';
-import { integration } from './integrations.ts';
 import { bodyOf, done, MANAGE, mayNot, readOperation } from './manage/routes.ts';
 import { metricsAnswer } from './metrics.ts';
 import { pathOfKind } from './rules/query.ts';
@@ -62,7 +61,7 @@ export const ADDRESSES: readonly Address[] = [
         method: 'GET',
         isPolled: true,
         read: readBouncer,
-        answer: ({ bouncers }) => bouncers && decisionsFrom(bouncers[endpoint]),
+        answer: ({ bouncers, readmit }) => bouncers && decisionsFrom(bouncers[endpoint], readmit),
       }),
       // HEAD only checks the key and does not register the bouncer.
       row({ ...BOUNCER, path, method: 'HEAD', read: itself, answer: ({ bouncers }) => bouncers && (() => GOOD_KEY) }),
@@ -117,7 +116,7 @@ export const ADDRESSES: readonly Address[] = [
   row({ ...OPEN, path: '/readyz', answer: ({ readiness }) => readiness && ready(readiness) }),
   row({ ...OPEN, path: '/', name: OTHER, isPage: true, answer: ({ docs }) => docs?.start }),
   row({ ...OPEN, path: '/docs/*', name: OTHER, isPage: true, answer: ({ docs }) => docs?.page }),
-  row({ ...OPEN, path: '/integrations/*', name: OTHER, isPage: true, answer: () => integration }),
+  row({ ...OPEN, path: '/integrations/*', name: OTHER, isPage: true, answer: ({ integrations }) => integrations }),
 ];
 
 /** Served on a port of its own, and with a token on the service's port. */

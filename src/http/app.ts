@@ -27,6 +27,7 @@ import { isRefusal } from './errors.ts';
 import type { DocumentAnswer } from './feeds/headers.ts';
 import { GROUP_NAMES, GROUPS, type Group } from './groups.ts';
 import type { Served } from './handlers.ts';
+import { integrations } from './integrations.ts';
 import { identifyByKey } from './manage/identify.ts';
 import { type MetricsPage, readers } from './metrics.ts';
 import type { AccessLog } from './monitor/access-log.ts';
@@ -108,8 +109,10 @@ export function createApp(parts: AppParts): App {
   };
   const served: Served = {
     ...parts,
+    readmit: groupGates.bouncer.readmit,
     traceOf: traces?.traceOf ?? namedTrace,
     console: consoleOf(parts, sessions, groupGates.manage),
+    integrations: integrations(),
     docs: docs({ baseUrl: settings.baseUrl, console: sessions !== undefined }),
     renderMetrics: metrics?.token === undefined ? undefined : metrics.render,
   };

@@ -4,6 +4,7 @@ import type { Answer } from './answer.ts';
 import type { BouncerEndpoints } from './bouncers/answer.ts';
 import type { Answered, Call } from './call.ts';
 import type { ConsolePages } from './console/pages.ts';
+import type { HttpFault } from './errors.ts';
 import type { AnswerDocument } from './feeds/document.ts';
 import type { TraceOf } from './monitor/traces.ts';
 import type { SubmitSignals } from './signals/submit.ts';
@@ -21,9 +22,12 @@ export interface Served {
   /** Feeds, rules, agent configuration. */
   readonly answerDocument?: AnswerDocument | undefined;
   readonly bouncers?: BouncerEndpoints | undefined;
+  /** For a bouncer that has waited: why its key is refused now. */
+  readonly readmit?: ((call: Call) => Promise<HttpFault | undefined>) | undefined;
   readonly manage?: ManagePorts | undefined;
   readonly console?: ConsolePages | undefined;
   readonly readiness?: Readiness | undefined;
   readonly docs?: Docs | undefined;
+  readonly integrations?: ((call: Call) => Answered) | undefined;
   readonly renderMetrics?: (() => Promise<string>) | undefined;
 }

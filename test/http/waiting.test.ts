@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { commandText, newKey } from '../support/command.ts';
+import { commandJson, commandText, newKey } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { ask, bearer, getFeed, postSignals, type Reply } from '../support/http.ts';
@@ -155,6 +155,16 @@ function waitingClients(engine: string, open: () => Promise<{ settings: Record<s
       const { status, text } = await stream(waiting, `wait=${wait}`);
       assert.deepEqual([status, JSON.parse(text).message], [400, `wait must be a number of seconds from 1 to 60, not "${wait}"`]);
     }
+  });
+
+  test(`D50.7 ${engine}: a key that is revoked while its client waits gets no more changes`, async () => {
+    const { id, key } = await commandJson<{ id: string; key: string }>(['key', 'create', ...inWorkspace, '--name', 'revoked'], settings);
+    const { headers } = await stream(waiting, 'startup=true&wait=60', key);
+    const answer = stream(waiting, `wait=60&since=${headers['x-feed-version']}`, key);
+    await commandText(['key', 'revoke', id, '--yes'], settings);
+    await eventually(async () => assert.equal((await stream(waiting, 'startup=true', key)).status, 403));
+    await postSignals(posting, KEY, [block('192.0.2.99')]);
+    assert.deepEqual([(await answer).status, (await answer).text], [403, '{"message":"access forbidden"}']);
   });
 
   test(`D50.4 ${engine}: a process that stops answers at once`, async () => {

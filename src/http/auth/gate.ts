@@ -17,6 +17,8 @@ export interface Gate {
   /** For callers with another proof. `digest`: SHA-256 of the key, latin1. */
   admitKey(digest: string, call: Call): Verdict | Promise<Verdict>;
   admitCaller(caller: Caller, call: Call): Verdict;
+  /** Why a request admitted earlier would be refused now; undefined: it would not. Does not count as a request. */
+  readmit(call: Call): Promise<HttpFault | undefined>;
   /** The response to a failed proof other than a key. */
   refuse(call: Call): HttpFault;
   /** The response to a proof that is not checked, after too many wrong ones from its address. */
@@ -42,7 +44,7 @@ export function gate(
       onLimit();
       return { status: 429, headers: { 'Retry-After': String(wait) }, by: answer };
     }
-    return answer.subscription === 'active' ? answer : { status: 402, by: answer };
+    return subscribed(answer);
   }
   const judged = (call: Call, answer: Verdict | Promise<Verdict>) =>
     answer instanceof Promise ? answer.then((found) => judge(call, found, call.at)) : judge(call, answer, call.at);
@@ -51,11 +53,18 @@ export function gate(
     admit: (call, authorization = credentialsIn(group, call.request.headers)) =>
       judged(call, authenticator.authenticate(group, authorization, call, call.at)),
     admitKey: (digest, call) => judged(call, authenticator.authenticateKey(group, digest, call, call.at)),
+    async readmit(call) {
+      const found = await authenticator.authenticate(group, credentialsIn(group, call.request.headers), call);
+      const answer = 'status' in found ? found : subscribed(found);
+      return 'status' in answer ? answer : undefined;
+    },
     admitCaller: (caller, call) => judge(call, caller, call.at),
     refuse: (call) => authenticator.refuse(group, call),
     throttled: (call) => authenticator.throttled(call),
   };
 }
+
+const subscribed = (caller: Caller): Verdict => (caller.subscription === 'active' ? caller : { status: 402, by: caller });
 
 export const missing = (permission: Permission): HttpFault => ({
   status: 403,

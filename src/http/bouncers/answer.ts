@@ -23,6 +23,8 @@ export interface BouncerRequest {
   /** Without the question mark. */
   readonly query: string;
   readonly acceptEncoding: string | undefined;
+  /** Why the key is refused now, after the request has waited (SPEC D50.7). */
+  readonly readmit: () => Promise<HttpFault | undefined>;
   /** Leaves the connection open while nothing is sent for `ms`; aborted if the client disconnects. Call `end` before sending. */
   readonly keepOpen: (ms: number) => { readonly closed: AbortSignal; end(): void };
 }
@@ -36,7 +38,7 @@ export interface BouncerAnswer {
 export interface BouncerEndpoints {
   stream(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
   current(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
-  usage(request: BouncerRequest, body: Buffer): Promise<Answer | HttpFault>;
+  usage(request: Omit<BouncerRequest, 'readmit'>, body: Buffer): Promise<Answer | HttpFault>;
   /** SPEC D45.3. */
   refused(request: Client & { readonly caller: Bound }, status: number): void;
 }
@@ -120,7 +122,7 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
   const moment = () => ({ wall: now(), monotonic: monotonic() });
 
   return {
-    async stream({ caller, query, acceptEncoding, keepOpen, ...client }) {
+    async stream({ caller, query, acceptEncoding, keepOpen, readmit, ...client }) {
       const name = nameOf(caller, client);
       const asked = readStreamQuery(query);
       if ('status' in asked) return asked;
@@ -141,7 +143,7 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
           if (waited === undefined) found = MANY_WAIT;
           else {
             mayWait = await waited;
-            if (!closed.aborted) found = await ask();
+            if (!closed.aborted) found = (await readmit()) ?? (await ask());
           }
         }
         sending();

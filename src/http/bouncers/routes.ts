@@ -15,7 +15,11 @@ export const GOOD_KEY = jsonAnswer(200, '', { 'Cache-Control': 'no-store' });
 /** How long a connection may stay without progress beyond the time that it waits, ms. */
 const SLACK = 30_000;
 
-export function readBouncer<C>({ request, response, ip, query }: Call, caller: C): Omit<BouncerRequest, 'caller'> & { readonly caller: C } {
+/** A request before it is known whether its key is still good when it has waited. */
+type Asked<C> = Omit<BouncerRequest, 'caller' | 'readmit'> & { readonly caller: C; readonly call: Call };
+
+export function readBouncer<C>(call: Call, caller: C): Asked<C> {
+  const { request, response, ip, query } = call;
   const { 'user-agent': userAgent = '', 'accept-encoding': acceptEncoding } = request.headers;
   const keepOpen = (ms: number) => {
     const closed = new AbortController();
@@ -31,14 +35,17 @@ export function readBouncer<C>({ request, response, ip, query }: Call, caller: C
     };
     return { closed: closed.signal, end };
   };
-  return { caller, userAgent, address: ip, query, acceptEncoding: acceptEncoding?.toString(), keepOpen };
+  return { caller, userAgent, address: ip, query, acceptEncoding: acceptEncoding?.toString(), keepOpen, call };
 }
 
 export const readUsage = (call: Call, caller: Caller, body: Buffer) => ({ request: readBouncer(call, caller), body });
 
 export const decisionsFrom =
-  (find: (request: BouncerRequest) => Promise<BouncerAnswer | HttpFault>) =>
-  async (asked: BouncerRequest): Promise<Answer | HttpFault> => {
-    const found = await find(asked);
+  (
+    find: (request: BouncerRequest) => Promise<BouncerAnswer | HttpFault>,
+    readmit: (call: Call) => Promise<HttpFault | undefined> = async () => undefined,
+  ) =>
+  async ({ call, ...asked }: Asked<Caller>): Promise<Answer | HttpFault> => {
+    const found = await find({ ...asked, readmit: () => readmit(call) });
     return 'status' in found ? found : { ...found.answer, onSent: found.onSent };
   };
