@@ -48,7 +48,7 @@ export const afresh = (state: SourceState, now: number, isElsewhere: boolean): S
   until: isElsewhere ? null : state.until,
 });
 
-/** Fetches as soon as host and server permit, whatever stopped the source. */
+/** Fetches as soon as host and server permit, after any kind of stop. */
 export const resumed = (state: SourceState, now: number): SourceState => ({
   ...state,
   nextAt: now,

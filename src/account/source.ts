@@ -189,7 +189,7 @@ export interface SourceState {
   readonly changedAt: number | null;
   /** SHA-256 of the applied content. */
   readonly digest: string | null;
-  /** SHA-256 of the last complete response and its validators, whatever its outcome. */
+  /** SHA-256 of the last complete response and its validators, with any outcome. */
   readonly seen: string | null;
   readonly etag: string | null;
   readonly lastModified: string | null;

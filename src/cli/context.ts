@@ -14,8 +14,8 @@ export interface Context {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** For a command that changes nothing. */
   reads(): Promise<StoreReads>;
-  /** For a command that writes; the schema is up to date. `anew` as for `openStore`. */
-  store(anew?: boolean): Promise<Store>;
+  /** For a command that writes; the schema is up to date. `mayBeNew` as for `openStore`. */
+  store(mayBeNew?: boolean): Promise<Store>;
   stream(): Promise<Stream>;
   /** undefined: the command runs on the local store. */
   readonly url: URL | undefined;

@@ -50,8 +50,8 @@ const openKafkaStream = async (config: Config, brokers: readonly string[]): Prom
     },
   });
 
-/** `anew`: allows a new store next to a used stream. */
-export type StoreOpening = Opening & { readonly anew?: boolean };
+/** `mayBeNew`: allows a new store next to a used stream. */
+export type StoreOpening = Opening & { readonly mayBeNew?: boolean };
 
 /**
  * Opens and migrates the store in this thread, for the writer thread and writing commands. `opening.patience`: wait for the lock of the
@@ -60,7 +60,7 @@ export type StoreOpening = Opening & { readonly anew?: boolean };
 export async function openStore(config: Config, opening: StoreOpening = {}): Promise<Store> {
   if (config.databaseUrl !== undefined) return openPostgresStore(config.databaseUrl, opening.onMigrate);
   openDataDir(config.dataDir);
-  if (config.kafkaBrokers === undefined && !opening.anew) refuseLostFile(config.dataDir);
+  if (config.kafkaBrokers === undefined && !opening.mayBeNew) refuseLostFile(config.dataDir);
   return openSqliteStore(config.dataDir, Date.now, opening);
 }
 

@@ -167,9 +167,9 @@ function operatorTests(world: () => World, once: Once): void {
     assert.match(stderr, /nothing has changed; add --yes to do it/);
     await eventually(async () => {
       const { stderr: seen } = await command(['list', 'delete', 'edge', ...inSpace], world().settings);
-      assert.match(seen, /^weir: {3}what was pulled in the last ten minutes by$/m);
-      assert.match(seen, /^weir: {5}device \S+ {2}.* {2}key fw {2}last pull /m);
-      assert.match(seen, /^weir: {5}bouncer \S+ {2}my-bouncer\/1 {2}key fw {2}last pull /m);
+      assert.match(seen, /^weir: {3}fetched in the last ten minutes by$/m);
+      assert.match(seen, /^weir: {5}device \S+ {2}.* {2}key fw {2}last fetch /m);
+      assert.match(seen, /^weir: {5}bouncer \S+ {2}my-bouncer\/1 {2}key fw {2}last fetch /m);
     });
     assert.equal((await poll()).status, 200);
     assert.equal((await call('DELETE', '/lists/default', undefined, any)).status, 409);

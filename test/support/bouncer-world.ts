@@ -57,7 +57,15 @@ export class BouncerReplica extends Replica {
   async ask(endpoint: 'stream' | 'current', query = '', userAgent = 'test/1', bound: Partial<Caller> = {}): Promise<BouncerReply> {
     const caller = { ...CALLER, ...bound };
     const keepOpen = () => ({ closed: new AbortController().signal, end: () => {} });
-    const request = { caller, userAgent, address: '192.0.2.200', query, acceptEncoding: undefined, keepOpen, readmit: async () => undefined };
+    const request = {
+      caller,
+      userAgent,
+      address: '192.0.2.200',
+      query,
+      acceptEncoding: undefined,
+      keepOpen,
+      readmit: async () => undefined,
+    };
     const answered = await this.#endpoints[endpoint](request);
     if ('status' in answered) return { status: answered.status, text: answered.message ?? '', stream: NOTHING, onSent: () => {} };
     const text = Buffer.from(answered.answer.body as Uint8Array).toString();

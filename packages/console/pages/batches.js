@@ -59,7 +59,7 @@ const WHAT = {
   unknown: { short: 'unknown', long: 'Unknown: too old' },
 };
 
-/** Changes, deletions and undos have few entries whatever their number of rules. @param {Batch} batch */
+/** Changes, deletions and undos have few entries for any number of rules. @param {Batch} batch */
 const isOfEntries = ({ what }) => what === 'sent' || what === 'refreshed' || what === null;
 
 /** @param {Names} names @returns {LongColumn<Batch>[]} */

@@ -113,7 +113,7 @@ export function deletionQuestion(preview: DeletionPreview, what: string, { optio
     ...(rules === 0 ? [] : [`  ${more ? 'more than ' : ''}${plural(rules, 'rule')}`]),
     ...(feeds.length === 0 ? [] : [`  its part of the feeds ${feeds.map(names).join(', ')}`]),
     ...(keys.length === 0 ? [] : [`  the keys bound to it: ${keys.map(names).join(', ')}`]),
-    ...useLines(preview, `  what was pulled ${RECENTLY_WORDS} by`),
+    ...useLines(preview, `  fetched ${RECENTLY_WORDS} by`),
     options.forGood ? 'it cannot be restored' : `for ${inWords(RESTORE_PERIOD)}, ${restore} brings all of it back`,
   ].join('\n');
 }
@@ -121,7 +121,7 @@ export function deletionQuestion(preview: DeletionPreview, what: string, { optio
 export function useLines({ pulled, pulled_left_out: more }: RecentUses, heading: string): string[] {
   if (pulled.length === 0) return [];
   const lines = pulled.map(({ kind, key_name, key_id, user_agent, address, last_pull }) =>
-    printable(`    ${kind} ${address}  ${user_agent}  key ${key_name ?? key_id}  last pull ${last_pull}`),
+    printable(`    ${kind} ${address}  ${user_agent}  key ${key_name ?? key_id}  last fetch ${last_pull}`),
   );
   return [heading, ...lines, ...(more > 0 ? [`    and ${more} others`] : [])];
 }

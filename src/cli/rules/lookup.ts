@@ -221,7 +221,7 @@ function subtractionLines({ kind, name, subtract_allow: subtract }: FeedJson, wo
   return [`${printable(subtractionCommand(kind, name, workspace, subtract.value))} ${then}`];
 }
 
-const PULLERS: Readonly<Record<Pulled['told'][number]['state'], string>> = {
+const CLIENT_STATES: Readonly<Record<Pulled['told'][number]['state'], string>> = {
   behind: 'not yet seen to have it',
   unknown: 'unknown',
   has: 'has it',
@@ -233,7 +233,7 @@ function pulledLines({ pulled_by: pulled }: ShownFeed): string[] {
   const { total, has, behind, unknown, told: clients } = pulled;
   const lines = clients.map(({ kind, state, key_id, key_name, user_agent: agent, address, last_pull: last, stopped_at: stopped }) =>
     printable(
-      `${PULLERS[state]}: ${kind} ${JSON.stringify(agent)} at ${address}, key ${key_name ?? key_id}, ${stopped === null ? 'fetched' : 'stopped, fetched'} last at ${last}`,
+      `${CLIENT_STATES[state]}: ${kind} ${JSON.stringify(agent)} at ${address}, key ${key_name ?? key_id}, ${stopped === null ? 'fetched' : 'stopped, fetched'} last at ${last}`,
     ),
   );
   const more = total > clients.length ? [`and ${total - clients.length} more (weir device ls, weir bouncer ls)`] : [];

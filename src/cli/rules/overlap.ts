@@ -25,7 +25,7 @@ function worthText({ lists, detections, dropped, lists_left_out: leftOut }: Over
   const idle = lists.filter((list) => list.idle).map(({ name }) => printable(name));
   return [
     table(
-      ['LIST', 'ENTRIES', 'NEW', 'GONE', 'UNIQUE', 'BEFORE', 'EARLIER BY', 'AFTER', 'NEVER', 'HITS', 'SHARES MOST WITH'],
+      ['LIST', 'ENTRIES', 'NEW', 'REMOVED', 'UNIQUE', 'BEFORE', 'EARLIER BY', 'AFTER', 'NEVER', 'HITS', 'SHARES MOST WITH'],
       rows,
       (row) => row,
     ),
@@ -50,7 +50,7 @@ const worthCells = ({ unique, detections: { before, after, never, lead_seconds: 
 const hitsText = ({ hits, last_hit: last }: List) => `${countText(hits)} in 30 days${last === null ? '' : `, the last on ${last}`}`;
 
 const detectedText = ({ count, days, first }: OverlapJson['detections']) =>
-  `own detections of ${days} days that are known still: ${countText(count)}${first === null ? '' : `, the first of ${first}`}`;
+  `own detections of the last ${days} days that are still known: ${countText(count)}${first === null ? '' : `, the oldest from ${first}`}`;
 
 /** Empty if no bouncer counts. */
 const droppedText = ({ days, hits, of_no_list: other }: OverlapJson['dropped']) =>
@@ -61,7 +61,7 @@ const mostShared = ({ overlaps: [most] }: List) => most && `${printable(most.nam
 const copyLines = ({ name, entries, copies }: List) =>
   copies.map(
     (each) =>
-      `${printable(name)} copies ${printable(each.name)}: ${countText(each.entries)} of its ${countText(entries)} entries are there`,
+      `${printable(name)} copies ${printable(each.name)}: ${countText(each.entries)} of its ${countText(entries)} entries are in both`,
   );
 
 function durationText(seconds: number): string {
@@ -105,8 +105,8 @@ function listText(list: ListOverlapJson): string {
     lines.flatMap(([what, text]) => (text === false ? [] : [`${what.padEnd(11)}  ${text}`])).join('\n'),
     ...copyLines(list),
     ...(overlaps.length === 0
-      ? ['no other list has any of it']
+      ? ['no other list has any of its entries']
       : [table(['IN COMMON WITH', 'ENTRIES', 'IPV4 ADDRESSES'], overlaps, (row) => row)]),
-    table(['FEED', '', 'ENTRIES', 'WITHOUT IT', 'IT COSTS'], feedRows, (row) => row),
+    table(['FEED', '', 'ENTRIES', 'WITHOUT IT', 'COST'], feedRows, (row) => row),
   ].join('\n\n');
 }
