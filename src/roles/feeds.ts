@@ -9,6 +9,7 @@ import type { AppParts } from '../http/app.ts';
 import { bouncerEndpoints } from '../http/bouncers/answer.ts';
 import { countOfList } from '../http/counts.ts';
 import { documentEndpoint } from '../http/feeds/document.ts';
+import { MOST_BOUNCERS } from '../ports/stored/bouncer-store.ts';
 import { countBuilds } from '../runtime/metrics/builds.ts';
 import { everyMinute, soon } from '../schedule/debounce.ts';
 import type { Base } from './base.ts';
@@ -58,7 +59,9 @@ export function startFeeds(
     (err) => logger.warn({ err }, 'dropped packets reported by bouncers could not be written'),
   );
   const decisions = findDecisions(cache, (request) => feedThread.decisions(request), monotonic);
-  const waiting = new Waiting({ documents: cache, store, clock, interval: config.feedRebuildSeconds * 1000 });
+  // The other connections stay for polls.
+  const most = Math.min(MOST_BOUNCERS.inAll, Math.floor(config.maxConnections / 2));
+  const waiting = new Waiting({ documents: cache, store, clock, interval: config.feedRebuildSeconds * 1000, most });
   stopping.addEventListener('abort', () => waiting.drain());
   return {
     cache,

@@ -1,6 +1,7 @@
 /** Clients that wait for a change of their feed (SPEC D50), on both stores: only a wake-up rebuilds, for FEED_REBUILD_SECONDS is an hour. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { get } from 'node:http';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { commandJson, commandText, newKey } from '../support/command.ts';
@@ -157,6 +158,20 @@ function waitingClients(engine: string, open: () => Promise<{ settings: Record<s
     }
   });
 
+  test(`D50.3 ${engine}: clients that wait leave half of the connections to others`, async () => {
+    const version = (await stream(waiting, 'startup=true&wait=60')).headers['x-feed-version'];
+    const refused = Promise.withResolvers<number>();
+    const headers = { 'x-api-key': KEY };
+    const clients = Array.from({ length: PLACES + 1 }, () =>
+      get(`${waiting}/v1/decisions/stream?wait=60&since=${version}`, { headers, agent: false }, ({ statusCode }) =>
+        refused.resolve(statusCode!),
+      ).on('error', () => {}),
+    );
+    assert.equal(await refused.promise, 429);
+    assert.equal((await getFeed(waiting, KEY)).status, 200);
+    for (const client of clients) client.destroy();
+  });
+
   test(`D50.7 ${engine}: a key that is revoked while its client waits gets no more changes`, async () => {
     const { id, key } = await commandJson<{ id: string; key: string }>(['key', 'create', ...inWorkspace, '--name', 'revoked'], settings);
     const { headers } = await stream(waiting, 'startup=true&wait=60', key);
@@ -178,7 +193,14 @@ function waitingClients(engine: string, open: () => Promise<{ settings: Record<s
   });
 }
 
-const SETTINGS = { BOOTSTRAP_API_KEY: KEY, FEED_REBUILD_SECONDS: '3600', DRAIN_SECONDS: '1', RATE_LIMIT_FEEDS: '0' };
+const PLACES = 20;
+const SETTINGS = {
+  MAX_CONNECTIONS: String(2 * PLACES),
+  BOOTSTRAP_API_KEY: KEY,
+  FEED_REBUILD_SECONDS: '3600',
+  DRAIN_SECONDS: '1',
+  RATE_LIMIT_FEEDS: '0',
+};
 
 suite('embedded', () => {
   const folder = temporaryFolder({ after });

@@ -48,8 +48,14 @@ export interface WaitingWorkspace {
 export class WaitingFeeds {
   readonly #workspaces = new Map<string, WaitingWorkspace>();
   readonly #slots = new Map<number, Set<WaitingClient>>();
+  readonly #most: number;
   #slot = 0;
   size = 0;
+
+  /** `most`: clients in all. */
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   get isEmpty(): boolean {
     return this.#workspaces.size === 0;
@@ -85,7 +91,7 @@ export class WaitingFeeds {
     const workspace = this.#workspaces.get(feed.workspaceId)!;
     const ofKey = workspace.ofKey.get(keyId) ?? 0;
     if (ofKey >= MOST_OF_KEY || workspace.size >= MOST_BOUNCERS.ofWorkspace) return false;
-    if (this.size >= MOST_BOUNCERS.inAll) {
+    if (this.size >= this.#most) {
       const largest = this.#workspaces.values().reduce((most, each) => (each.size > most.size ? each : most));
       if (largest.size <= workspace.size) return false;
       const crowded = largest.feeds.values().reduce((most, each) => (each.clients.size > most.clients.size ? each : most));

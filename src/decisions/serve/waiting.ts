@@ -30,6 +30,8 @@ export interface WaitingParts {
   readonly clock: Clock;
   /** ms */
   readonly interval: number;
+  /** Clients in all. */
+  readonly most: number;
 }
 
 export interface WaitRequest {
@@ -46,7 +48,7 @@ export interface WaitRequest {
 
 export class Waiting {
   readonly #parts: WaitingParts;
-  readonly #feeds = new WaitingFeeds();
+  readonly #feeds: WaitingFeeds;
   #isDraining = false;
   #stop: (() => void) | undefined;
   /** ms, monotonic */
@@ -56,6 +58,7 @@ export class Waiting {
 
   constructor(parts: WaitingParts) {
     this.#parts = parts;
+    this.#feeds = new WaitingFeeds(parts.most);
   }
 
   /** Number of waiting clients. */

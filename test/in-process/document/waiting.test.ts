@@ -25,6 +25,7 @@ async function world() {
     store: { revisions: () => store.revisions(), watchCommits },
     clock,
     interval: 30_000,
+    most: 20_000,
   });
   const find = () => replica.cache.find({ workspaceId: WORKSPACE, list: null, variant: DECISIONS, boundTo: null });
   const mark = async (): Promise<DecisionMark> => {
@@ -100,7 +101,7 @@ test('D50.4 while a process stops, clients are answered at once and none waits',
 });
 
 test('D50.3 a key and a workspace have limits; where all places are taken, the workspace with most gives one up', () => {
-  const feeds = new WaitingFeeds();
+  const feeds = new WaitingFeeds(20_000);
   const given = new Map<string, number>();
   const add = (workspace: string, keyId: string) => {
     const feed = feeds.feed(workspace, null, 0);
