@@ -1,7 +1,7 @@
 /** The follower and its unit, in the version of the service (SPEC D51.13). */
 import { readFileSync } from 'node:fs';
 import type { Answered, Call } from './call.ts';
-import { fileAnswer, fileOf } from './files.ts';
+import { type File, fileAnswer, fileOf } from './files.ts';
 
 const FILES: Readonly<Record<string, URL>> = {
   'weir-follow': new URL('../../integrations/weir-follow', import.meta.url),
@@ -9,11 +9,14 @@ const FILES: Readonly<Record<string, URL>> = {
 };
 const REVALIDATED = ['Cache-Control', 'no-cache'];
 
-/** Reads the files once. */
+/** Reads each file once, when it is first fetched: a start needs none. */
 export function integrations(): (call: Call) => Answered {
-  const files = new Map(Object.entries(FILES).map(([name, url]) => [name, fileOf('text/plain; charset=utf-8', readFileSync(url))]));
+  const files = new Map<string, File>();
   return (call) => {
-    const file = files.get(call.params['*']!);
-    return file === undefined ? { status: 404 } : fileAnswer(call, file, REVALIDATED);
+    const name = call.params['*']!;
+    if (!Object.hasOwn(FILES, name)) return { status: 404 };
+    const file = files.get(name) ?? fileOf('text/plain; charset=utf-8', readFileSync(FILES[name]!));
+    files.set(name, file);
+    return fileAnswer(call, file, REVALIDATED);
   };
 }
