@@ -9,7 +9,7 @@ const REQUEST = ['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:
 
 /** Makes an authority: ca.pem and ca.key. */
 export async function makeAuthority(folder: string): Promise<void> {
-  await openssl(folder, ...REQUEST, '-x509', '-days', '2', '-subj', '/CN=test authority', '-keyout', 'ca.key', '-out', 'ca.pem');
+  await openssl(folder, ...REQUEST, '-x509', '-addext', 'keyUsage=critical,keyCertSign,cRLSign', '-days', '2', '-subj', '/CN=test authority', '-keyout', 'ca.key', '-out', 'ca.pem');
 }
 
 /** Has the authority of the folder sign a certificate: `name`.pem and `name`.key. */
