@@ -68,7 +68,7 @@ export interface ManagePorts extends RuleManagement {
   /** undefined if this process builds no feeds. */
   readonly feeds?: Pick<FeedWatch, 'of'> | undefined;
   /** undefined if this process builds no feeds. */
-  readonly documents?: Pick<DocumentCache, 'find' | 'body' | 'md5'> | undefined;
+  readonly documents?: Pick<DocumentCache, 'find' | 'body' | 'digest'> | undefined;
   readonly measurer?: FeedMeasurer | undefined;
   readonly testExpression: ExpressionTester;
   readonly backtests: Backtests;

@@ -26,6 +26,7 @@ import { RULE_CHANGING, RULE_DELETIONS } from './operations/rules/rule-changing.
 import { RULE_READS } from './operations/rules/rule-reads.ts';
 import { RULE_OPERATIONS } from './operations/rules/rules.ts';
 import { SAMPLE_OPERATIONS } from './operations/samples.ts';
+import { SIGNING_OPERATIONS } from './operations/signing-keys.ts';
 import { CATALOGUE_OPERATIONS } from './operations/sources/catalogue.ts';
 import { SOURCE_REFRESH_OPERATIONS } from './operations/sources/refreshes.ts';
 import { SOURCE_OPERATIONS } from './operations/sources/sources.ts';
@@ -72,6 +73,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...ACTIVITY_OPERATIONS,
   ...BOUNCER_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
+  ...SIGNING_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...CHANGES_OPERATIONS,
   ...DIFFERENCE_OPERATIONS,

@@ -15,6 +15,7 @@ import { replacementReads } from './accounts/replacements.ts';
 import { deletedFeeds } from './accounts/restore-deleted.ts';
 import { sampleReads } from './accounts/samples.ts';
 import { findSession, people, workplace } from './accounts/sessions.ts';
+import { signingReads } from './accounts/signing-keys.ts';
 import { snoozeReads } from './accounts/snoozes.ts';
 import { sourceReads } from './accounts/sources.ts';
 import { usedBytesOf } from './accounts/storage-usage.ts';
@@ -64,6 +65,7 @@ const WORKS = {
   ...sampleReads,
   ...snoozeReads,
   ...sourceReads,
+  ...signingReads,
   ...webhookReads,
   *organizations() {
     return (yield* all('SELECT * FROM organizations ORDER BY pk')).map(organizationOf);

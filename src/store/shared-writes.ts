@@ -4,6 +4,7 @@ import { replacementChanges } from './accounts/replacements.ts';
 import { deletedChanges } from './accounts/restore-deleted.ts';
 import { sampleChanges } from './accounts/samples.ts';
 import { sessionChanges } from './accounts/sessions.ts';
+import { signingChanges } from './accounts/signing-keys.ts';
 import { snoozeChanges } from './accounts/snoozes.ts';
 import { sourceStateChanges } from './accounts/source-states.ts';
 import { sourceChanges } from './accounts/sources.ts';
@@ -33,6 +34,7 @@ const CHANGES = {
   ...sourceChanges,
   ...sourceStateChanges,
   ...togetherChanges,
+  ...signingChanges,
   ...webhookChanges,
   ...webhookStateChanges,
 };

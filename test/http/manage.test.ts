@@ -98,12 +98,21 @@ suite('management', () => {
     made += 1;
     return `${what}-${made}`;
   };
+  /** Two at most. */
+  async function noSigningKeys(): Promise<void> {
+    const { body } = await get('/signing-keys');
+    for (const { id } of body.signing_keys as { id: string }[]) await call('DELETE', `/signing-keys/${id}`, admin);
+  }
   /** Makes what a part of a path names, in the workspace; one row for each name. */
   const RESOURCES: Readonly<Record<string, () => Promise<string>>> = {
     list: async () => (await make('/lists', { name: fresh('list') })).body.id,
     feed: async () => (await make('/feeds', { name: fresh('feed'), all_lists: true })).body.id,
     source: async () => (await make('/sources', { name: fresh('source'), url: 'https://lists.invalid/a' })).body.id,
     webhook: async () => (await make('/webhooks', { name: fresh('hook'), url: `${lists.url}/hook` })).body.id,
+    signing_key: async () => {
+      await noSigningKeys();
+      return (await make('/signing-keys', {})).body.id;
+    },
     key: async () => (await make('/keys', { permissions: ['feed:read'] })).body.id,
     kind: async () => 'access_rule',
     rule: async () => {
@@ -156,6 +165,10 @@ suite('management', () => {
   const BODIES: Readonly<Record<string, () => Promise<Json>>> = {
     createList: async () => ({ name: fresh('list') }),
     createFeed: async () => ({ name: fresh('feed'), all_lists: true }),
+    createSigningKey: async () => {
+      await noSigningKeys();
+      return {};
+    },
     createWebhook: async () => ({ name: fresh('hook'), url: `${lists.url}/hook` }),
     createSource: async () => ({ name: fresh('source'), url: 'https://lists.invalid/a' }),
     acceptSource: async () => ({}),
