@@ -5,5 +5,5 @@ CREATE INDEX webhook_states_failing ON webhook_states (failures) WHERE failures 
 CREATE TABLE logout_tokens (
   hash BYTEA PRIMARY KEY,
   valid_until BIGINT NOT NULL
-);
+) STRICT, WITHOUT ROWID;
 CREATE INDEX logout_tokens_end ON logout_tokens (valid_until);

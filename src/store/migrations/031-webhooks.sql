@@ -7,7 +7,7 @@ CREATE TABLE webhooks (
   settings TEXT NOT NULL,
   secret BYTEA,
   created_at BIGINT NOT NULL
-);
+) STRICT;
 CREATE INDEX webhooks_workspace ON webhooks (workspace_pk, pk);
 CREATE TABLE webhook_states (
   hook_id TEXT PRIMARY KEY,
@@ -15,14 +15,14 @@ CREATE TABLE webhook_states (
   message TEXT,
   next_at BIGINT,
   last_at BIGINT NOT NULL
-);
+) STRICT, WITHOUT ROWID;
 CREATE INDEX webhook_states_next ON webhook_states (next_at) WHERE next_at IS NOT NULL;
 CREATE TABLE webhook_deliveries (
   hook_id TEXT NOT NULL,
   n BIGINT NOT NULL,
   delivery TEXT NOT NULL,
   PRIMARY KEY (hook_id, n)
-);
+) STRICT, WITHOUT ROWID;
 INSERT INTO counters VALUES ('webhook_revision', 1);
 
 -- What processes know and no store does (JSON), for whoever tells it.
@@ -30,7 +30,7 @@ CREATE TABLE process_reports (
   process TEXT PRIMARY KEY,
   at BIGINT NOT NULL,
   report TEXT NOT NULL
-);
+) STRICT, WITHOUT ROWID;
 
 -- What has stopped pulling in one workspace.
 CREATE INDEX devices_stopped_of ON devices (workspace_pk, stopped_at) WHERE stopped_at IS NOT NULL;

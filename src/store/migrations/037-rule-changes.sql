@@ -1,15 +1,15 @@
 -- What happened to the rules of a list (of a workspace's kind without lists: place 0) in a minute, by who did it (JSON; '': they expired).
 -- batch_id and reason: '' for none, NULL for several.
 CREATE TABLE rule_changes (
-  workspace_pk INTEGER NOT NULL,
-  minute INTEGER NOT NULL,
-  place INTEGER NOT NULL,
+  workspace_pk BIGINT NOT NULL,
+  minute BIGINT NOT NULL,
+  place BIGINT NOT NULL,
   kind TEXT NOT NULL,
   sender TEXT NOT NULL,
-  added INTEGER NOT NULL,
-  renewed INTEGER NOT NULL,
-  removed INTEGER NOT NULL,
-  expired INTEGER NOT NULL,
+  added BIGINT NOT NULL,
+  renewed BIGINT NOT NULL,
+  removed BIGINT NOT NULL,
+  expired BIGINT NOT NULL,
   batch_id TEXT,
   reason TEXT,
   PRIMARY KEY (workspace_pk, minute, place, kind, sender)
