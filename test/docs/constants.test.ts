@@ -85,13 +85,13 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'entries of a feed': [
     DEFAULT_ENTRY_LIMIT,
     ...['| a feed | {} networks', 'The cap is {} networks a feed', 'networks of a feed | {},', 'its cap is always {}.'],
-    ...['document of rules holds {} rules', 'More than {} rules of a kind are'],
+    ...['document of more than {} rules', 'More than {} rules of a kind are'],
   ],
   'most entries of a list': [MOST_ENTRIES, 'a list up to {} (', '`max_entries` is 1 to {}.', '`--max-entries`, 1 to {})'],
   'what was deleted comes back': [
     seconds(RESTORE_PERIOD),
     ...[
-      'For {} a list or feed that was deleted',
+      'For {} a deleted list or feed',
       'For {} restoring the list',
       'For {} `weir list restore`',
       'brings it back for {}',
@@ -144,7 +144,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     seconds(RECENTLY),
     ...[
       'has used the key in the last {},',
-      'has pulled it in the last {}',
+      'its clients of the last {}',
       'pulled with the key in the last {} ',
 
       'etches in the last {}',
@@ -153,7 +153,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   ],
   'late answers': [
     seconds(RESULT_RETENTION),
-    'would have been answered, for {},',
+    'then its answer, for {},',
     'is available, for {} and',
     'errors included, for {} and',
     'it is older than {}, or the',
