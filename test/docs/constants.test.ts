@@ -28,7 +28,7 @@ const seconds = (ms: number) => ms / 1000;
 const SAID: Readonly<Record<string, readonly [value: number, ...sentences: string[]]>> = {
   'expiry of a block that names none': [
     DEFAULT_EXPIRY,
-    ...['default for blocks: {}', 'block without expiry gets {}', 'of a block that names none | {} |', 'absent: {} for a block'],
+    ...['default for blocks: {}', 'block without expiry gets {}', 'absent: {} for a block'],
     ...['absent or 0 means {}', 'A block without it lasts {}', '0 or omitted means {},', 'block of an access rule {};', '{} (default)'],
   ],
   'least expiry of an access rule': [
@@ -37,7 +37,6 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       '| expiry | {} to',
       'a positive value below {} counts',
       'below 60 counts as {}.',
-      'shortest expiry of an access rule | {} |',
       'The floor of {} is',
     ],
     ...['1 to 59 mean {}', 'access rules live at least {}.', 'rules at least {} after'],
@@ -84,7 +83,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'bytes of config': [LIMITS.configBytes, '`config` over {} as JSON'],
   'entries of a feed': [
     DEFAULT_ENTRY_LIMIT,
-    ...['| a feed | {} networks', 'The cap is {} networks a feed', 'networks of a feed | {},', 'its cap is always {}.'],
+    ...['| a feed | {} networks', 'The cap is {} networks a feed', 'its cap is always {}.'],
     ...['document of more than {} rules', 'More than {} rules of a kind are'],
   ],
   'most entries of a list': [MOST_ENTRIES, 'a list up to {} (', '`max_entries` is 1 to {}.', '`--max-entries`, 1 to {})'],
@@ -92,7 +91,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     seconds(RESTORE_PERIOD),
     ...[
       'For {} a deleted list or feed',
-      'For {} restoring the list',
+      'Restoring the list within {}',
       'For {} `weir list restore`',
       'brings it back for {}',
       'keeps its rules for {}, and they count',
