@@ -33,12 +33,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   ],
   'least expiry of an access rule': [
     LEAST_EXPIRY,
-    ...[
-      '| expiry | {} to',
-      'a positive value below {} counts',
-      'below 60 counts as {}.',
-      'The floor of {} is',
-    ],
+    ...['| expiry | {} to', 'a positive value below {} counts', 'below 60 counts as {}.', 'The floor of {} is'],
     ...['1 to 59 mean {}', 'access rules live at least {}.', 'rules at least {} after'],
   ],
   'longest expiry': [
