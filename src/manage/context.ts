@@ -104,6 +104,8 @@ export interface ManageContext extends ManagePorts, ChangeContext {
   /** Yields to other work. Rejects like `step`. */
   pause(): Promise<void>;
   readonly isDisconnected: () => boolean;
+  /** The address at which hosts reach the service, over https or on this machine, without a final slash; undefined: neither. */
+  readonly origin: string | undefined;
 }
 
 export const NO_LIMIT: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0, maxSources: 0 };

@@ -11,6 +11,7 @@ import { DIFFERENCE_OPERATIONS } from './operations/changes/difference.ts';
 import { CONTENT_OPERATIONS } from './operations/content.ts';
 import { DEAD_LETTER_OPERATIONS } from './operations/dead-letters.ts';
 import { DELETED_OPERATIONS } from './operations/deleted.ts';
+import { ENROLMENT_OPERATIONS } from './operations/enrolments.ts';
 import { EXPRESSION_OPERATIONS } from './operations/expressions.ts';
 import { FEED_OPERATIONS } from './operations/feeds.ts';
 import { KEY_OPERATIONS } from './operations/keys.ts';
@@ -72,6 +73,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...CONTENT_OPERATIONS,
   ...ACTIVITY_OPERATIONS,
   ...BOUNCER_OPERATIONS,
+  ...ENROLMENT_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   ...SIGNING_OPERATIONS,
   ...AUDIT_OPERATIONS,

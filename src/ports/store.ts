@@ -5,6 +5,7 @@ import type { AccountReads, AccountWrites } from './stored/account-store.ts';
 import type { AuditReads } from './stored/audit.ts';
 import type { BouncerReads, BouncerWrites } from './stored/bouncer-store.ts';
 import type { ChangeReads } from './stored/changes.ts';
+import type { EnrolmentReads, EnrolmentWrites } from './stored/enrolment-store.ts';
 import type { ReplacementReads, ReplacementWrites } from './stored/replacement-store.ts';
 import type { RuleReads, RuleWrites } from './stored/rule-store.ts';
 import type { SampleReads, SampleWrites } from './stored/sample-store.ts';
@@ -23,6 +24,7 @@ export interface StoreReads
     BouncerReads,
     ChangeReads,
     DeviceReads,
+    EnrolmentReads,
     HistoryReads,
     SampleReads,
     ReplacementReads,
@@ -44,6 +46,7 @@ export interface StoreWrites
     ActivityStoreWrites,
     BouncerWrites,
     DeviceWrites,
+    EnrolmentWrites,
     HistoryWrites,
     ReplacementWrites,
     SampleWrites,

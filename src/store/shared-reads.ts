@@ -8,6 +8,7 @@ import { inChunks } from '../schedule/chunks.ts';
 import { WORKSPACES } from './accounts/account-tables.ts';
 import { earlierAnswer } from './accounts/answers.ts';
 import { auditPage, auditSince } from './accounts/audit.ts';
+import { enrolmentReads } from './accounts/enrolments.ts';
 import { composedFeed, composedFeeds } from './accounts/feeds.ts';
 import { defaultList, listCount } from './accounts/lists.ts';
 import { feedPage, keyPage, listPage, namesOf } from './accounts/pages.ts';
@@ -61,6 +62,7 @@ const WORKS = {
   ...activityReads,
   ...bouncerReads,
   ...changeReads,
+  ...enrolmentReads,
   ...replacementReads,
   ...sampleReads,
   ...snoozeReads,

@@ -1,3 +1,4 @@
+import { enrolmentChanges } from './accounts/enrolments.ts';
 import { feedChanges } from './accounts/feeds.ts';
 import { accountChanges } from './accounts/management.ts';
 import { replacementChanges } from './accounts/replacements.ts';
@@ -20,6 +21,7 @@ import { type Transact, transacted } from './work.ts';
 
 const CHANGES = {
   ...accountChanges,
+  ...enrolmentChanges,
   ...feedChanges,
   ...deletedChanges,
   ...restoreChanges,

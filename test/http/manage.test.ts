@@ -123,6 +123,7 @@ suite('management', () => {
     batch: () => makeBatch(address()),
     replacement: async () => (await make('/replacements', {})).body.id,
     snooze: async () => (await call('POST', '/attention/snoozes', admin, await putOff())).body.id,
+    enrolment: async () => (await make('/enrolments', { name: fresh('host'), feed: 'default' })).body.id,
     // One that is late is made in late.test.ts.
     answer: async () => '0195a3c0-0000-7000-8000-0000000000fe',
     letter: async () => {
@@ -176,6 +177,7 @@ suite('management', () => {
     trySource: async () => ({ url: 'https://lists.invalid/a' }),
     changeKey: async () => ({ name: fresh('key') }),
     changeFeed: async () => ({ format: 'commented' }),
+    createEnrolment: async () => ({ name: fresh('host'), feed: 'default' }),
     createKey: async () => ({ permissions: ['feed:read'] }),
     applyWorkspaceFile: async () => ({ lists: [{ name: fresh('list') }] }),
     blockTarget: async () => ({ value: address() }),

@@ -9,7 +9,7 @@ import type { DocumentCache } from '../../feed/serve/cache.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { inChunks } from '../../schedule/chunks.ts';
 import { type DecisionMark, markOf } from '../decisions.ts';
-import { type WaitingClient, type WaitingFeed, WaitingFeeds, type WaitingWorkspace } from './waiting-feeds.ts';
+import { type MostWaiting, type WaitingClient, type WaitingFeed, WaitingFeeds, type WaitingWorkspace } from './waiting-feeds.ts';
 
 /** Interval of the clock's work, ms. */
 const TICK = 50;
@@ -30,8 +30,7 @@ export interface WaitingParts {
   readonly clock: Clock;
   /** ms */
   readonly interval: number;
-  /** Clients in all. */
-  readonly most: number;
+  readonly most: MostWaiting;
 }
 
 export interface WaitRequest {

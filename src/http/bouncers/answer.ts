@@ -7,9 +7,7 @@ import { hitWindows } from '../../decisions/serve/hits.ts';
 import { enforcedIn, storedMetrics, usageReport } from '../../decisions/serve/metrics.ts';
 import { BUSY, type SharedAnswer } from '../../decisions/serve/shared-answers.ts';
 import { isSameMark, type Waiting } from '../../decisions/serve/waiting.ts';
-import { MOST_OF_KEY } from '../../decisions/serve/waiting-feeds.ts';
 import { hasCode } from '../../errors.ts';
-import { MOST_BOUNCERS } from '../../ports/stored/bouncer-store.ts';
 import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
 import { negotiateCoding } from '../feeds/encoding.ts';
@@ -66,7 +64,7 @@ export const MANY_ANSWERS: HttpFault = {
 };
 export const MANY_WAIT: HttpFault = {
   status: 429,
-  message: `Too many clients of the key (${MOST_OF_KEY}) or the workspace (${MOST_BOUNCERS.ofWorkspace}) are waiting; fetch without wait`,
+  message: 'Too many clients of the key (WAITING_PER_KEY) or the workspace (WAITING_PER_WORKSPACE) are waiting; fetch without wait',
   headers: { 'Retry-After': '5' },
 };
 export const MANY_REPORTS: HttpFault = {

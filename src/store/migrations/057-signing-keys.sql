@@ -6,5 +6,5 @@ CREATE TABLE signing_keys (
   public_key TEXT NOT NULL,
   secret BYTEA NOT NULL,
   created_at BIGINT NOT NULL
-);
+) STRICT;
 CREATE INDEX signing_keys_workspace ON signing_keys (workspace_pk, pk);
