@@ -10,10 +10,11 @@ import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { seededRandom } from '../test/support/random.ts';
+import { changes, RULES, WORKSPACES } from './enforce/changes.ts';
 import type { LightClients } from './enforce/clients.thread.ts';
 import { type Host, startCrowdsec, startFollower, startTimer } from './enforce/kernel.ts';
 import { type Counters, countOf, latency, longest, newCounters, now, record } from './enforce/latencies.ts';
-import { changes, entry, RULES, startWorld, WORKSPACES } from './enforce/world.ts';
+import { entry, startWorld } from './enforce/world.ts';
 import { ENGINE_OPTION } from './support/engine.ts';
 import { type Figure, report } from './support/figures.ts';
 import { type Cell, printTable } from './support/load.ts';
@@ -79,8 +80,8 @@ const idleShare = ((world.cpu() - idle.cpu) * 1000) / (now() - idle.at);
 const idlePolls = ((light.answers[0]! - idle.answers) * 1000) / (now() - idle.at);
 const idleMemory = world.memory() - before;
 
-const random = seededRandom(39);
-const draw = changes(random);
+const random = seededRandom(1);
+const ordered = changes(most);
 let number = 0;
 let lastUrl = 0;
 /** Changes by name that no kernel has yet. */
@@ -94,12 +95,10 @@ async function change(ms: number, only?: number): Promise<number[]> {
   for (let at = 0; at < ms; at += -Math.log(1 - random.below(1e6) / 1e6) * (60_000 / PER_MINUTE)) {
     const wait = begun + at - now();
     if (wait > 1) await sleep(wait);
-    const { tenant, action, ip } = draw.next().value;
+    const own = number++;
+    const { tenant, action, ip, name } = ordered[own]!;
     if (only !== undefined && only !== tenant) continue;
     counts[tenant]! += 1;
-    const own = number++;
-    const name = `${action === 'block' ? '+' : '-'}${ip}`;
-    for (const thread of threads) thread.postMessage({ name, number: own });
     pending.set(name, own);
     const url = urls[lastUrl++ % urls.length]!;
     const answered = () => {

@@ -4,6 +4,7 @@
  */
 import { connect, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
+import { changes } from './changes.ts';
 import { type Counters, now, record } from './latencies.ts';
 
 export interface LightClients {
@@ -19,7 +20,7 @@ const PAUSE = 100;
 
 const { counters, clients, wait } = workerData as LightClients;
 /** Number of each change by its sign and address. */
-const numbers = new Map<string, number>();
+const numbers = new Map(changes(counters.answered.length).map(({ name }, number) => [name, number]));
 /** The changes of a body: clients of one feed read the same one. */
 const bodies = new Map<string, readonly number[]>();
 
@@ -72,11 +73,8 @@ function start({ url, key, since }: LightClients['clients'][number], place: numb
 }
 
 const sockets: Socket[] = [];
-parentPort!.on('message', (message: { readonly name: string; readonly number: number } | 'end') => {
-  if (message === 'end') {
-    for (const socket of sockets) socket.destroy();
-    parentPort!.close();
-  } else numbers.set(message.name, message.number);
+parentPort!.once('message', () => {
+  for (const socket of sockets) socket.destroy();
 });
 for (const [place, client] of clients.entries()) {
   sockets.push(start(client, place));

@@ -10,20 +10,11 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { postSignals } from '../../test/support/http.ts';
 import { kafkaForTests } from '../../test/support/kafka.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
-import type { Random } from '../../test/support/random.ts';
 import { KEY, startWeir, type Weir } from '../../test/support/weir.ts';
 import { cpuSeconds, memoryMb } from '../support/process.ts';
+import { host, RULES, WORKSPACES } from './changes.ts';
 
-export const WORKSPACES = 3;
-/** Rules of each workspace. */
-export const RULES = 40_000;
 const BATCH = 1000;
-
-/** The n-th of a workspace's hosts, no two of all workspaces adjacent, in an order without pattern. */
-function host(tenant: number, n: number): string {
-  const address = ((Math.imul(n + tenant * 200_000, 0x9e3779b1) >>> 10) << 2) + 0x0b00_0000;
-  return [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join('.');
-}
 
 export interface WorldOptions {
   readonly engine: string;
@@ -75,7 +66,13 @@ export async function startWorld({ engine, processes, followers }: WorldOptions)
     weirs.push(
       await startWeir({
         ...shared,
-        ...{ DATA_DIR: join(dir, String(n)), BOOTSTRAP_API_KEY: KEY, LOG_LEVEL: 'error', HOST: '0.0.0.0' },
+        ...{
+          DATA_DIR: join(dir, String(n)),
+          BOOTSTRAP_API_KEY: KEY,
+          LOG_LEVEL: 'error',
+
+          HOST: '0.0.0.0',
+        },
         ...{ RATE_LIMIT_SIGNALS: '0', MAX_CONNECTIONS: '30000', MAX_CONNECTIONS_PER_ADDRESS: '30000' },
       }),
     );
@@ -105,21 +102,4 @@ export async function startWorld({ engine, processes, followers }: WorldOptions)
       rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
-}
-
-interface Change {
-  readonly tenant: number;
-  readonly action: 'block' | 'unblock';
-  readonly ip: string;
-}
-
-/** Blocks of new hosts and unblocks of old ones of random tenants. */
-export function* changes({ below }: Random): Generator<Change> {
-  const next = Array.from({ length: WORKSPACES }, () => ({ block: RULES, unblock: 0 }));
-  for (;;) {
-    const tenant = below(WORKSPACES);
-    const action = below(2) === 0 ? 'block' : 'unblock';
-    const n = next[tenant]![action]++;
-    yield { tenant, action, ip: host(tenant, n) };
-  }
 }
