@@ -1,6 +1,7 @@
 import { FILE_OPERATIONS } from './file/operations.ts';
 import type { Operation } from './operation.ts';
 import { ACTIVITY_OPERATIONS } from './operations/activity.ts';
+import { ADDRESS_SPACE_OPERATIONS } from './operations/address-space.ts';
 import { ATTENTION_OPERATIONS } from './operations/alerts.ts';
 import { ANSWER_OPERATIONS } from './operations/answers.ts';
 import { AUDIT_OPERATIONS } from './operations/audit.ts';
@@ -71,6 +72,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...STATUS_OPERATIONS,
   ...ATTENTION_OPERATIONS,
   ...CONTENT_OPERATIONS,
+  ...ADDRESS_SPACE_OPERATIONS,
   ...ACTIVITY_OPERATIONS,
   ...BOUNCER_OPERATIONS,
   ...ENROLMENT_OPERATIONS,
