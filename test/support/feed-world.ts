@@ -17,6 +17,7 @@ import { FeedWatch } from '../../src/feed/monitor/feed-watch.ts';
 import { DocumentCache } from '../../src/feed/serve/cache.ts';
 import type { DocumentCacheOptions } from '../../src/feed/serve/context.ts';
 import { storedVariant } from '../../src/feed/variant.ts';
+import { hostPrefixes, needsLists } from '../../src/feed/widening.ts';
 import type { Call } from '../../src/http/call.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
 import { documentEndpoint } from '../../src/http/feeds/document.ts';
@@ -280,7 +281,7 @@ export class MemoryStore
   }
 
   async snapshot(...[, feedId, now, sink, whole]: Parameters<StoreReads['snapshot']>) {
-    return this.#snapshot(feedId, now, sink, whole, () => undefined);
+    return this.#snapshot(feedId, now, sink, whole, (key, isApart) => isApart && sink?.list?.(key));
   }
 
   async #snapshot(
@@ -288,7 +289,7 @@ export class MemoryStore
     now: number,
     sink: RuleSink | undefined,
     whole: StoredRulesSink | undefined,
-    onList: (key: string) => void,
+    onEach: (key: string, isApart: boolean) => void,
   ) {
     await this.#read('snapshot');
     const list = this.#lists.find(({ id }) => id === feedId);
@@ -296,6 +297,13 @@ export class MemoryStore
     if (feedId !== null && list === undefined && feed === undefined) return undefined;
     const isOfFeed = (id: string) => feedId === null || id === feedId || (feed !== undefined && (feed.lists?.includes(id) ?? true));
     const found = list ?? (feed && this.#found(feed));
+    const subtractAllow = this.#workspaceSettings.subtractAllow === 'on' ? 'on' : null;
+    const kind: FeedKind = found === undefined ? 'workspace' : found === list ? 'list' : 'composed';
+    const profile = found ?? { name: 'acme', ...NO_SETTINGS, subtractAllow };
+    const guardRails = this.#workspaceSettings;
+    const ofFeed = feed?.lists?.map((each) => this.list(each)) ?? this.#lists.filter(({ id }) => isOfFeed(id));
+    const lists = ofFeed.map((each) => ({ id: each.id, name: each.name, key: each.id, levels: 0, hosts: hostPrefixes(each, profile) }));
+    const onList = (key: string) => onEach(key, needsLists({ quorum: undefined, lists }));
     const own = this.#rules.filter((rule) => isOfFeed(rule.listId));
     const exceptions = found?.subtractAllow === 'workspace' ? this.#rules.filter(({ action }) => action === 'allow') : [];
     const read = [
@@ -317,20 +325,11 @@ export class MemoryStore
         sink!.v6(id, role, bytes, 0, target.network.prefix, expires, levels);
       }
     }
-    const subtractAllow = this.#workspaceSettings.subtractAllow === 'on' ? 'on' : null;
-    const kind: FeedKind = found === undefined ? 'workspace' : found === list ? 'list' : 'composed';
-    const profile = found ?? { name: 'acme', ...NO_SETTINGS, subtractAllow };
-    const guardRails = this.#workspaceSettings;
     return {
       kind,
       profile,
       guardRails,
-      lists: (feed?.lists?.map((id) => this.list(id)) ?? this.#lists.filter(({ id }) => isOfFeed(id))).map(({ id, name }) => ({
-        id,
-        name,
-        key: id,
-        levels: 0,
-      })),
+      lists,
       quorum: undefined,
       change: 0,
       revision: feedRevision(profile, found?.revision ?? this.#revision, this.#revision),
