@@ -111,7 +111,7 @@ export function subtractionsOf(
   if (action !== 'block') return {};
   const role = exceptionsOf(snapshot);
   if (role === undefined) return { guarded };
-  const parts = activeParts(snapshot.parts, { asOf, family }, geo);
+  const parts = activeParts(snapshot.parts, { asOf, family, guarded }, geo);
   const { v4, v6 } = (snapshot.ranges ?? new FeedRanges()).ranges(parts, { role, classes: undefined, family }, geo);
   return { allowed: { v4: v4[0] ?? new V4Ranges(), v6: v6[0] ?? new V6Ranges() }, guarded };
 }
