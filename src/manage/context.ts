@@ -1,8 +1,8 @@
 /** The CLI and the HTTP layer each make one. */
 import type { Author, Caller } from '../account/caller.ts';
-import type { SecretKeys } from '../account/encrypted-secret.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { Permission } from '../account/permission.ts';
+import type { SecretKeys } from '../account/secrets/encrypted-secret.ts';
 import type { AddressMapper, FeedMeasurer } from '../feed/builder.ts';
 import type { FeedWatch } from '../feed/monitor/feed-watch.ts';
 import type { DocumentCache } from '../feed/serve/cache.ts';

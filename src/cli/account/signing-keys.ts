@@ -1,4 +1,4 @@
-import type { signingKeyJson } from '../../manage/operations/signing-keys.ts';
+import type { signingKeyJson } from '../../manage/operations/access/signing-keys.ts';
 import { type AnyRow, row } from '../rows/row.ts';
 
 type SigningKey = ReturnType<typeof signingKeyJson>;

@@ -1,6 +1,6 @@
 import { createHash, type KeyObject } from 'node:crypto';
-import type { SecretKeys } from '../../account/encrypted-secret.ts';
-import { openSigningKey, sshSignature } from '../../account/signature.ts';
+import type { SecretKeys } from '../../account/secrets/encrypted-secret.ts';
+import { openSigningKey, sshSignature } from '../../account/secrets/signature.ts';
 import { nameOf } from '../../feed/document.ts';
 import { lastModifiedOf, type Representation } from '../../feed/serve/representation.ts';
 import type { NamedFeed } from '../../feed/serve/resolution.ts';

@@ -1,5 +1,5 @@
 /** The keys that sign a workspace's feeds (SPEC D58). */
-import type { SigningKey } from '../../account/signature.ts';
+import type { SigningKey } from '../../account/secrets/signature.ts';
 import type { ChangeOptions } from './account-store.ts';
 
 /** The secret is encrypted for the workspace. */

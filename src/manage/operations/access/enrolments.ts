@@ -9,18 +9,18 @@ import {
   enrolmentCommand,
   MOST_CODES,
   newCode,
-} from '../../account/enrolment.ts';
-import { bindingFault, type KeyInfo, MOST_NETWORKS } from '../../account/key.ts';
-import { nameFault } from '../../account/name.ts';
-import { isoTime } from '../../clock.ts';
-import { WeirError } from '../../errors.ts';
-import { answerOf, durationOf, type Fields, listOf, nullable, Type, wordField } from '../../json/schema.ts';
-import { LIMITS } from '../../signal/limits.ts';
-import { inWords } from '../../text/duration.ts';
-import { changeOptions, type ManageContext } from '../context.ts';
-import { anyFeedId } from '../find.ts';
-import { refuseBeyond } from '../keys/bounds.ts';
-import { fieldFault, type Operation, operation } from '../operation.ts';
+} from '../../../account/enrolment.ts';
+import { bindingFault, type KeyInfo, MOST_NETWORKS } from '../../../account/key.ts';
+import { nameFault } from '../../../account/name.ts';
+import { isoTime } from '../../../clock.ts';
+import { WeirError } from '../../../errors.ts';
+import { answerOf, durationOf, type Fields, listOf, nullable, Type, wordField } from '../../../json/schema.ts';
+import { LIMITS } from '../../../signal/limits.ts';
+import { inWords } from '../../../text/duration.ts';
+import { changeOptions, type ManageContext } from '../../context.ts';
+import { anyFeedId } from '../../find.ts';
+import { refuseBeyond } from '../../keys/bounds.ts';
+import { fieldFault, type Operation, operation } from '../../operation.ts';
 import { canonicalNetworks } from './keys.ts';
 
 /** Neither the code nor the line is stored. */

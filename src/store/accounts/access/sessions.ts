@@ -1,9 +1,9 @@
-import type { RoleName } from '../../account/role.ts';
-import { MOST_SEEN, type SeenPerson, type Session, type SessionWrites, type Workplace } from '../../ports/stored/session-store.ts';
-import { WORKSPACE_PK } from '../row-ids.ts';
-import { numberOrNull, type Row, textOrNull, workplaceOf } from '../rows.ts';
-import { all, type Changes, one, run, type Work } from '../work.ts';
-import { WORKPLACE } from './account-tables.ts';
+import type { RoleName } from '../../../account/role.ts';
+import { MOST_SEEN, type SeenPerson, type Session, type SessionWrites, type Workplace } from '../../../ports/stored/session-store.ts';
+import { WORKSPACE_PK } from '../../row-ids.ts';
+import { numberOrNull, type Row, textOrNull, workplaceOf } from '../../rows.ts';
+import { all, type Changes, one, run, type Work } from '../../work.ts';
+import { WORKPLACE } from '../account-tables.ts';
 
 const COLUMNS = 'key_hash, actor, expires_at, provider, subject, sid, member_of, home, opened_at, renew_at, renewal';
 

@@ -1,10 +1,10 @@
-import { ROLE_NAMES } from '../../account/role.ts';
-import { isoTime } from '../../clock.ts';
-import { answerOf, type Fields, listOf, Type } from '../../json/schema.ts';
-import { AUDIT_RETENTION } from '../../ports/stored/account-store.ts';
-import type { SeenPerson } from '../../ports/stored/session-store.ts';
-import { inWords } from '../../text/duration.ts';
-import { type Operation, operation } from '../operation.ts';
+import { ROLE_NAMES } from '../../../account/role.ts';
+import { isoTime } from '../../../clock.ts';
+import { answerOf, type Fields, listOf, Type } from '../../../json/schema.ts';
+import { AUDIT_RETENTION } from '../../../ports/stored/account-store.ts';
+import type { SeenPerson } from '../../../ports/stored/session-store.ts';
+import { inWords } from '../../../text/duration.ts';
+import { type Operation, operation } from '../../operation.ts';
 
 export const personJson = ({ id, name, role, lastSeen }: SeenPerson) => ({ id, name, role, last_seen: isoTime(lastSeen) });
 

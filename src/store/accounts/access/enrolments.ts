@@ -1,16 +1,16 @@
 /** Codes of hosts (SPEC D52.1 to D52.3). */
-import type { Author } from '../../account/caller.ts';
-import { CODE_LIFETIME, type Enrolment, MOST_CODES } from '../../account/enrolment.ts';
-import { isoTime } from '../../clock.ts';
-import { WeirError } from '../../errors.ts';
-import type { EnrolmentReads, EnrolmentWrites } from '../../ports/stored/enrolment-store.ts';
-import { WORKSPACE_PK } from '../row-ids.ts';
-import { keyOf, numberOrNull, type Row, textOrNull } from '../rows.ts';
-import { all, type Changes, one, type Reads, run } from '../work.ts';
-import { findWorkspace, holdWorkspace } from './account-statements.ts';
-import { doneOnce } from './answers.ts';
-import { audit } from './audit.ts';
-import { insertKey } from './management.ts';
+import type { Author } from '../../../account/caller.ts';
+import { CODE_LIFETIME, type Enrolment, MOST_CODES } from '../../../account/enrolment.ts';
+import { isoTime } from '../../../clock.ts';
+import { WeirError } from '../../../errors.ts';
+import type { EnrolmentReads, EnrolmentWrites } from '../../../ports/stored/enrolment-store.ts';
+import { WORKSPACE_PK } from '../../row-ids.ts';
+import { keyOf, numberOrNull, type Row, textOrNull } from '../../rows.ts';
+import { all, type Changes, one, type Reads, run } from '../../work.ts';
+import { findWorkspace, holdWorkspace } from '../account-statements.ts';
+import { doneOnce } from '../answers.ts';
+import { audit } from '../audit.ts';
+import { insertKey } from '../management.ts';
 
 const enrolmentOf = (row: Row, workspaceId: string): Enrolment => ({
   id: String(row.id),

@@ -1,19 +1,19 @@
 /** A key cannot manage keys that exceed it. */
 
-import { type KeyInfo, type KeyPatch, type KeyRequest, keyNetwork, keyState, MOST_NETWORKS, makeKey } from '../../account/key.ts';
-import { PERMISSIONS, type Permission } from '../../account/permission.ts';
-import { ROLE_NAMES, ROLES, type RoleName, roleOf } from '../../account/role.ts';
-import { stateTag } from '../../account/tag.ts';
-import { isoTime } from '../../clock.ts';
-import { WeirError } from '../../errors.ts';
-import { answerOf, durationOf, type Fields, flagField, nullable, Type, textField, wordField } from '../../json/schema.ts';
-import { LIMITS } from '../../signal/limits.ts';
-import { type ChangeContext, changeOptions } from '../context.ts';
-import { RECENT_USES, RECENTLY_WORDS, type RecentUses, recentUses } from '../devices/recent-use.ts';
-import { findFeed, findKeyNamed, findList } from '../find.ts';
-import { refuseBeyond, refuseElsewhere, refuseMore } from '../keys/bounds.ts';
-import { type Operation, operation, refuseNewName } from '../operation.ts';
-import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
+import { type KeyInfo, type KeyPatch, type KeyRequest, keyNetwork, keyState, MOST_NETWORKS, makeKey } from '../../../account/key.ts';
+import { PERMISSIONS, type Permission } from '../../../account/permission.ts';
+import { ROLE_NAMES, ROLES, type RoleName, roleOf } from '../../../account/role.ts';
+import { stateTag } from '../../../account/tag.ts';
+import { isoTime } from '../../../clock.ts';
+import { WeirError } from '../../../errors.ts';
+import { answerOf, durationOf, type Fields, flagField, nullable, Type, textField, wordField } from '../../../json/schema.ts';
+import { LIMITS } from '../../../signal/limits.ts';
+import { type ChangeContext, changeOptions } from '../../context.ts';
+import { RECENT_USES, RECENTLY_WORDS, type RecentUses, recentUses } from '../../devices/recent-use.ts';
+import { findFeed, findKeyNamed, findList } from '../../find.ts';
+import { refuseBeyond, refuseElsewhere, refuseMore } from '../../keys/bounds.ts';
+import { type Operation, operation, refuseNewName } from '../../operation.ts';
+import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../../page.ts';
 
 /** Instant and id. */
 const BY_TIME = /^-?\d{1,16}:[0-9a-f-]{1,36}$/;

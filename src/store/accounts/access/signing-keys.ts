@@ -1,12 +1,12 @@
-import { MOST_SIGNING_KEYS, type SigningKey } from '../../account/signature.ts';
-import { WeirError } from '../../errors.ts';
-import type { SigningReads, SigningWrites } from '../../ports/stored/signing-store.ts';
-import { WORKSPACE_PK } from '../row-ids.ts';
-import type { Row } from '../rows.ts';
-import { all, type Changes, one, type Reads, run, type Work } from '../work.ts';
-import { changeWorkspace, create } from './account-statements.ts';
-import { doneOnce } from './answers.ts';
-import { audit } from './audit.ts';
+import { MOST_SIGNING_KEYS, type SigningKey } from '../../../account/secrets/signature.ts';
+import { WeirError } from '../../../errors.ts';
+import type { SigningReads, SigningWrites } from '../../../ports/stored/signing-store.ts';
+import { WORKSPACE_PK } from '../../row-ids.ts';
+import type { Row } from '../../rows.ts';
+import { all, type Changes, one, type Reads, run, type Work } from '../../work.ts';
+import { changeWorkspace, create } from '../account-statements.ts';
+import { doneOnce } from '../answers.ts';
+import { audit } from '../audit.ts';
 
 const SELECT = `SELECT id, public_key, created_at FROM signing_keys WHERE workspace_pk = ${WORKSPACE_PK}`;
 

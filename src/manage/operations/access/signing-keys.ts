@@ -1,11 +1,11 @@
 /** SPEC D58. */
 import { randomUUID } from 'node:crypto';
-import { allowedSigner, newSigningKey, type SigningKey } from '../../account/signature.ts';
-import { isoTime } from '../../clock.ts';
-import { WeirError } from '../../errors.ts';
-import { answerOf, listOf, Type } from '../../json/schema.ts';
-import { changeOptions } from '../context.ts';
-import { type Operation, operation } from '../operation.ts';
+import { allowedSigner, newSigningKey, type SigningKey } from '../../../account/secrets/signature.ts';
+import { isoTime } from '../../../clock.ts';
+import { WeirError } from '../../../errors.ts';
+import { answerOf, listOf, Type } from '../../../json/schema.ts';
+import { changeOptions } from '../../context.ts';
+import { type Operation, operation } from '../../operation.ts';
 
 const KEY = {
   id: '0195a3c0-0000-7000-8000-000000000051',
