@@ -1,9 +1,9 @@
 /** The CLI and the HTTP layer each make one. */
 import type { Author, Caller } from '../account/caller.ts';
-import type { SecretKeys } from '../account/encrypted-secret.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { Permission } from '../account/permission.ts';
-import type { FeedMeasurer } from '../feed/builder.ts';
+import type { SecretKeys } from '../account/secrets/encrypted-secret.ts';
+import type { AddressMapper, FeedMeasurer } from '../feed/builder.ts';
 import type { FeedWatch } from '../feed/monitor/feed-watch.ts';
 import type { DocumentCache } from '../feed/serve/cache.ts';
 import type { FeedDiffer } from '../feed/whatif/difference/difference.ts';
@@ -68,8 +68,9 @@ export interface ManagePorts extends RuleManagement {
   /** undefined if this process builds no feeds. */
   readonly feeds?: Pick<FeedWatch, 'of'> | undefined;
   /** undefined if this process builds no feeds. */
-  readonly documents?: Pick<DocumentCache, 'find' | 'body' | 'md5'> | undefined;
+  readonly documents?: Pick<DocumentCache, 'find' | 'body' | 'digest'> | undefined;
   readonly measurer?: FeedMeasurer | undefined;
+  readonly addressMap?: AddressMapper | undefined;
   readonly testExpression: ExpressionTester;
   readonly backtests: Backtests;
   readonly selections: RuleSelections;

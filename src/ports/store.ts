@@ -10,6 +10,7 @@ import type { ReplacementReads, ReplacementWrites } from './stored/replacement-s
 import type { RuleReads, RuleWrites } from './stored/rule-store.ts';
 import type { SampleReads, SampleWrites } from './stored/sample-store.ts';
 import type { SessionReads, SessionWrites } from './stored/session-store.ts';
+import type { SigningReads, SigningWrites } from './stored/signing-store.ts';
 import type { SnoozeReads, SnoozeWrites } from './stored/snooze-store.ts';
 import type { SourceReads, SourceWrites } from './stored/source-store.ts';
 import type { TogetherReads, TransactionWrites } from './stored/transaction-store.ts';
@@ -28,6 +29,7 @@ export interface StoreReads
     SampleReads,
     ReplacementReads,
     SessionReads,
+    SigningReads,
     SnoozeReads,
     SourceReads,
     TogetherReads,
@@ -49,6 +51,7 @@ export interface StoreWrites
     ReplacementWrites,
     SampleWrites,
     SessionWrites,
+    SigningWrites,
     SnoozeWrites,
     SourceWrites,
     TransactionWrites,

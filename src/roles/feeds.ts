@@ -9,6 +9,7 @@ import type { AppParts } from '../http/app.ts';
 import { bouncerEndpoints } from '../http/bouncers/answer.ts';
 import { countOfList } from '../http/counts.ts';
 import { documentEndpoint } from '../http/feeds/document.ts';
+import { feedSigner } from '../http/feeds/signature.ts';
 import { countBuilds } from '../runtime/metrics/builds.ts';
 import { everyMinute, soon } from '../schedule/debounce.ts';
 import type { Base } from './base.ts';
@@ -68,7 +69,7 @@ export function startFeeds(
     waiting,
     forecast: feedForecast({ previewer: feedThread, watch, geo: () => geo.database(), ...landed, clock, log }),
     answers: {
-      answerDocument: documentEndpoint(cache, now, report),
+      answerDocument: documentEndpoint(cache, feedSigner(config.secretsKey, now), now, report),
       bouncers: bouncerEndpoints({ decisions, bouncers, waiting, hits, now, monotonic, report }),
     },
   };

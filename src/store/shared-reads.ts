@@ -5,17 +5,18 @@ import type { ChangeReads } from '../ports/stored/changes.ts';
 import { pageOf } from '../ports/stored/paginate.ts';
 import type { RuleFilter, Step, StepFilter } from '../ports/stored/rule-store.ts';
 import { inChunks } from '../schedule/chunks.ts';
+import { enrolmentReads } from './accounts/access/enrolments.ts';
+import { findSession, people, workplace } from './accounts/access/sessions.ts';
+import { signingReads } from './accounts/access/signing-keys.ts';
 import { WORKSPACES } from './accounts/account-tables.ts';
 import { earlierAnswer } from './accounts/answers.ts';
 import { auditPage, auditSince } from './accounts/audit.ts';
-import { enrolmentReads } from './accounts/enrolments.ts';
 import { composedFeed, composedFeeds } from './accounts/feeds.ts';
 import { defaultList, listCount } from './accounts/lists.ts';
 import { feedPage, keyPage, listPage, namesOf } from './accounts/pages.ts';
 import { replacementReads } from './accounts/replacements.ts';
 import { deletedFeeds } from './accounts/restore-deleted.ts';
 import { sampleReads } from './accounts/samples.ts';
-import { findSession, people, workplace } from './accounts/sessions.ts';
 import { snoozeReads } from './accounts/snoozes.ts';
 import { sourceReads } from './accounts/sources.ts';
 import { usedBytesOf } from './accounts/storage-usage.ts';
@@ -66,6 +67,7 @@ const WORKS = {
   ...sampleReads,
   ...snoozeReads,
   ...sourceReads,
+  ...signingReads,
   ...webhookReads,
   *organizations() {
     return (yield* all('SELECT * FROM organizations ORDER BY pk')).map(organizationOf);

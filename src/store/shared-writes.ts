@@ -1,10 +1,11 @@
-import { enrolmentChanges } from './accounts/enrolments.ts';
+import { enrolmentChanges } from './accounts/access/enrolments.ts';
+import { sessionChanges } from './accounts/access/sessions.ts';
+import { signingChanges } from './accounts/access/signing-keys.ts';
 import { feedChanges } from './accounts/feeds.ts';
 import { accountChanges } from './accounts/management.ts';
 import { replacementChanges } from './accounts/replacements.ts';
 import { deletedChanges } from './accounts/restore-deleted.ts';
 import { sampleChanges } from './accounts/samples.ts';
-import { sessionChanges } from './accounts/sessions.ts';
 import { snoozeChanges } from './accounts/snoozes.ts';
 import { sourceStateChanges } from './accounts/source-states.ts';
 import { sourceChanges } from './accounts/sources.ts';
@@ -35,6 +36,7 @@ const CHANGES = {
   ...sourceChanges,
   ...sourceStateChanges,
   ...togetherChanges,
+  ...signingChanges,
   ...webhookChanges,
   ...webhookStateChanges,
 };

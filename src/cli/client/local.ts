@@ -59,7 +59,11 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     trySource: async (job) => (await import('../sources/trial.ts')).trySource(context, store, job),
     files: ABSENT,
     overlap: {
-      lists: async (id, selected) => (await import('../../feed/whatif/overlap/overlap.ts')).overlapOf(id, selected, await parts()),
+      async lists(id, selected) {
+        const { guard, ...rest } = await parts();
+        const { overlapOf } = await import('../../feed/whatif/overlap/overlap.ts');
+        return overlapOf(id, selected, { ...rest, guarded: guard(workspace).protected });
+      },
       async detail(_, list) {
         const { guard, ...rest } = await parts();
         return (await import('../../feed/whatif/overlap/detail.ts')).detailOf(workspace, list, { ...rest, guard: guard(workspace) });

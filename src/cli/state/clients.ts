@@ -1,8 +1,8 @@
 import { FORMATS } from '../../feed/formats/table.ts';
 import type { deviceJson } from '../../manage/devices/device-json.ts';
 import { refusalText } from '../../manage/devices/refusal-text.ts';
+import type { ExpectedDevice, enrolmentJson } from '../../manage/operations/access/enrolments.ts';
 import type { bouncerJson } from '../../manage/operations/bouncers.ts';
-import type { ExpectedDevice, enrolmentJson } from '../../manage/operations/enrolments.ts';
 import { countText } from '../../text/count.ts';
 import { namesOf } from '../client/names.ts';
 import { printable, table } from '../context.ts';

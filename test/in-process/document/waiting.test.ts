@@ -38,7 +38,7 @@ async function world() {
   const wait = async (clients: number, ms = 10 * DAY, keyId = 'k') => {
     const request = { workspaceId: WORKSPACE, feedId: null, keyId, mark: await mark(), until: clock.monotonic() + ms };
     for (let n = 0; n < clients; n += 1) {
-      void waiting.wait({ ...request, closed: new AbortController().signal })?.then((mayWait) => answered.push(mayWait));
+      void waiting.wait({ ...request, line: { isOpen: true, onClose() {} } })?.then((mayWait) => answered.push(mayWait));
     }
     await clock.advance(1000);
   };
