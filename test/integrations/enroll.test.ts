@@ -20,8 +20,7 @@ const PYTHONS = [
   locate('python3')!,
   ...globSync(join(process.env.PYENV_ROOT ?? `${process.env.HOME}/.pyenv`, 'versions/3.{9,13}.*/bin/python3')),
 ];
-const SKIP =
-  process.getuid?.() === 0 ? needs('ip', 'nsenter', 'nft', 'ipset', 'unshare', 'curl', 'openssl', 'setpriv', 'python3') : 'needs root';
+const SKIP = process.getuid?.() === 0 ? needs('ip', 'nft', 'ipset', 'unshare', 'curl', 'openssl', 'setpriv', 'python3') : 'needs root';
 const NETWORKS = ['192.0.2.1', '198.51.100.0/24', '2001:db8::/32'];
 
 /** Folders of the host that the script writes to: changes go to a folder of the test. Stays until it is killed. */
