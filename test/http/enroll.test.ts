@@ -106,16 +106,16 @@ function enrolments(engine: string, open: () => Promise<{ settings: Record<strin
 
   test(`D52.3 ${engine}: of twenty requests with one code, one gets a key, and it reads this feed only`, async () => {
     const { code, id } = await make({ name: "o'brien $(id)" });
-    const replies = await Promise.all(Array.from({ length: 20 }, () => use(code)));
+    const replies = await Promise.all(Array.from({ length: 20 }, () => use(code, { ...FOREIGN, 'x-forwarded-for': '203.0.113.20' })));
     const [won, ...more] = replies.filter(({ status }) => status === 200);
     assert.deepEqual([more.length, new Set(replies.map(({ status }) => status)).has(500)], [0, false]);
-    assert.match(won!.text, new RegExp(`^WEIR_URL=${weir.url}\nWEIR_API_KEY=weir_[\\w-]{43}\n$`));
+    assert.match(won!.text, /^WEIR_URL=https:\/\/weir.example.com\nWEIR_API_KEY=weir_[\w-]{43}\n$/);
     const key = keyIn(won!.text);
     assert.deepEqual([(await getFeed(weir.url, key, '/edge')).status, (await getFeed(weir.url, key, '/one')).status], [200, 403]);
     assert.equal((await manage('GET', '/keys', undefined, key)).status, 403);
     const entries = await audited();
     const used = entries.find(({ event, object }) => event === 'enrolment used' && object === id)!;
-    assert.deepEqual([used.after!.name, used.after!.address], ["o'brien $(id)", '127.0.0.1']);
+    assert.deepEqual([used.after!.name, used.after!.address], ["o'brien $(id)", '203.0.113.20']);
     assert.ok(entries.some(({ event, object }) => event === 'key created' && object === used.after!.key_id));
   });
 
@@ -127,7 +127,8 @@ function enrolments(engine: string, open: () => Promise<{ settings: Record<strin
     assert.equal((await manage('DELETE', `/enrolments/${revoked.id}`)).status, 404);
     await commandText(['feed', 'delete', 'doomed', '--workspace', 'default', '--yes'], settings);
     const replies = [];
-    for (const code of ['b'.repeat(32), far.code, revoked.code, lost.code]) replies.push(await use(code));
+    for (const code of ['b'.repeat(32), far.code, revoked.code, lost.code])
+      replies.push(await use(code, { ...FOREIGN, 'x-forwarded-for': '203.0.113.8' }));
     assert.deepEqual(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size, 1);
     assert.deepEqual([replies[0]!.status, /unknown, used or expired/.test(replies[0]!.text)], [404, true]);
     const key = keyIn((await use(far.code, FOREIGN)).text);
