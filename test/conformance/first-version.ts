@@ -43,6 +43,10 @@ export async function assertFirstVersion(store: Store): Promise<void> {
     [3, earliest, T0, null],
   ]);
   assert.equal(await store.ruleCount('w'), 4);
+  assert.equal(
+    (await store.ruleDays('w', 0)).now.reduce((sum, { rules }) => sum + rules, 0),
+    3,
+  );
   assert.deepEqual(await times('waf_rule'), [[4, T0, latest, lastExpiry]]);
   const { rows, sink } = collectingSink();
   await store.snapshot('w', null, T0, sink);
