@@ -88,6 +88,13 @@ export interface FeedPreview {
   readonly entryLimit: number;
   readonly leftOutBefore?: Trimmed | undefined;
   readonly leftOutAfter?: Trimmed | undefined;
+  /** Blocked hosts of the signals: served as networks, and as sent because their network has protected addresses. */
+  readonly widened?: Widened | undefined;
+}
+
+export interface Widened {
+  readonly hosts: number;
+  readonly asSent: number;
 }
 
 export interface Preview {

@@ -87,6 +87,8 @@ export const ROWS = {
   bodyBudgetMb: { fallback: '256', parse: integer(LIMITS.batchBytes / 1024 / 1024, 1_048_576) },
   maxConnections: { fallback: '10000', parse: integer(1, 1_000_000) },
   maxConnectionsPerAddress: { fallback: '1000', parse: integer(1, 1_000_000) },
+  waitingPerKey: { fallback: '1000', parse: integer(1, 1_000_000) },
+  waitingPerWorkspace: { fallback: '5000', parse: integer(1, 1_000_000) },
   trustProxy: { unset: [], parse: commaList(cidr) },
   baseUrl: { parse: (value) => url(['http:', 'https:'])(value).replace(/\/+$/, '') },
   oidcFile: { parse: text },

@@ -278,6 +278,31 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('Discard');
   });
 
+  test('D54.3 a defanged report pasted into the field above is blocked with one click, and undone in place; what is blocked already is not', async () => {
+    const iocs = Array.from({ length: 50 }, (_, i) => `185[.]3[.]1[.]${i + 1}`);
+    await page.show('/', 'Overview');
+    await page.press('/');
+    const report = `Our report on hxxp://185.3.1.1/a\n${iocs.join('\n')}\nknown: 8.8.4.4, inside: 8.8.4.77, own: 192.168.1.1, lab 203.0.113.9/24`;
+    await page.evaluate(`(() => {
+      const data = new DataTransfer();
+      data.setData('text/plain', ${JSON.stringify(report)});
+      document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    })()`);
+    await page.sees(/8\.8\.4\.4\s+already blocked\s+8\.8\.4\.4 in default/);
+    await page.sees(/8\.8\.4\.77\s+inside a wider block\s+8\.8\.4\.0\/24 in default/);
+    await page.sees(/192\.168\.1\.1\s+private/);
+    await page.sees('1 unclear notation skipped');
+    await page.sees('50 valid entries');
+    await page.click('Block 50');
+    await page.sees('50 addresses and networks blocked.');
+    assert.deepEqual([await active('185.3.1.50'), await active('192.168.1.1')], [['185.3.1.50'], []]);
+    await page.click('Show');
+    await page.sees('50 rules');
+    await page.click('Undo');
+    await page.sees('Change undone.');
+    assert.deepEqual(await active('185.3.1.50'), []);
+  });
+
   test('D18.41 a list that is pasted may replace the list; who takes away more than half of it says so', async () => {
     const make = async (path: string, body: string) =>
       JSON.parse((await ask(weir.url, `/v1/manage${path}`, { method: 'POST', headers: bearer(KEY), body })).text);

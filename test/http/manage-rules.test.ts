@@ -827,6 +827,39 @@ suite('management of rules', () => {
     assert.deepEqual([asks(wide.replaced as Record<string, unknown>), wide.addresses], [[0, true], [kept]]);
   });
 
+  test('D54.2 each address of a pasted report has a verdict: private, protected, never block, blocked, inside a wider block, new', async () => {
+    const { done, call, get } = await space('pasted');
+    await call('POST', '/lists', { name: 'scanners' });
+    await call('PATCH', '/workspace', { protect: ['203.0.113.0/24'] }, { 'if-match': '*' });
+    await done('/rules', { value: '198.51.100.0/22', list: 'scanners', reason: 'masscan' });
+    await done('/rules', { value: '198.51.100.9' });
+    await done('/rules', { value: '192.0.2.7', action: 'allow' });
+    await done('/rules', { value: '192.0.2.8' });
+    await done('/undo', { batches: [(await done('/rules', { value: '192.0.2.9' })).batches[0]!] });
+    const text = '198[.]51[.]100[.]9 198.51.101.1 192.0.2.7 192.0.2.8 192.0.2.9\nhxxp://10.1.2.3/ 203.0.113.5 2001:db8::1, 10.0.0.1/8';
+    const answer = await call('POST', '/extract', text);
+    assert.equal(answer.status, 200, answer.text);
+    type Row = { target: string; verdict: string; why: string | null; rule: { target: string; list_name: string } | null; line: number };
+    const { found, unclear } = answer.body as unknown as { found: Row[]; unclear: { text: string }[] };
+    assert.deepEqual(
+      found.map(({ target, verdict, rule }) => [target, verdict, rule && `${rule.target} ${rule.list_name}`]),
+      [
+        ['198.51.100.9', 'blocked', '198.51.100.9 default'],
+        ['198.51.101.1', 'inside', '198.51.100.0/22 scanners'],
+        ['192.0.2.7', 'never_block', '192.0.2.7 default'],
+        ['192.0.2.8', 'blocked', '192.0.2.8 default'],
+        ['192.0.2.9', 'new', null],
+        ['10.1.2.3', 'private', null],
+        ['203.0.113.5', 'protected', null],
+        ['2001:db8::1', 'new', null],
+      ],
+    );
+    assert.match(found[6]!.why!, /protected network 203\.0\.113\.0\/24/);
+    assert.deepEqual([found[5]!.line, unclear.map((each) => each.text)], [2, ['10.0.0.1/8']]);
+    assert.equal((await get('/rules/count')).body.rules, 4);
+    assert.equal((await call('POST', '/extract', 'a'.repeat(1024 * 1024 + 1))).status, 413);
+  });
+
   test('D15.37 batches are listed newest first in pages, shown, and undone with a preview, the newest first', async () => {
     const { get, post, done, targetsOf } = await space('undo');
     const ids: string[] = [];

@@ -99,12 +99,21 @@ suite('management', () => {
     made += 1;
     return `${what}-${made}`;
   };
+  /** Two at most. */
+  async function noSigningKeys(): Promise<void> {
+    const { body } = await get('/signing-keys');
+    for (const { id } of body.signing_keys as { id: string }[]) await call('DELETE', `/signing-keys/${id}`, admin);
+  }
   /** Makes what a part of a path names, in the workspace; one row for each name. */
   const RESOURCES: Readonly<Record<string, () => Promise<string>>> = {
     list: async () => (await make('/lists', { name: fresh('list') })).body.id,
     feed: async () => (await make('/feeds', { name: fresh('feed'), all_lists: true })).body.id,
     source: async () => (await make('/sources', { name: fresh('source'), url: 'https://lists.invalid/a' })).body.id,
     webhook: async () => (await make('/webhooks', { name: fresh('hook'), url: `${lists.url}/hook` })).body.id,
+    signing_key: async () => {
+      await noSigningKeys();
+      return (await make('/signing-keys', {})).body.id;
+    },
     key: async () => (await make('/keys', { permissions: ['feed:read'] })).body.id,
     kind: async () => 'access_rule',
     rule: async () => {
@@ -115,6 +124,7 @@ suite('management', () => {
     batch: () => makeBatch(address()),
     replacement: async () => (await make('/replacements', {})).body.id,
     snooze: async () => (await call('POST', '/attention/snoozes', admin, await putOff())).body.id,
+    enrolment: async () => (await make('/enrolments', { name: fresh('host'), feed: 'default' })).body.id,
     // One that is late is made in late.test.ts.
     answer: async () => '0195a3c0-0000-7000-8000-0000000000fe',
     letter: async () => {
@@ -157,6 +167,10 @@ suite('management', () => {
   const BODIES: Readonly<Record<string, () => Promise<Json>>> = {
     createList: async () => ({ name: fresh('list') }),
     createFeed: async () => ({ name: fresh('feed'), all_lists: true }),
+    createSigningKey: async () => {
+      await noSigningKeys();
+      return {};
+    },
     createWebhook: async () => ({ name: fresh('hook'), url: `${lists.url}/hook` }),
     createSource: async () => ({ name: fresh('source'), url: 'https://lists.invalid/a' }),
     acceptSource: async () => ({}),
@@ -164,6 +178,7 @@ suite('management', () => {
     trySource: async () => ({ url: 'https://lists.invalid/a' }),
     changeKey: async () => ({ name: fresh('key') }),
     changeFeed: async () => ({ format: 'commented' }),
+    createEnrolment: async () => ({ name: fresh('host'), feed: 'default' }),
     createKey: async () => ({ permissions: ['feed:read'] }),
     applyWorkspaceFile: async () => ({ lists: [{ name: fresh('list') }] }),
     blockTarget: async () => ({ value: address() }),

@@ -172,6 +172,7 @@ type FeedChange = {
   name: string;
   action: string;
   entries_before: number;
+  widened?: { hosts: number; as_sent: number };
   entries_after: number;
   entry_limit: number;
   warning?: string;

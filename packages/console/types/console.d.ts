@@ -65,7 +65,7 @@ type RuleTab = {
   about: string;
 };
 
-type Kind = 'good' | 'warn' | 'bad' | '';
+type Kind = 'good' | 'warn' | 'bad' | 'accent' | '';
 type Option = { value: string; label: string };
 type FieldProps = { label: string; hint?: any; fault?: string | undefined };
 type Column<T> = { label: string; cell: (row: T) => any; number?: boolean };
@@ -118,6 +118,7 @@ type UsageCount = { name: string; value: number; unit: string };
 type LookupForm = { form: 'unblock' | 'block'; value: string; action?: string } | { form: 'extend'; ids: number[] };
 type RulesForm =
   | { name: 'block' | 'unblock' | 'paste' | 'try' | 'add' | 'order' }
+  | { name: 'report'; text?: string }
   | { name: 'delete' | 'edit'; selection: RuleSelection }
   | { name: 'rule' | 'change'; rule: Rule }
   | { name: 'use'; kind: string; expression: string };

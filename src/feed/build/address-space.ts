@@ -36,7 +36,7 @@ export function addressSpaceOf(
   const networks = one !== undefined && others.length === 0 ? one : { v4: coalesceV4(set.v4), v6: coalesceV6(set.v6) };
   const excluded = subtractionsOf(snapshot, { ...variant, asOf, guarded }, geo);
   const blocks = [...widestV4(networks.v4, within), ...widestV6(networks.v6)];
-  const parts = activeParts(snapshot.parts, { asOf, family: variant.family }, geo);
+  const parts = activeParts(snapshot.parts, { asOf, family: variant.family, guarded }, geo);
   const included = parts.filter((_, place) => !left.includes(place));
   const rules = nameRules(blocks, within, snapshot, included, variant.action, geo);
   const named = blocks.map(({ network, set: _, ...block }): Block => ({ network: formatNetwork(network), ...block }));

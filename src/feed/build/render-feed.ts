@@ -29,7 +29,8 @@ export interface OverCap {
 function queryOf({ head }: Snapshot, { format, family, action }: Variant, asOf: number, guarded: AddressSet | undefined) {
   const { confidence, severity } = head.profile;
   const levels = { confidence: confidence ?? DEFAULT_LEVEL, severity: severity ?? DEFAULT_LEVEL };
-  return { family, action, asOf, classes: FORMATS[format].rated ? classTable(levels) : undefined, guarded };
+  const classes = FORMATS[format].rated ? classTable(levels) : undefined;
+  return { family, action, asOf, classes, guarded, asSent: isBare(head.profile, format) };
 }
 
 /** Variants with equal entries share a key. */
