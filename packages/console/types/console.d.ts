@@ -115,7 +115,10 @@ type Staying = { feed: PathFeed; because: ExplainedRule[]; subtract: { value: 'o
 type ChangeWindow = { since: string; until: string | undefined; feed: string | undefined; kind: string | undefined };
 type UsageCount = { name: string; value: number; unit: string };
 /** What a form of the look-up opens with. */
-type LookupForm = { form: 'unblock' | 'block'; value: string; action?: string } | { form: 'extend'; ids: number[] };
+type LookupForm =
+  | { form: 'allow' | 'split' }
+  | { form: 'unblock' | 'block'; value: string; action?: string }
+  | { form: 'extend'; ids: number[] };
 type RulesForm =
   | { name: 'block' | 'unblock' | 'paste' | 'try' | 'add' | 'order' }
   | { name: 'report'; text?: string }
