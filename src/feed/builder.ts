@@ -140,6 +140,8 @@ export interface AddressSpace {
   readonly action: AccessAction;
   readonly family: Family;
   readonly addresses: readonly number[];
+  /** Rules for networks within it. */
+  readonly rules: readonly number[];
   readonly protected: readonly number[];
   readonly neverBlock: readonly number[];
   /** The widest networks in it, at most ten. */

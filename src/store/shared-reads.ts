@@ -37,7 +37,7 @@ import { ruleVersions } from './rules/target-history.ts';
 import { activityReads } from './usage/activity.ts';
 import { bouncerReads } from './usage/bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './usage/devices.ts';
-import { feedDays } from './usage/feed-days.ts';
+import { feedDays, ruleHistoryReads } from './usage/feed-days.ts';
 import { listHits } from './usage/hits.ts';
 import { stoppedClients } from './usage/stopped.ts';
 import { all, driven, one, type Value, type Work } from './work.ts';
@@ -64,6 +64,7 @@ const WORKS = {
   ...changeReads,
   ...enrolmentReads,
   ...replacementReads,
+  ...ruleHistoryReads,
   ...sampleReads,
   ...snoozeReads,
   ...sourceReads,

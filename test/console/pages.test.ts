@@ -278,6 +278,31 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('Discard');
   });
 
+  test('D54.3 a defanged report pasted into the field above is blocked with one click, and undone in place; what is blocked already is not', async () => {
+    const iocs = Array.from({ length: 50 }, (_, i) => `185[.]3[.]1[.]${i + 1}`);
+    await page.show('/', 'Overview');
+    await page.press('/');
+    const report = `Our report on hxxp://185.3.1.1/a\n${iocs.join('\n')}\nknown: 8.8.4.4, inside: 8.8.4.77, own: 192.168.1.1, lab 203.0.113.9/24`;
+    await page.evaluate(`(() => {
+      const data = new DataTransfer();
+      data.setData('text/plain', ${JSON.stringify(report)});
+      document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    })()`);
+    await page.sees(/8\.8\.4\.4\s+already blocked\s+8\.8\.4\.4 in default/);
+    await page.sees(/8\.8\.4\.77\s+inside a wider block\s+8\.8\.4\.0\/24 in default/);
+    await page.sees(/192\.168\.1\.1\s+private/);
+    await page.sees('1 unclear notation skipped');
+    await page.sees('50 valid entries');
+    await page.click('Block 50');
+    await page.sees('50 addresses and networks blocked.');
+    assert.deepEqual([await active('185.3.1.50'), await active('192.168.1.1')], [['185.3.1.50'], []]);
+    await page.click('Show');
+    await page.sees('50 rules');
+    await page.click('Undo');
+    await page.sees('Change undone.');
+    assert.deepEqual(await active('185.3.1.50'), []);
+  });
+
   test('D18.41 a list that is pasted may replace the list; who takes away more than half of it says so', async () => {
     const make = async (path: string, body: string) =>
       JSON.parse((await ask(weir.url, `/v1/manage${path}`, { method: 'POST', headers: bearer(KEY), body })).text);
@@ -528,7 +553,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
       page.evaluate(`[...document.querySelectorAll('.verdict button')].find((each) => each.innerText === ${JSON.stringify(name)}).focus()`);
     await over('Unblock');
     await page.sees('Unblocking this address takes it out of 2 feeds.');
-    await over('Never block');
+    await over('Allow');
     await page.sees('default does not subtract never-block rules');
     await over('Extend');
     await page.sees('Extend changes the expiry of 8.8.4.0/24 in default and nothing else.');
@@ -545,6 +570,34 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees(/8\.8\.4\.20.* is blocked on 2 feeds/);
     await page.sees(/192\.0\.2\.200.* is blocked on no feed/);
     await page.sees('example.com is a host name');
+  });
+
+  test('D54.12 one address of a /22 is allowed everywhere with two clicks or by keyboard, or the block is split; one undo', async () => {
+    await send([block('185.4.0.0/22', { reason: 'masscan' })]);
+    await page.show('/lookup?target=185.4.1.1', 'Look up');
+    await page.sees(/185\.4\.1\.1.* is blocked on 2 feeds/);
+    await page.evaluate(`[...document.querySelectorAll('.verdict button')].find((each) => each.innerText === 'Allow').focus()`);
+    await page.press('Enter');
+    await page.sees('No feed will block it.');
+    await page.sees('default (workspace)');
+    await page.type('a customer');
+    await page.sees('No feed will block it.');
+    await page.press('Enter');
+    await page.sees('185.4.1.1 is allowed. Devices get it with their next fetch.');
+    await page.sees(/185\.4\.1\.1.* is blocked on no feed/);
+    assert.deepEqual((await read('/workspace')).subtract_allow, 'on');
+    await page.click('Undo');
+    await page.sees('Change undone.');
+    await page.sees(/185\.4\.1\.1.* is blocked on 2 feeds/);
+    assert.deepEqual((await read('/workspace')).subtract_allow, 'off');
+    await page.click('Split the block');
+    await page.sees(/185\.4\.0\.0\/22 in default\s+10 blocks: 185\.4\.2\.0\/23, 185\.4\.0\.0\/24/);
+    await page.click('Split the block', 'dialog footer');
+    await page.sees('1 block split.');
+    await page.sees(/185\.4\.1\.1.* is blocked on no feed/);
+    assert.deepEqual(await active('185.4.2.0/23'), ['185.4.2.0/23']);
+    await page.click('Undo', '.toast:last-child');
+    await page.sees(/185\.4\.1\.1.* is blocked on 2 feeds/);
   });
 
   test('D18.100 the sentence has what the ASN of an address is called', async () => {

@@ -1116,7 +1116,7 @@ suite('management', () => {
       }
       assert.ok(networks.length > values.length);
     });
-    const { widest, v6, never_block: allowed } = await map('&within=45.0.0.0/8');
+    const { widest, v6, never_block: allowed, rules } = await map('&within=45.0.0.0/8');
     const [first] = widest as unknown as { widest_rules: (Json & { id: number })[] }[];
     assert.deepEqual(
       first!.widest_rules.map(({ target }) => target),
@@ -1129,6 +1129,7 @@ suite('management', () => {
       found.map((each) => each.id),
     );
     assert.equal(sum(allowed!), 1);
+    assert.deepEqual([rules![83], sum(rules!)], [1, 1], 'the /9 is in none of the /16s');
     const v6Blocks = (v6 as unknown as { network: string; addresses: number; networks: number }[]).map((each) => [
       each.network,
       each.networks,
@@ -1158,6 +1159,34 @@ suite('management', () => {
     const many = await Promise.all(Array.from({ length: 40 }, () => get(`/address-space?feed=${feed}`)));
     const statuses = new Set(many.map(({ status }) => status));
     assert.ok(statuses.has(200) && statuses.isSubsetOf(new Set([200, 429])), [...statuses].join());
+  });
+
+  test('D53.4 the rules of each list by day, and what was done to them by the hour, are those that are there', async () => {
+    await beforeMidnight();
+    const name = fresh('list');
+    const { id } = (await make('/lists', { name })).body;
+    const ofList = async () => {
+      const { body } = await get('/history/rules?days=3');
+      return { body, own: (body.lists as Row[]).find((list) => list.id === id) as (Row & { rules: number[] }) | undefined };
+    };
+    const hour = ({ hours }: Json) => (hours as Json[]).at(-1)! as Record<string, number>;
+    const before = hour((await ofList()).body);
+    const values = Array.from({ length: 40 }, (_, i) => ({ type: 'access_rules', action: 'block', ip: `203.0.113.${i}` }));
+    const { headers } = await postSignals(server.url, admin, values, `/v1/signal?list=${id}`);
+    await eventually(async () => assert.deepEqual((await ofList()).own?.rules, [0, 0, 40]));
+    const { body: made } = await ofList();
+    assert.deepEqual([(made.days as string[]).length, (made.hours as Json[]).length], [3, 24]);
+    assert.ok(hour(made).added! - (before.added ?? 0) >= 40);
+    await call('POST', '/undo', admin, { batches: [headers['x-signal-batch']] });
+    await eventually(async () => assert.deepEqual((await ofList()).own?.rules ?? [0, 0, 0], [0, 0, 0]));
+    assert.ok(hour((await ofList()).body).removed! - (before.removed ?? 0) >= 40);
+    await postSignals(server.url, admin, values.slice(0, 7), `/v1/signal?list=${id}`);
+    await eventually(async () => assert.equal((await get(`/rules/count?list=${id}`)).body.rules, 7));
+    assert.equal((await ofList()).own?.rules.at(-1), 7);
+    const deleted = await call('DELETE', `/lists/${id}?confirmed=1`, admin, undefined, { 'if-match': '*' });
+    assert.equal(deleted.status, 200, deleted.text);
+    assert.equal((await ofList()).own, undefined);
+    assert.equal((await get('/history/rules?hours=169')).status, 400);
   });
 
   test('D15.17 devices, bouncers and history of the workspace', async () => {

@@ -169,7 +169,7 @@ for (const suite of values.suite) {
     const publisher = aptKey();
     const [one, two] = [release('one', '+1'), release('two', '+2', '--gpg-key', publisher.id)];
     const root = cleanRoot(suite);
-    const apt = (...args: string[]) => inside('apt-get', '-q', '-y', '--no-install-recommends', ...args);
+    const apt = (...args: string[]) => inside('apt-get', '-q', '-y', '-oDpkg::Use-Pty=0', '--no-install-recommends', ...args);
     for (const [name, from] of Object.entries({ one, two })) cpSync(join(from, 'apt'), join(root, name), { recursive: true });
     cpSync(publisher.file, join(root, 'etc/apt/keyrings/weir.asc'));
     const port = await freePort();

@@ -38,13 +38,14 @@ export function addressSpaceOf(
   const blocks = [...widestV4(networks.v4, within), ...widestV6(networks.v6)];
   const parts = activeParts(snapshot.parts, { asOf, family: variant.family, guarded }, geo);
   const included = parts.filter((_, place) => !left.includes(place));
-  nameRules(blocks, snapshot, included, variant.action, geo);
+  const rules = nameRules(blocks, within, snapshot, included, variant.action, geo);
   const named = blocks.map(({ network, set: _, ...block }): Block => ({ network: formatNetwork(network), ...block }));
   return {
     name: snapshot.head.profile.name,
     action: variant.action,
     family: variant.family,
     addresses: childCounts(set.v4, within),
+    rules,
     protected: childCounts(excluded.guarded?.v4, within),
     neverBlock: childCounts(excluded.allowed?.v4, within),
     widest: named.filter((_, i) => blocks[i]!.network.family === 4),
@@ -117,15 +118,17 @@ function widestV6({ words, prefixes, length }: ReturnType<typeof coalesceV6>): F
     .map(({ address, prefix, addresses, networks }) => found({ family: 6, address: [address, 0, 0, 0], prefix }, addresses, networks));
 }
 
-/** Adds the number of rules with an address of each block, and the widest of these. */
+/** Adds to each block the number of rules with an address of it, and the widest of these. Returns the rules within each child. */
 function nameRules(
   blocks: readonly Found[],
+  within: MapNetwork,
   snapshot: Snapshot,
   parts: ReturnType<typeof activeParts>,
   role: AddressSpace['action'],
   geo: GeoDatabase,
-): void {
-  if (blocks.length === 0) return;
+): number[] {
+  const inside = new Array<number>(CHILDREN).fill(0);
+  const size = 2 ** (24 - within.prefix);
   const all = union(blocks.map(({ set }) => set));
   const ends = new Uint32Array(8);
   for (const { active, rules } of parts) {
@@ -143,6 +146,8 @@ function nameRules(
     active.each(v4, role, (row) => {
       const [address, prefix] = [v4.words[row], v4.prefixes[row]];
       const last = lastAddressV4(address, prefix);
+      const child = Math.floor((address - within.address) / size);
+      if (child >= 0 && child < CHILDREN && last < within.address + (child + 1) * size) inside[child]! += 1;
       const isIn = (set: AddressSet) => set.v4.overlaps(address, last);
       if (isIn(all)) add(isIn, v4.ids[row], prefix, () => formatNetwork({ family: 4, address, prefix }));
     });
@@ -164,4 +169,5 @@ function nameRules(
       add(isIn, active.tables.geo.ids[row], -1, () => geoName(target));
     });
   }
+  return inside;
 }

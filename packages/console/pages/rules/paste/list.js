@@ -1,27 +1,28 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { addressFacts } from '../../addresses.js';
-import { ask, manage } from '../../api.js';
-import { curlFile } from '../../curl.js';
-import { count, counted } from '../../format.js';
-import { FormDialog } from '../../ui/dialog.js';
-import { CheckField, SelectField, TextField } from '../../ui/field.js';
-import { Facts } from '../../ui/figures.js';
-import { Notice } from '../../ui/states.js';
-import { Table } from '../../ui/table.js';
-import { toast } from '../../ui/toast.js';
-import { ExpiryField } from './expiry.js';
-import { ListField } from './list-field.js';
-import { FeedChanges, usePreview } from './preview.js';
-import { StillBlockedOf } from './still-blocked.js';
-import { WhatChanges } from './what-changes.js';
+import { addressFacts } from '../../../addresses.js';
+import { ask, manage } from '../../../api.js';
+import { curlFile } from '../../../curl.js';
+import { count, counted } from '../../../format.js';
+import { FormDialog } from '../../../ui/dialog.js';
+import { CheckField, SelectField, TextField } from '../../../ui/field.js';
+import { Facts } from '../../../ui/figures.js';
+import { Notice } from '../../../ui/states.js';
+import { Table } from '../../../ui/table.js';
+import { toast } from '../../../ui/toast.js';
+import { ExpiryField } from '../expiry.js';
+import { ListField } from '../list-field.js';
+import { FeedChanges, usePreview } from '../preview.js';
+import { StillBlockedOf } from '../still-blocked.js';
+import { Undo } from '../undo.js';
+import { WhatChanges } from '../what-changes.js';
 
 const ACTIONS = [
   { value: 'block', label: 'Block' },
   { value: 'allow', label: 'Never block (allow)' },
   { value: 'unblock', label: 'Unblock' },
 ];
-const SURE = {
+export const SURE = {
   wide: 'Yes, block these countries, ASNs and large networks',
   removed: 'Yes, remove more than half of the list',
   changed: 'Yes, change more than half of the list or its addresses',
@@ -50,7 +51,7 @@ export function PasteForm({ names, onClose, onDone }) {
   const work = async () => {
     const { body } = await ask(change, { method: 'POST', once, body: text });
     const removed = body.replaced === undefined ? '' : `, ${counted(body.replaced.removed, 'rule')} removed`;
-    toast(`${counted(body.accepted, 'entry', 'entries')} accepted${removed}.`);
+    toast(html`${counted(body.accepted, 'entry', 'entries')} accepted${removed}. <${Undo} batches=${body.batches} onDone=${onDone} />`);
     onDone();
   };
   const onFile = async (event) => {
@@ -89,7 +90,9 @@ export function PasteForm({ names, onClose, onDone }) {
 const removesMost = (replaced) => replaced !== undefined && replaced.removed > replaced.changed + replaced.unchanged;
 
 /** @param {{ answer: any }} props */
-function Judged({ answer: { accepted, failed, expired, passed, errors, errors_left_out: leftOut, warnings, replaced, wide, addresses } }) {
+export function Judged({
+  answer: { accepted, failed, expired, passed, errors, errors_left_out: leftOut, warnings, replaced, wide, addresses },
+}) {
   const more = Math.max(0, errors.length - MOST_ROWS) + leftOut;
   return html`
     <p role="status">
