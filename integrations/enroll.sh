@@ -90,7 +90,7 @@ test_filter() {
 # Installs a file unless it is the same already.
 install_file() {
   cmp -s "$1" "$2" && return
-  mkdir -p "${2%/*}"
+  (umask 022 && mkdir -p "${2%/*}")
   cp "$1" "$2.new"
   chmod "$3" "$2.new"
   mv -f "$2.new" "$2"
