@@ -1,5 +1,5 @@
 /** SPEC D10.14. */
-import { nullable, Type } from '../../json/schema.ts';
+import { type Fields, nullable, Type } from '../../json/schema.ts';
 import { LEFT_OUT } from '../feed-state.ts';
 
 const FeedForecast = Type.Object({
@@ -11,6 +11,15 @@ const FeedForecast = Type.Object({
   entries_after: Type.Integer(),
   entry_limit: Type.Integer({ description: 'Above this limit polls get a 413.' }),
   left_out: Type.Optional(LEFT_OUT[1]),
+  widened: Type.Optional(
+    Type.Object(
+      { hosts: Type.Integer(), as_sent: Type.Integer() },
+      {
+        description:
+          'Blocked addresses served as networks (widen_v4, widen_v6), and as sent because their network has protected addresses.',
+      },
+    ),
+  ),
   warning: Type.Optional(
     Type.String({ description: 'Set if a country or ASN makes the feed exceed its limit, or more content would be left out.' }),
   ),
@@ -27,3 +36,11 @@ export const feedFields = (when: string) => ({
 });
 
 export const FEED_FIELDS = feedFields('Previews');
+
+/** A feed with its `subtract_allow`, as `POST /allow` sets it. */
+export const FEED_SETTING = {
+  kind: ['workspace', Type.Enum(['workspace', 'list', 'composed'])],
+  id: [null, nullable(Type.String())],
+  name: 'default',
+  subtract_allow: ['on', nullable(Type.Enum(['off', 'on', 'workspace']))],
+} as const satisfies Fields;
