@@ -125,7 +125,8 @@ function waitingClients(engine: string, open: () => Promise<{ settings: Record<s
         const [each] = (JSON.parse(text).bouncers as Listed[]).filter(({ user_agent: agent }) => agent === 'kernel/1');
         assert.equal(each!.enforced?.verdict, verdict);
         return each!.enforced!;
-      });
+        // All bouncers are written once a minute.
+      }, 20_000);
       assert.equal(listed.count, Number(count));
     }
     const { stdout } = await weir(['bouncer', 'ls', '--workspace', 'default'], settings);
