@@ -29,11 +29,15 @@ export interface ListSettings {
   readonly hostStyle: HostStyle | null;
   /** Whether bouncers receive the list of each network, for counts by list (SPEC D31.1). */
   readonly origins: Origins | null;
+  /** Prefix lengths of the networks as which block feeds serve blocked hosts (SPEC D55.1); null: as sent. */
+  readonly widenV4: number | null;
+  readonly widenV6: number | null;
 }
 
-/** Allowed values: a text with a maximum length, words (`aliases`: synonyms), or an integer range. */
+/** Allowed values: a text with a maximum length, words (`aliases`: synonyms), numbers, or an integer range. */
 type Range =
   | { readonly longest: number }
+  | { readonly numbers: readonly number[] }
   | { readonly words: readonly string[]; readonly aliases?: Readonly<Record<string, string>> }
   | { readonly least: number; readonly most: number };
 
@@ -97,6 +101,13 @@ export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = 
     value: 'what',
     words: ORIGINS,
     help: 'lists: bouncers get the list of each network and count by list',
+  },
+  widenV4: { field: 'widen_v4', value: 'prefix', numbers: [24], help: 'block feeds have the /24 of a blocked IPv4 address' },
+  widenV6: {
+    field: 'widen_v6',
+    value: 'prefix',
+    numbers: [64, 56, 48],
+    help: 'block feeds have the /64, /56 or /48 of a blocked IPv6 address',
   },
 };
 

@@ -88,6 +88,13 @@ export interface FeedPreview {
   readonly entryLimit: number;
   readonly leftOutBefore?: Trimmed | undefined;
   readonly leftOutAfter?: Trimmed | undefined;
+  /** Blocked hosts of the signals: served as networks, and as sent because their network has protected addresses. */
+  readonly widened?: Widened | undefined;
+}
+
+export interface Widened {
+  readonly hosts: number;
+  readonly asSent: number;
 }
 
 export interface Preview {
@@ -100,6 +107,52 @@ export interface Preview {
 export interface FeedPreviewer {
   /** Rejects if the store does not answer, with TIMEOUT, or with NOT_FOUND if the list was deleted. */
   preview(request: PreviewRequest): Promise<Preview>;
+}
+
+/** An IPv4 network of 8, 16 or 24 host bits more than its children; `prefix` 0, 8 or 16. */
+export interface MapNetwork {
+  readonly address: number;
+  readonly prefix: number;
+}
+
+export interface AddressSpaceRequest {
+  readonly workspaceId: string;
+  readonly feedId: string | null;
+  readonly within: MapNetwork;
+  /** The store is unavailable. */
+  readonly offline: boolean;
+}
+
+export interface Block {
+  readonly network: string;
+  readonly addresses: number;
+  /** Networks of the feed in it. */
+  readonly networks: number;
+  /** Rules with an address of it. */
+  readonly rules: number;
+  /** The widest of them, at most five. `prefix` -1: a country or an ASN. `list` null: unknown. */
+  readonly widest: readonly { readonly id: number; readonly target: string; readonly prefix: number; readonly list: string | null }[];
+}
+
+/** A feed in its stored format, family and action. Counts are for the 256 children of a network. */
+export interface AddressSpace {
+  readonly name: string;
+  readonly action: AccessAction;
+  readonly family: Family;
+  readonly addresses: readonly number[];
+  /** Rules for networks within it. */
+  readonly rules: readonly number[];
+  readonly protected: readonly number[];
+  readonly neverBlock: readonly number[];
+  /** The widest networks in it, at most ten. */
+  readonly widest: readonly Block[];
+  /** The IPv6 networks of at most 32 bits, or the /32s, with the most addresses; at most ten. */
+  readonly v6: readonly Block[];
+}
+
+export interface AddressMapper {
+  /** undefined: no such feed. Rejects if the store does not answer and no snapshot is known, and with LIMITED if the queue is full. */
+  addressSpace(request: AddressSpaceRequest): Promise<AddressSpace | undefined>;
 }
 
 export interface MeasureRequest {

@@ -1,6 +1,7 @@
 import type { FeedKind, FeedProfile } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { AccessList } from '../account/list.ts';
+import type { HostPrefixes } from '../feed/widening.ts';
 import type { GeoTarget, Kind, RuleRole } from '../rule.ts';
 import type { StoredRule } from './stored/stored-rule.ts';
 
@@ -19,6 +20,8 @@ export interface NamedDirectory extends WorkspaceDirectory {
   /** Changes with the workspace's expression rules. */
   readonly expressionRevision: number;
   readonly feeds: readonly FoundFeed[];
+  /** Of the key that signs, encrypted; null: none. */
+  readonly signingSecret: Uint8Array | null;
 }
 
 /** A composed feed for a request; `revision` changes with its settings and its lists. */
@@ -73,9 +76,11 @@ export interface SnapshotList {
   readonly key: string;
   /** `levelCode` for rules without levels; 0 = use the feed's. */
   readonly levels: number;
+  /** Prefix lengths at which block feeds serve hosts of the list; undefined: as sent. */
+  readonly hosts?: HostPrefixes | undefined;
 }
 
-/** Receives the rules of a snapshot; if a quorum applies, list by list. */
+/** Receives the rules of a snapshot; list by list if they are needed separately (`needsLists`). */
 export interface SnapshotSink extends RuleSink {
   /** The next rules belong to the list with this `SnapshotList.key`, or to EXCEPTIONS_KEY. */
   list?(key: string): void;

@@ -108,7 +108,7 @@ const ALL_SET = settingsOf(
   Object.fromEntries(
     Object.values(LIST_SETTINGS).map((row) => [
       row.field,
-      'words' in row ? row.words.at(-1)! : 'most' in row ? row.most : 'ä'.repeat(row.longest),
+      'words' in row ? row.words.at(-1)! : 'numbers' in row ? row.numbers.at(-1)! : 'most' in row ? row.most : 'ä'.repeat(row.longest),
     ]),
   ),
 );

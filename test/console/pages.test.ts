@@ -1176,4 +1176,33 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees(/tiny device[\s\S]*never\s+plain, both\s+not published/);
     assert.equal((await read(`/lists/${id}`)).feed.built[0].over_cap, true);
   });
+
+  test('D52.8, D52.9 the line for a Linux host, and its way to a verified packet filter', async () => {
+    await page.show('/devices', 'Devices');
+    await page.click('Enrol Linux host');
+    await page.fill('Name', 'gw <1>');
+    const { lists } = await read('/lists');
+    await page.fill('Feed', lists.find(({ name }: { readonly name: string }) => name === 'default').id);
+    await page.click('Create line');
+    await page.sees(/Run this as root on gw <1>\. It is valid once, until/);
+    const line = await page.evaluate<string>(`document.querySelector('dialog pre').textContent`);
+    const [, address] = /^curl -fsS '(http:\/\/[^']+\/enroll\/[\w-]{32})' \| sh -s -- --yes$/.exec(line) ?? assert.fail(line);
+    await page.sees(/waiting\s+Waiting for the host/);
+    const { text } = await ask(weir.url, new URL(address!).pathname, { method: 'POST' });
+    const headers = { 'x-api-key': /^WEIR_API_KEY=(.*)$/m.exec(text)![1]!, 'user-agent': 'weir-follow/1 (gw; nftables)' };
+    await page.sees(/installed\s+It has its key/);
+    const { headers: feed } = await ask(weir.url, '/v1/decisions/stream?startup=true&wait=1', { headers });
+    await page.sees(/first fetch\s+It has fetched the feed/);
+    const enforced = { version: feed['x-feed-version'], count: Number(feed['x-feed-count']), digest: feed['x-feed-digest'] };
+    const body = JSON.stringify({ remediation_components: [{ type: 'weir-follow', version: '1', metrics: [] }], enforced });
+    assert.equal((await ask(weir.url, '/v1/usage-metrics', { method: 'POST', headers, body })).status, 201);
+    await page.sees(/verified\s+Its packet filter has the \d+ networks? of the feed/);
+    await page.click('Close');
+    const made = await ask(weir.url, '/v1/manage/keys', {
+      ...{ method: 'POST', headers: bearer(KEY) },
+      body: JSON.stringify({ name: 'never there', permissions: ['feed:read'], list: 'default' }),
+    });
+    assert.equal(made.status, 201);
+    await page.sees(/Expected[\s\S]*never seen\s+never there\s+default/);
+  });
 });

@@ -51,7 +51,7 @@ test('the console offers every setting of lists and feeds, with what it may be',
       assert.equal(maxlength, 'longest' in setting ? setting.longest : undefined, setting.field);
       assert.deepEqual(
         options && sorted(options.map((each) => (typeof each === 'string' ? each : each.value))),
-        'words' in setting ? sorted(setting.words) : undefined,
+        'words' in setting ? sorted(setting.words) : 'numbers' in setting ? sorted(setting.numbers.map(String)) : undefined,
       );
     }
   }

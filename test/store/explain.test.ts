@@ -26,7 +26,7 @@ const geoTarget = (name: string): Target =>
   name.startsWith('AS') ? { kind: 'asn', asn: Number(name.slice(2)) } : { kind: 'country', country: name };
 const ipTarget = (text: string): Target => ({ kind: 'ip', network: parseNetwork(text) as Network });
 
-test('D10.1, D10.4 property: explain agrees with the bytes of every feed: rules of every kind, subtraction, protection, expiry', async (t) => {
+test('D10.1, D10.4, D55.4 property: explain agrees with the bytes of every feed: rules of every kind, subtraction, protection, expiry', async (t) => {
   const random = seededRandom(10);
   let asked = 0;
   const met = { in: 0, partly: 0, out: 0 };
@@ -109,6 +109,8 @@ test('D10.1, D10.4 property: explain agrees with the bytes of every feed: rules 
       ...NO_SETTINGS,
       family: from.pick([null, null, 'v4', 'v6']),
       subtractAllow: from.pick(['on', 'workspace', 'off', null] as const),
+      widenV4: from.pick([null, null, 24]),
+      widenV6: from.pick([null, null, 118]),
     });
     const lists: string[] = [];
     for (const name of ['a', 'b', 'c']) lists.push((await store.createList(id, name, settings())).id);

@@ -93,7 +93,9 @@ export function anyChange(newCheck: () => (parts: readonly SnapshotPart[], asked
       };
       // The last list has levels of its own.
       const parts = Array.from({ length: LISTS }, (_, list) => {
-        return { key: String(list), rules: tablesOf(rules, list), levels: list === LISTS - 1 ? levelCode('low', null) : 0 };
+        const levels = list === LISTS - 1 ? levelCode('low', null) : 0;
+        // A list widens its hosts.
+        return { key: String(list), rules: tablesOf(rules, list), levels, hosts: list === 1 ? { v4: 29, v6: 125 } : undefined };
       });
       let asOf = FIRST;
       for (const { removed, added, renewed, later, query } of steps) {

@@ -17,10 +17,12 @@ import { FeedWatch } from '../../src/feed/monitor/feed-watch.ts';
 import { DocumentCache } from '../../src/feed/serve/cache.ts';
 import type { DocumentCacheOptions } from '../../src/feed/serve/context.ts';
 import { storedVariant } from '../../src/feed/variant.ts';
+import { hostPrefixes, needsLists } from '../../src/feed/widening.ts';
 import type { Call } from '../../src/http/call.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
 import { documentEndpoint } from '../../src/http/feeds/document.ts';
 import type { DocumentAnswer } from '../../src/http/feeds/headers.ts';
+import { feedSigner } from '../../src/http/feeds/signature.ts';
 import { router } from '../../src/http/router.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
 import { EXCEPTIONS_KEY, type FoundFeed, type RuleSink, type StoredRulesSink } from '../../src/ports/snapshot.ts';
@@ -262,6 +264,7 @@ export class MemoryStore
       id: WORKSPACE,
       name: 'acme',
       revision: this.#revision,
+      signingSecret: null,
       expressionRevision: this.#expressionRevision,
       readAt: this.#clock.now(),
       lists,
@@ -278,7 +281,7 @@ export class MemoryStore
   }
 
   async snapshot(...[, feedId, now, sink, whole]: Parameters<StoreReads['snapshot']>) {
-    return this.#snapshot(feedId, now, sink, whole, () => undefined);
+    return this.#snapshot(feedId, now, sink, whole, (key, isApart) => isApart && sink?.list?.(key));
   }
 
   async #snapshot(
@@ -286,7 +289,7 @@ export class MemoryStore
     now: number,
     sink: RuleSink | undefined,
     whole: StoredRulesSink | undefined,
-    onList: (key: string) => void,
+    onEach: (key: string, isApart: boolean) => void,
   ) {
     await this.#read('snapshot');
     const list = this.#lists.find(({ id }) => id === feedId);
@@ -294,6 +297,13 @@ export class MemoryStore
     if (feedId !== null && list === undefined && feed === undefined) return undefined;
     const isOfFeed = (id: string) => feedId === null || id === feedId || (feed !== undefined && (feed.lists?.includes(id) ?? true));
     const found = list ?? (feed && this.#found(feed));
+    const subtractAllow = this.#workspaceSettings.subtractAllow === 'on' ? 'on' : null;
+    const kind: FeedKind = found === undefined ? 'workspace' : found === list ? 'list' : 'composed';
+    const profile = found ?? { name: 'acme', ...NO_SETTINGS, subtractAllow };
+    const guardRails = this.#workspaceSettings;
+    const ofFeed = feed?.lists?.map((each) => this.list(each)) ?? this.#lists.filter(({ id }) => isOfFeed(id));
+    const lists = ofFeed.map((each) => ({ id: each.id, name: each.name, key: each.id, levels: 0, hosts: hostPrefixes(each, profile) }));
+    const onList = (key: string) => onEach(key, needsLists({ quorum: undefined, lists }));
     const own = this.#rules.filter((rule) => isOfFeed(rule.listId));
     const exceptions = found?.subtractAllow === 'workspace' ? this.#rules.filter(({ action }) => action === 'allow') : [];
     const read = [
@@ -315,23 +325,15 @@ export class MemoryStore
         sink!.v6(id, role, bytes, 0, target.network.prefix, expires, levels);
       }
     }
-    const subtractAllow = this.#workspaceSettings.subtractAllow === 'on' ? 'on' : null;
-    const kind: FeedKind = found === undefined ? 'workspace' : found === list ? 'list' : 'composed';
-    const profile = found ?? { name: 'acme', ...NO_SETTINGS, subtractAllow };
-    const guardRails = this.#workspaceSettings;
     return {
       kind,
       profile,
       guardRails,
-      lists: (feed?.lists?.map((id) => this.list(id)) ?? this.#lists.filter(({ id }) => isOfFeed(id))).map(({ id, name }) => ({
-        id,
-        name,
-        key: id,
-        levels: 0,
-      })),
+      lists,
       quorum: undefined,
       change: 0,
       revision: feedRevision(profile, found?.revision ?? this.#revision, this.#revision),
+      signingSecret: null,
       expressionRevision: this.#expressionRevision,
       workspaceCreatedAt: START,
       readAt: this.#clock.now(),
@@ -500,7 +502,14 @@ export class Replica {
       report,
       ...options,
     });
-    this.#find = router({ answerDocument: documentEndpoint(this.cache, () => clock.now(), report) });
+    this.#find = router({
+      answerDocument: documentEndpoint(
+        this.cache,
+        feedSigner([], () => clock.now()),
+        () => clock.now(),
+        report,
+      ),
+    });
   }
 
   /** GET of a feed: `''`, `?format=…`, `/name?…`. */

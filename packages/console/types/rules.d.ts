@@ -35,6 +35,8 @@ interface ExplainedRule extends Rule {
   effect: Verdict | 'none';
   idle: string | null;
   relation: string;
+  served_as: string | null;
+  not_widened: string[];
   list_name: string;
   key_name: string | null;
   source: { name: string; refresh: string; since: string } | null;

@@ -9,6 +9,7 @@ import { isCountry } from '../../geo/iso3166.ts';
 import type { ManageContext, ManagePorts } from '../../manage/context.ts';
 import { ruleSelections } from '../../manage/rules/rule-selections.ts';
 import type { Store, StoreReads } from '../../ports/store.ts';
+import { localUrlOf } from '../../runtime/address.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
 import type { Context } from '../context.ts';
 import { untilLanded } from '../landed.ts';
@@ -58,7 +59,11 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     trySource: async (job) => (await import('../sources/trial.ts')).trySource(context, store, job),
     files: ABSENT,
     overlap: {
-      lists: async (id, selected) => (await import('../../feed/whatif/overlap/overlap.ts')).overlapOf(id, selected, await parts()),
+      async lists(id, selected) {
+        const { guard, ...rest } = await parts();
+        const { overlapOf } = await import('../../feed/whatif/overlap/overlap.ts');
+        return overlapOf(id, selected, { ...rest, guarded: guard(workspace).protected });
+      },
       async detail(_, list) {
         const { guard, ...rest } = await parts();
         return (await import('../../feed/whatif/overlap/detail.ts')).detailOf(workspace, list, { ...rest, guard: guard(workspace) });
@@ -131,5 +136,6 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     step,
     pause: async () => {},
     isDisconnected: () => false,
+    origin: config.baseUrl ?? localUrlOf(config.host, config.port, config.tlsCertFile === undefined ? 'http' : 'https'),
   };
 }

@@ -171,8 +171,12 @@ const IDLE: Readonly<Record<Idle, string>> = {
   too_few_lists: 'too few lists',
   left_out: 'left out to keep within the cap',
 };
-const ruleName = ({ effect, idle, relation, target }: RuleJson) =>
-  effect === 'out' || idle === 'not_cut_out' ? `${RELATIONS[relation]}never-block rule ${target}` : `${RELATIONS[relation]}${target}`;
+const ruleName = ({ effect, idle, relation, target, served_as: served }: RuleJson) =>
+  served !== null
+    ? `${RELATIONS[relation]}${relation === 'exact' ? `${target}, served as ${served}` : `${served}, which blocks for ${target}`}`
+    : effect === 'out' || idle === 'not_cut_out'
+      ? `${RELATIONS[relation]}never-block rule ${target}`
+      : `${RELATIONS[relation]}${target}`;
 
 function ruleText(rule: RuleJson): string {
   const { list_name, rule_ref, reason, key_id, key_name, actor, person, batch_id, created_at, expires_at, source } = rule;
@@ -188,6 +192,7 @@ function ruleText(rule: RuleJson): string {
     ...(batch_id === null ? [] : [`batch ${batch_id}`]),
     `since ${created_at}`,
     expires_at === null ? 'no expiry' : `until ${expires_at}`,
+    ...rule.not_widened.map((network) => `served as sent, because its network has the protected network ${network}`),
   ];
   return printable(parts.join(', '));
 }

@@ -34,6 +34,7 @@ export const oneOf = <T extends string>(words: readonly T[]) => Type.Enum([...wo
 /** Optional: an older weir may have written the file. */
 export function settingShape(setting: ListSetting): TSchema {
   if ('longest' in setting) return optional(text);
+  if ('numbers' in setting) return optional(Type.Enum([...setting.numbers]));
   return optional('least' in setting ? Type.Integer({ minimum: setting.least, maximum: setting.most }) : oneOf(setting.words));
 }
 

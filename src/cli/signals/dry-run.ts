@@ -31,8 +31,10 @@ export function withBatch(sum: DryRunSum, answer: ForecastFields): DryRunSum {
       entries_before: before,
       warnings,
     } = found.get(keyOf(row)) ?? { ...row, entries_change: 0, warnings: [] };
+    const { widened } = found.get(keyOf(row)) ?? {};
     found.set(keyOf(row), {
       ...row,
+      ...(widened !== undefined && { widened: sumOf(widened, row.widened) }),
       entries_before: before,
       entries_change: change + after - row.entries_before,
       warnings: warning === undefined ? warnings : [...warnings, warning],
@@ -41,6 +43,18 @@ export function withBatch(sum: DryRunSum, answer: ForecastFields): DryRunSum {
   return { ...sum, batches, feeds: [...found.values()], feeds_left_out: Math.max(sum.feeds_left_out, leftOut) };
 }
 
+type Widened = NonNullable<ForecastField['widened']>;
+
+const sumOf = (one: Widened, other: Widened = { hosts: 0, as_sent: 0 }): Widened => ({
+  hosts: one.hosts + other.hosts,
+  as_sent: one.as_sent + other.as_sent,
+});
+
+const widenedLines = ({ hosts, as_sent: asSent }: Widened): string[] => [
+  ...(hosts > 0 ? [`${plural(hosts, 'address', 'addresses')} served as networks`] : []),
+  ...(asSent > 0 ? [`${plural(asSent, 'address', 'addresses')} served as sent: protected addresses are near`] : []),
+];
+
 const keyOf = ({ id, action }: Pick<FeedSum, 'id' | 'action'>) => `${id} ${action}`;
 
 /** One line per feed. */
@@ -48,11 +62,12 @@ export function sumLines({ batches, feeds, feeds_left_out: leftOut, unknown }: D
   const change = (count: number) => (count < 0 ? `${-count} fewer` : `${count} more`);
   const each = batches > 1 ? `, the sum of ${batches} batches that were each tried alone` : '';
   return [
-    ...feeds.flatMap(({ kind, name, action, entries_before: before, entries_change: more, entry_limit: limit, warnings }) => {
+    ...feeds.flatMap(({ kind, name, action, entries_before: before, entries_change: more, entry_limit: limit, warnings, widened }) => {
       const over = before + more > limit && before <= limit ? ': OVER ITS CAP' : '';
       const of = kind === 'workspace' ? `workspace ${name}` : name;
       return [
         `${of} (${action}): ${plural(before, 'entry', 'entries')} of ${limit}, ${change(more)}${each}${over}`,
+        ...(widened === undefined ? [] : widenedLines(widened).map((text) => `${of} ${text}`)),
         ...warnings.map((text) => `${of} ${text}`),
       ];
     }),

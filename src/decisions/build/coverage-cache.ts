@@ -5,6 +5,7 @@ import type { Network } from '@weir/network/network.ts';
 import type { ActiveRules } from '../../feed/index/active-rules.ts';
 import type { ActivePart } from '../../feed/index/feed-ranges.ts';
 import type { RuleTable } from '../../feed/index/rule-table.ts';
+import type { Widening } from '../../feed/widening.ts';
 import { type BlockingRules, blockingNetworks, coveredBy, type DecisionNetworks } from './covered-networks.ts';
 import type { NumberedLists } from './numbered-lists.ts';
 import { placesIn, placesOverlapping, type SortedNetworks } from './sorted-networks.ts';
@@ -12,6 +13,7 @@ import { placesIn, placesOverlapping, type SortedNetworks } from './sorted-netwo
 interface Cached {
   /** One table per part, matching the rows of `rules`. Tables that follow a snapshot stay the same objects. */
   readonly tables: readonly RuleTable[];
+  readonly widenings: readonly (Widening | undefined)[];
   readonly rules: readonly BlockingRules[];
   readonly geoVersion: string;
   readonly order: string;
@@ -39,7 +41,8 @@ export class CoverageCache {
       changed === undefined
         ? coveredBy(blockingNetworks(parts, rules, lists), networks.v4, networks.v6, lists.attribution)
         : this.#coveredAgain(parts, rules, networks, changed, lists);
-    this.#cached = { tables: parts.map(({ active }) => active.tables.v4), rules, geoVersion, order, networks: covered };
+    const [tables, widenings] = [parts.map(({ active }) => active.tables.v4), parts.map(({ active }) => active.widening)];
+    this.#cached = { tables, widenings, rules, geoVersion, order, networks: covered };
     return covered;
   }
 
@@ -53,7 +56,12 @@ export class CoverageCache {
     { geoVersion, order }: Pick<Cached, 'geoVersion' | 'order'>,
   ): Network[] | undefined {
     const cached = this.#cached;
-    const isSame = cached?.tables.length === parts.length && cached.tables.every((table, place) => table === parts[place].active.tables.v4);
+    const isSame =
+      cached?.tables.length === parts.length &&
+      parts.every(
+        ({ active: { tables, widening } }, place) =>
+          tables.v4 === cached.tables[place] && (widening?.equals(cached.widenings[place]) ?? cached.widenings[place] === undefined),
+      );
     if (cached === undefined || !isSame || cached.geoVersion !== geoVersion || cached.order !== order) return undefined;
     const most = rules.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0) * MOST_CHANGED;
     const changed: Network[] = [];
@@ -103,19 +111,13 @@ export class CoverageCache {
 }
 
 /** Networks of a part's changed rules; undefined if there are more than `most`, or if a country or ASN changed. */
-function changedIn({ tables }: ActiveRules, before: BlockingRules, rules: BlockingRules, most: number): Network[] | undefined {
+function changedIn(active: ActiveRules, before: BlockingRules, rules: BlockingRules, most: number): Network[] | undefined {
   if (changedRows(before.geo, rules.geo, 0) === undefined) return undefined;
   const v4 = changedRows(before.v4, rules.v4, most);
   const v6 = changedRows(before.v6, rules.v6, most);
   if (v4 === undefined || v6 === undefined) return undefined;
-  const { words, prefixes } = tables.v6;
-  return [
-    ...v4.map((row): Network => ({ family: 4, address: tables.v4.words[row], prefix: tables.v4.prefixes[row] })),
-    ...v6.map((row): Network => {
-      const [a, b, c, d] = words.subarray(4 * row, 4 * row + 4);
-      return { family: 6, address: [a, b, c, d], prefix: prefixes[row] };
-    }),
-  ];
+  const [rowsV4, rowsV6] = [active.served(active.tables.v4, 'block'), active.served(active.tables.v6, 'block')];
+  return [...v4.map((row) => rowsV4.network(row)), ...v6.map((row) => rowsV6.network(row))];
 }
 
 /** The rows that differ; undefined if there are more than `most`. */

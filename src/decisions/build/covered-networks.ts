@@ -1,6 +1,5 @@
 /** Networks with the expiry and the lists of the rules that block them (SPEC D14.2, D14.5, D31.2). */
 import { type AddressSet, addressSet, intersection } from '@weir/network/address-set.ts';
-import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
 import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
 import { sortPairs } from '@weir/network/radix.ts';
 import type { ActiveRules } from '../../feed/index/active-rules.ts';
@@ -104,23 +103,21 @@ export function blockingNetworks(
 
 function addBlocking(found: NetworkRules, active: ActiveRules, rules: BlockingRules, list: number, within: AddressSet | undefined): void {
   const { v4: tableV4, v6: tableV6, geoTargets } = active.tables;
-  const ends = new Uint32Array(8);
+  const [rowsV4, rowsV6] = [active.served(tableV4, 'block'), active.served(tableV6, 'block')];
   for (let row = 0; row < tableV4.length; row++) {
     const until = rules.v4[row];
     if (until === 0) continue;
-    const address = tableV4.words[row];
-    const prefix = tableV4.prefixes[row];
-    if (within?.v4.overlaps(address, lastAddressV4(address, prefix)) === false) continue;
-    found.v4.add(address, prefix, until, list);
+    rowsV4.read(row);
+    const [first, last] = rowsV4.ends;
+    if (within?.v4.overlaps(first, last) === false) continue;
+    found.v4.add(first, rowsV4.prefix, until, list);
   }
   for (let row = 0; row < tableV6.length; row++) {
     const until = rules.v6[row];
     if (until === 0) continue;
-    const prefix = tableV6.prefixes[row];
-    for (let word = 0; word < 4; word++) ends[word] = tableV6.words[4 * row + word];
-    lastAddressV6(ends, 0, prefix, ends, 4);
-    if (within?.v6.overlaps(ends, 0) === false) continue;
-    found.v6.add([...ends.subarray(0, 4)], prefix, until, list);
+    rowsV6.read(row);
+    if (within?.v6.overlaps(rowsV6.ends, 0) === false) continue;
+    found.v6.add([...rowsV6.ends.subarray(0, 4)], rowsV6.prefix, until, list);
   }
   for (const [row, until] of rules.geo.entries()) {
     if (until === 0) continue;

@@ -64,7 +64,7 @@ const NOTHING = { networks: 0, addresses: 0 };
 /** The decisions of a feed's snapshot, or their count if it exceeds the cap. */
 export function decisionContent(snapshot: Snapshot, parts: DecisionParts): DecisionContent | TooManyDecisions {
   const { asOf, geo, guarded, entryLimit, singleAddresses, numbered, coverage } = parts;
-  const query = { family: 'both', action: 'block', asOf, classes: undefined, guarded } as const;
+  const query = { family: 'both', action: 'block', asOf, classes: undefined, guarded, asSent: singleAddresses !== null } as const;
   let nextExpiry = Number.POSITIVE_INFINITY;
   const contentAt = (cut?: ListCut) => {
     const made = feedContent(snapshot, { ...query, cut }, geo);

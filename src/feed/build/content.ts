@@ -31,6 +31,8 @@ interface ContentQuery {
   readonly classes: Uint8Array | undefined;
   /** Addresses excluded from every block feed (SPEC D7.4). */
   readonly guarded: AddressSet | undefined;
+  /** Serves hosts as sent even where their list widens them. */
+  readonly asSent?: boolean | undefined;
   /** Trims a block feed to some of its lists. */
   readonly cut?: ListCut | undefined;
 }
@@ -60,27 +62,27 @@ export const feedContent = (snapshot: ContentRules, query: ContentQuery, geo: Ge
 
 function contentOf(
   snapshot: ContentRules,
-  { family, action, asOf, classes, guarded, cut }: ContentQuery,
+  { family, action, asOf, classes, guarded, asSent, cut }: ContentQuery,
   geo: GeoDatabase,
   exceptions: RuleRole | undefined,
 ): Content {
   const cache = snapshot.ranges ?? new FeedRanges();
-  const parts = activeParts(snapshot.parts, { asOf, family }, geo);
+  const parts = activeParts(snapshot.parts, { asOf, family, guarded, asSent }, geo);
   const isCut = action === 'block';
   // Never-block rules need no quorum.
   const quorum = isCut ? quorumOf(snapshot.head.quorum, cut) : undefined;
   const lists = quorum === undefined ? [] : parts.slice(0, quorum.always.length);
   const left = isCut ? (cut?.left ?? []) : [];
-  const agreed = quorum && cache.agreed(lists, left, { role: action, family }, quorum, geo);
+  const agreed = quorum && cache.agreed(lists, left, { role: action, family, asSent }, quorum, geo);
   const making = left.length === 0 ? parts : parts.filter((_, place) => !left.includes(place));
   const ranges =
     agreed !== undefined && classes === undefined
       ? { v4: [agreed.v4], v6: [agreed.v6] }
-      : cache.ranges(making, { role: action, classes, family }, geo, left.join());
+      : cache.ranges(making, { role: action, classes, family, asSent }, geo, left.join());
   const allowed =
     isCut && exceptions !== undefined ? cache.ranges(parts, { role: exceptions, classes: undefined, family }, geo) : undefined;
   const made = cache.content(
-    `content ${action} ${exceptions} ${classes !== undefined} ${family} ${cut === undefined ? '' : JSON.stringify(cut)}`,
+    `content ${action} ${exceptions} ${classes !== undefined} ${family} ${asSent} ${cut === undefined ? '' : JSON.stringify(cut)}`,
     [ranges.v4.length, ...ranges.v4, ...ranges.v6, agreed?.v4, agreed?.v6, allowed?.v4[0], allowed?.v6[0], isCut ? guarded : undefined],
     (before) => {
       const subtracted = isCut ? subtractedAddresses(allowed, guarded) : undefined;
@@ -98,6 +100,20 @@ function contentOf(
     },
   );
   return { classes: made, count: made.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0), nextExpiry: nextExpiryOf(parts) };
+}
+
+/** Excluded from a block feed: addresses of never-block rules and protected ones. */
+export function subtractionsOf(
+  snapshot: ContentRules,
+  { family, action, asOf, guarded }: Pick<ContentQuery, 'family' | 'action' | 'asOf' | 'guarded'>,
+  geo: GeoDatabase,
+): { readonly allowed?: AddressSet | undefined; readonly guarded?: AddressSet | undefined } {
+  if (action !== 'block') return {};
+  const role = exceptionsOf(snapshot);
+  if (role === undefined) return { guarded };
+  const parts = activeParts(snapshot.parts, { asOf, family, guarded }, geo);
+  const { v4, v6 } = (snapshot.ranges ?? new FeedRanges()).ranges(parts, { role, classes: undefined, family }, geo);
+  return { allowed: { v4: v4[0] ?? new V4Ranges(), v6: v6[0] ?? new V6Ranges() }, guarded };
 }
 
 /** The part of the ranges with a quorum; all of them without one. */

@@ -29,7 +29,7 @@ interface ConfigParts {
  */
 export function renderConfig(snapshot: Snapshot, { name }: ConfigVariant, parts: ConfigParts): RenderedDocument | OverCap {
   const { workspaceId, asOf, geo, guarded } = parts;
-  const active = activeParts(snapshot.parts, { asOf, family: 'both' }, geo);
+  const active = activeParts(snapshot.parts, { asOf, family: 'both', guarded }, geo);
   const exceptions = exceptionsOf(snapshot);
   const allowed = exceptions && snapshot.ranges.ranges(active, { role: exceptions, classes: undefined, family: 'both' }, geo);
   const subtracted = subtractedAddresses(allowed, guarded);

@@ -29,7 +29,8 @@ export interface OverCap {
 function queryOf({ head }: Snapshot, { format, family, action }: Variant, asOf: number, guarded: AddressSet | undefined) {
   const { confidence, severity } = head.profile;
   const levels = { confidence: confidence ?? DEFAULT_LEVEL, severity: severity ?? DEFAULT_LEVEL };
-  return { family, action, asOf, classes: FORMATS[format].rated ? classTable(levels) : undefined, guarded };
+  const classes = FORMATS[format].rated ? classTable(levels) : undefined;
+  return { family, action, asOf, classes, guarded, asSent: isBare(head.profile, format) };
 }
 
 /** Variants with equal entries share a key. */
@@ -58,6 +59,18 @@ export function contentOfFeed(
   const chosen = variant.action === 'block' ? chosenCut(head, trimKey(snapshot, variant), limit, entriesAt) : undefined;
   const content = contentAt(chosen?.cut);
   return { content, facts: feedFacts(head.profile, variant, { ...content, nextExpiry }, chosen?.trimmed) };
+}
+
+/** The networks as last trimmed, and the places of the lists left out. */
+export function servedContent(
+  snapshot: Snapshot,
+  variant: Variant,
+  asOf: number,
+  geo: GeoDatabase,
+  guarded: AddressSet | undefined,
+): { readonly content: Content; readonly left: readonly number[] } {
+  const cut = variant.action === 'block' ? storedCut(snapshot.head, trimKey(snapshot, variant)) : undefined;
+  return { content: feedContent(snapshot, { ...queryOf(snapshot, variant, asOf, guarded), cut }, geo), left: cut?.left ?? [] };
 }
 
 /** The stored variant with other parts. `guard`: by the workspace's guard rails. */

@@ -2,7 +2,9 @@ import type { AddressSet } from '@weir/network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { GeoTarget, RuleRole } from '../../rule.ts';
 import type { Family } from '../variant.ts';
+import type { Widening } from '../widening.ts';
 import { ROLE_MASK, type RuleTable, type RuleTables, roleTag } from './rule-table.ts';
+import { ServedRows } from './served-rows.ts';
 
 export interface ListRules extends RuleTables {
   /** Whole seconds: expiries up to here were checked against the store. A rule with such an expiry was not renewed. */
@@ -15,13 +17,16 @@ export class ActiveRules {
   readonly tables: ListRules;
   /** Whole seconds: rules expiring then or before are excluded. */
   readonly asOf: number;
+  /** Widens blocked hosts; undefined: they are served as sent. */
+  readonly widening: Widening | undefined;
   readonly #geo: GeoDatabase;
   readonly #withV4: boolean;
   readonly #withV6: boolean;
 
-  constructor(tables: ListRules, asOf: number, geo: GeoDatabase, family: Family) {
+  constructor(tables: ListRules, asOf: number, geo: GeoDatabase, family: Family, widening?: Widening) {
     this.tables = tables;
     this.asOf = asOf;
+    this.widening = widening;
     this.#geo = geo;
     this.#withV4 = family !== 'v6';
     this.#withV6 = family !== 'v4';
@@ -29,8 +34,22 @@ export class ActiveRules {
 
   collectDirect(role: RuleRole, setOf: (tag: number) => AddressSet): void {
     const { v4, v6 } = this.tables;
-    if (this.#withV4) this.each(v4, role, (row, tag) => setOf(tag).v4.pushNetwork(v4.words[row], v4.prefixes[row]));
-    if (this.#withV6) this.each(v6, role, (row, tag) => setOf(tag).v6.pushNetwork(v6.words, row * 4, v6.prefixes[row]));
+    const [rowsV4, rowsV6] = [this.served(v4, role), this.served(v6, role)];
+    if (this.#withV4)
+      this.each(v4, role, (row, tag) => {
+        rowsV4.read(row);
+        setOf(tag).v4.push(rowsV4.ends[0], rowsV4.ends[1]);
+      });
+    if (this.#withV6)
+      this.each(v6, role, (row, tag) => {
+        rowsV6.read(row);
+        setOf(tag).v6.push(rowsV6.ends, 0);
+      });
+  }
+
+  /** The networks of a table in this role. */
+  served(table: RuleTable, role: RuleRole): ServedRows {
+    return new ServedRows(table, role === 'block' ? this.widening : undefined);
   }
 
   eachTarget(role: RuleRole, take: (target: GeoTarget, tag: number, row: number) => void): void {

@@ -6,6 +6,7 @@ import type { GeoDatabase } from '../../ports/geo.ts';
 import type { NetworkClass } from '../formats/format.ts';
 import { TextBlocks } from '../formats/text-blocks.ts';
 import { filledLevels } from '../levels.ts';
+import { type HostPrefixes, Widening } from '../widening.ts';
 import { ActiveRules, type ListRules } from './active-rules.ts';
 import { QuorumRanges } from './quorum-ranges.ts';
 import { type ClassRanges, RangeIndex, type RangesQuery } from './range-index.ts';
@@ -17,17 +18,34 @@ export interface FeedPart {
   };
   /** Default `levelCode` for rules without levels; 0 = the feed's default. */
   readonly levels: number;
+  /** Prefix lengths at which a block feed serves hosts; undefined: as sent. */
+  readonly hosts?: HostPrefixes | undefined;
 }
 
 export interface ActivePart extends FeedPart {
   readonly active: ActiveRules;
 }
 
+const nameOf = ({ role, family, asSent = false }: Omit<RangesQuery, 'classes'>) => `${role} ${family}${asSent ? ' as sent' : ''}`;
+
+interface ActiveQuery extends Pick<RangesQuery, 'family'> {
+  /** Whole seconds. */
+  readonly asOf: number;
+  /** Protected addresses: hosts near them are not widened. */
+  readonly guarded: AddressSet | undefined;
+  /** No host is widened, for devices that take single addresses. */
+  readonly asSent?: boolean | undefined;
+}
+
 export const activeParts = (
   parts: readonly FeedPart[],
-  { asOf, family }: Pick<RangesQuery, 'family'> & { readonly asOf: number },
+  { asOf, family, guarded, asSent = false }: ActiveQuery,
   geo: GeoDatabase,
-): ActivePart[] => parts.map((part) => ({ ...part, active: new ActiveRules(part.rules, asOf, geo, family) }));
+): ActivePart[] =>
+  parts.map((part) => {
+    const widening = part.hosts === undefined || asSent ? undefined : new Widening(part.hosts, guarded);
+    return { ...part, active: new ActiveRules(part.rules, asOf, geo, family, widening) };
+  });
 
 /** The next expiry of the visited rules; Infinity if none. */
 export const nextExpiryOf = (parts: readonly ActivePart[]): number =>
@@ -51,7 +69,7 @@ export class FeedRanges {
 
   /** The addresses of a role's active rules; `which` names a subset of the parts. Unchanged results are identical objects. */
   ranges(parts: readonly ActivePart[], query: RangesQuery, geo: GeoDatabase, which = ''): ClassRanges {
-    return this.#merge(`${query.role} ${query.family} ${query.classes ?? ''} ${which}`, parts, query, geo);
+    return this.#merge(`${nameOf(query)} ${query.classes ?? ''} ${which}`, parts, query, geo);
   }
 
   #merge(name: string, parts: readonly ActivePart[], query: RangesQuery, geo: GeoDatabase): ClassRanges {
@@ -82,14 +100,14 @@ export class FeedRanges {
     quorum: Quorum,
     geo: GeoDatabase,
   ): AddressSet {
-    const name = `agreed ${query.role} ${query.family} ${left} ${JSON.stringify(quorum)}`;
+    const name = `agreed ${nameOf(query)} ${left} ${JSON.stringify(quorum)}`;
     this.#used.add(name);
     const cached = this.#agreed.get(name) ?? new QuorumRanges(quorum);
     this.#agreed.set(name, cached);
     return cached.of(
       parts.map((part, place) => {
         if (left.includes(place)) return {};
-        const { v4, v6 } = this.#merge(`list ${place} ${query.role} ${query.family}`, [part], { ...query, classes: undefined }, geo);
+        const { v4, v6 } = this.#merge(`list ${place} ${nameOf(query)}`, [part], { ...query, classes: undefined }, geo);
         return { v4: v4[0], v6: v6[0] };
       }),
     );

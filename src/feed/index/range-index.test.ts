@@ -12,7 +12,7 @@ test('what is kept between builds gives the content that rules built once give, 
     const ranges = new FeedRanges();
     return (parts, { asOf, later, query: { family, action, isRated, isGuarded, subtractAllow } }) => {
       const head = { profile: { subtractAllow } };
-      const fresh = parts.map(({ rules: { rangeIndex: _, ...tables }, levels }) => ({ rules: tables, levels }));
+      const fresh = parts.map(({ rules: { rangeIndex: _, ...tables }, levels, hosts }) => ({ rules: tables, levels, hosts }));
       const classes = isRated ? RATED : undefined;
       const asked = { family, action, asOf, classes, guarded: isGuarded ? GUARDED : undefined } as const;
       assert.deepEqual(feedContent({ parts, head, ranges }, asked, GEO), feedContent({ parts: fresh, head }, asked, GEO));

@@ -2,18 +2,21 @@
  * The addresses of a list's rules as sorted ranges, cached between builds (a build sorts only the changes) and shared by all feeds of the
  * list.
  */
-import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
 import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { RuleRole } from '../../rule.ts';
 import type { Family } from '../variant.ts';
+import type { Widening } from '../widening.ts';
 import type { ActiveRules } from './active-rules.ts';
 import { levelsOfTag, type RuleTable } from './rule-table.ts';
+import type { ServedRows } from './served-rows.ts';
 
 export interface RangesQuery {
   readonly role: RuleRole;
   readonly classes: Uint8Array | undefined;
   readonly family: Family;
+  /** Names the variant without widened hosts. */
+  readonly asSent?: boolean | undefined;
 }
 
 /** Ranges by class. Unchanged results are identical objects; do not write to them. */
@@ -31,6 +34,7 @@ interface Cached {
 }
 
 interface CachedNetworks extends Cached {
+  readonly widening: Widening | undefined;
   readonly v4: TableRanges<V4Ranges>;
   readonly v6: TableRanges<V6Ranges>;
 }
@@ -45,9 +49,16 @@ export class RangeIndex {
   readonly #places = new Map<string, CachedPlaces>();
 
   networks(active: ActiveRules, { role, classes, family }: RangesQuery): ClassRanges {
-    const name = `${role} ${classes ?? ''}`;
+    const widening = role === 'block' ? active.widening : undefined;
+    const { hosts } = widening ?? {};
+    const name = `${role} ${hosts?.v4} ${hosts?.v6} ${classes ?? ''}`;
     const { v4, v6 } = active.tables;
-    const cached = this.#networks.get(name) ?? { v4: tableV4(v4), v6: tableV6(v6), usedAt: 0 };
+    const known = this.#networks.get(name);
+    // Other protected networks change how hosts are served.
+    const cached =
+      known !== undefined && (widening?.equals(known.widening) ?? true)
+        ? known
+        : { v4: tableV4(active.served(v4, role)), v6: tableV6(active.served(v6, role)), widening, usedAt: 0 };
     cached.usedAt = active.asOf;
     this.#networks.set(name, cached);
     return {
@@ -207,36 +218,42 @@ function merged<R extends Ranges<R>>(ranges: R): R {
   return ranges;
 }
 
-const tableV4 = (table: RuleTable) =>
-  new TableRanges<V4Ranges>({
+const tableV4 = (served: ServedRows) => {
+  const { ends } = served;
+  return new TableRanges<V4Ranges>({
     create: () => new V4Ranges(),
-    push: (ranges, row) => ranges.pushNetwork(table.words[row], table.prefixes[row]),
+    push(ranges, row) {
+      served.read(row);
+      ranges.push(ends[0], ends[1]);
+    },
     pushOverlapping(into, ranges, rows, classAndOne) {
       ranges.merge();
-      const { words, prefixes } = table;
       const [lowest, highest] = [ranges.pairs[0], ranges.pairs[2 * ranges.length - 1]];
       for (let row = 0; row < rows.length; row++) {
-        if (rows[row] !== classAndOne || words[row] > highest) continue;
-        const last = lastAddressV4(words[row], prefixes[row]);
-        if (last >= lowest && ranges.overlaps(words[row], last)) into.push(words[row], last);
+        if (rows[row] !== classAndOne) continue;
+        served.read(row);
+        if (ends[0] <= highest && ends[1] >= lowest && ranges.overlaps(ends[0], ends[1])) into.push(ends[0], ends[1]);
       }
     },
   });
+};
 
-const tableV6 = (table: RuleTable) =>
-  new TableRanges<V6Ranges>({
+const tableV6 = (served: ServedRows) => {
+  const { ends } = served;
+  return new TableRanges<V6Ranges>({
     create: () => new V6Ranges(),
-    push: (ranges, row) => ranges.pushNetwork(table.words, row * 4, table.prefixes[row]),
+    push(ranges, row) {
+      served.read(row);
+      ranges.push(ends, 0);
+    },
     pushOverlapping(into, ranges, rows, classAndOne) {
       ranges.merge();
-      const { words, prefixes } = table;
-      const ends = new Uint32Array(8);
+      const [lowest, highest] = [ranges.words[0], ranges.words[8 * ranges.length - 4]];
       for (let row = 0; row < rows.length; row++) {
-        // Begins above the last range.
-        if (rows[row] !== classAndOne || words[row * 4] > ranges.words[8 * ranges.length - 4]) continue;
-        for (let i = 0; i < 4; i++) ends[i] = words[row * 4 + i];
-        lastAddressV6(words, row * 4, prefixes[row], ends, 4);
-        if (ends[4] >= ranges.words[0] && ranges.overlaps(ends, 0)) into.push(ends, 0);
+        if (rows[row] !== classAndOne) continue;
+        served.read(row);
+        if (ends[0] <= highest && ends[4] >= lowest && ranges.overlaps(ends, 0)) into.push(ends, 0);
       }
     },
   });
+};

@@ -8,6 +8,7 @@ import type { GeoTarget, Kind, RuleRole, Target } from '../../rule.ts';
 import { DOCUMENTS, type DocumentKind } from '../document.ts';
 import type { ReadStamp } from '../read-stamp.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
+import { hostPrefixes, needsLists } from '../widening.ts';
 import type { ListRules } from './active-rules.ts';
 import { type FeedPart, FeedRanges } from './feed-ranges.ts';
 import { RangeIndex } from './range-index.ts';
@@ -115,9 +116,10 @@ export class ListColumns extends IntoColumns implements SnapshotSink {
   }
 
   /** One part, or a part per list in order and one for exceptions. */
-  parts({ quorum, lists }: SnapshotHead, second: number): SnapshotPart[] {
-    const keys = quorum === undefined ? [''] : [...lists.map(({ key }) => key), EXCEPTIONS_KEY];
-    return keys.map((key) => ({ key, rules: this.#of(key).rules(second), levels: 0 }));
+  parts(head: SnapshotHead, second: number): SnapshotPart[] {
+    const others = { key: needsLists(head) ? EXCEPTIONS_KEY : '', hosts: hostPrefixes(head.profile) };
+    const parts = needsLists(head) ? [...head.lists, others] : [others];
+    return parts.map(({ key, hosts }) => ({ key, rules: this.#of(key).rules(second), levels: 0, hosts }));
   }
 }
 
@@ -132,8 +134,8 @@ export function withNewList(snapshot: Snapshot, second: number): Snapshot {
   const { quorum, lists } = head;
   if (quorum === undefined) return snapshot;
   const more = { ...quorum, always: [...quorum.always, false], copies: [...quorum.copies, []] };
-  const list = { id: '', name: '', key: 'new', levels: 0 };
-  const part = { key: list.key, rules: new RuleColumns().rules(second), levels: 0 };
+  const list = { id: '', name: '', key: 'new', levels: 0, hosts: hostPrefixes(head.profile) };
+  const part = { key: list.key, rules: new RuleColumns().rules(second), levels: 0, hosts: list.hosts };
   return {
     ...snapshot,
     head: { ...head, quorum: more, lists: [...lists, list] },

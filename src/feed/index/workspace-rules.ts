@@ -91,7 +91,7 @@ export class WorkspaceRules {
     this.#applied += 1;
     this.#change = head.change;
     this.#latest = at.wall;
-    const parts = head.lists.map(({ key, levels }): SnapshotPart => ({ key, rules: this.#lists.get(key)!, levels }));
+    const parts = head.lists.map(({ key, levels, hosts }): SnapshotPart => ({ key, rules: this.#lists.get(key)!, levels, hosts }));
     for (const { rules } of parts) {
       rules.renewalsAskedThrough = second;
       rules.rangeIndex.forgetUnused(second);

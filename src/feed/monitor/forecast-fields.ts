@@ -17,6 +17,7 @@ export interface ForecastField {
   entries_after: number;
   entry_limit: number;
   left_out?: NonNullable<ReturnType<typeof trimmedJson>>;
+  widened?: { hosts: number; as_sent: number };
   warning?: string;
 }
 
@@ -33,16 +34,19 @@ export async function forecastFields(
 
 function fieldsOf(forecast: Forecast): ForecastFields {
   if ('unknown' in forecast) return unknownFeeds(forecast.unknown);
-  const feeds = forecast.feeds.map(({ feedId, kind, name, action, entriesBefore, entriesAfter, entryLimit, leftOutAfter, warning }) => ({
-    id: feedId,
-    kind,
-    name,
-    action,
-    entries_before: entriesBefore,
-    entries_after: entriesAfter,
-    entry_limit: entryLimit,
-    ...(leftOutAfter !== undefined && { left_out: trimmedJson(leftOutAfter)! }),
-    ...(warning !== undefined && { warning }),
-  }));
+  const feeds = forecast.feeds.map(
+    ({ feedId, kind, name, action, entriesBefore, entriesAfter, entryLimit, leftOutAfter, widened, warning }) => ({
+      id: feedId,
+      kind,
+      name,
+      action,
+      entries_before: entriesBefore,
+      entries_after: entriesAfter,
+      entry_limit: entryLimit,
+      ...(leftOutAfter !== undefined && { left_out: trimmedJson(leftOutAfter)! }),
+      ...(widened !== undefined && { widened: { hosts: widened.hosts, as_sent: widened.asSent } }),
+      ...(warning !== undefined && { warning }),
+    }),
+  );
   return { feeds, ...(forecast.leftOut > 0 && { feeds_left_out: forecast.leftOut }) };
 }

@@ -1,5 +1,6 @@
 /** Previews the effect of signals on the feeds of their workspace (SPEC D10.14): the stored rules with and without the changes. */
 
+import type { AddressSet } from '@weir/network/address-set.ts';
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import type { AccessList } from '../../account/list.ts';
 import { type Clock, instantOf, secondOf, turnOf } from '../../clock.ts';
@@ -13,11 +14,13 @@ import { namedBy } from '../../signal/named-rules.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { type AccessChange, accessChangeOf, blockedPlace } from '../access-change.ts';
 import { contentAsked } from '../build/render-feed.ts';
-import { type FeedPreview, type FeedPreviewer, MOST_PREVIEWED, PREVIEW_LIMIT, type PreviewRequest } from '../builder.ts';
+import { type FeedPreview, type FeedPreviewer, MOST_PREVIEWED, PREVIEW_LIMIT, type PreviewRequest, type Widened } from '../builder.ts';
 import { geoCost } from '../geo-cost.ts';
 import { addRule } from '../index/rule-table.ts';
 import { readSnapshot, rulesOfList, type Snapshot } from '../index/snapshot.ts';
 import { filledLevels, levelCode } from '../levels.ts';
+import { isBare, storedVariant } from '../variant.ts';
+import { Widening } from '../widening.ts';
 
 interface PreviewOptions {
   readonly store: Pick<StoreReads, 'snapshot' | 'findNamed' | 'directory' | 'feeds' | 'namedRules'>;
@@ -104,6 +107,7 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
     );
     const measure = () => actions.map((action) => contentAsked(snapshot, { action }, secondOf(now.wall), geo(), guard).facts);
     const before = measure();
+    const widened = widenedIn(snapshot, touching, guard(snapshot.head.guardRails).protected);
     for (const each of touching) applyOverlay(snapshot, each);
     const after = measure();
     return actions.map((action, i) => ({
@@ -116,6 +120,7 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
       entryLimit: after[i].entryLimit,
       leftOutBefore: before[i].trimmed?.leftOut,
       leftOutAfter: after[i].trimmed?.leftOut,
+      ...(action === 'block' && widened.hosts + widened.asSent > 0 && { widened }),
     }));
   }
 
@@ -125,6 +130,24 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
       return inTurn(() => preview(request, begun));
     },
   };
+}
+
+/** Counts the added hosts of lists that widen them. */
+function widenedIn({ head, parts }: Snapshot, touching: readonly Touching[], guarded: AddressSet | undefined): Widened {
+  const count = { hosts: 0, asSent: 0 };
+  if (isBare(head.profile, storedVariant(head.profile).format)) return count;
+  for (const { list, hasRules, overlay } of touching) {
+    const key = head.lists.find(({ id }) => id === list.id)?.key;
+    const { hosts } = parts.find((part) => part.key === key) ?? {};
+    if (hosts === undefined || !hasRules) continue;
+    const [limited, free] = [new Widening(hosts, guarded), new Widening(hosts, undefined)];
+    for (const { action, target } of overlay.added) {
+      if (action !== 'block' || target.kind !== 'ip' || free.served(target.network) === target.network) continue;
+      if (limited.served(target.network) === target.network) count.asSent += 1;
+      else count.hosts += 1;
+    }
+  }
+  return count;
 }
 
 const touchedActions = ({ removed, added }: Overlay): AccessAction[] =>

@@ -33,6 +33,8 @@ const LABELS: Readonly<Record<string, string>> = {
   subtract_allow: 'Subtract never-block rules',
   target: 'Device',
   type: 'Written by',
+  widen_v4: 'Widen IPv4 addresses',
+  widen_v6: 'Widen IPv6 addresses',
   url: 'URL',
 };
 
@@ -61,7 +63,7 @@ function fieldOf(field: string, schema: Schema) {
     label: named(field),
     ...(schema.description !== undefined && { hint: sentence(schema.description) }),
     ...(values !== undefined && {
-      options: values.map((value) => (TARGETS[value!] === undefined ? value : { value, label: TARGETS[value!]!.title })),
+      options: values.map((value) => (TARGETS[value!] === undefined ? String(value) : { value, label: TARGETS[value!]!.title })),
     }),
     ...((schema.maxLength ?? schema.format === 'name') && { maxlength: schema.maxLength ?? LONGEST_NAME }),
     ...(kind.some((each) => each === 'integer' || each === 'number') && { number: true }),

@@ -66,9 +66,11 @@ async function settingRows(store: StoreReads, workspaceId: string, scope: Scope 
 function replacedBy(rows: readonly AuditRow[], feedId: string | null, workspaceId: string): Replaced[] {
   return rows.flatMap(({ at, event, object, change }): Replaced[] => {
     const isOfFeed = object === feedId;
+    const before = change?.before ?? undefined;
+    const isOfHosts = event === 'list changed' && before !== undefined && ('widen_v4' in before || 'widen_v6' in before);
+    if (isOfHosts && !isOfFeed) return [{ at, of: 'hosts', id: object, before }];
     if (/^(list|feed) changed$/.test(event) && !isOfFeed) return [];
     if (/^feed/.test(event) && event !== 'feed changed') return [];
-    const before = change?.before ?? undefined;
     if (/^list (created|deleted|restored)$/.test(event)) return [{ at, of: 'list', id: object, wasThere: event === 'list deleted' }];
     if (event === 'source changed' && before !== undefined && !('copies' in before)) return [];
     if (before === undefined || !/^(list|feed|workspace) changed$/.test(event))

@@ -13,12 +13,17 @@ import type {
 import type { RuleOrigin } from '../../ports/stored/rule-store.ts';
 import type { AccessAction } from '../../rule.ts';
 import { ruleJson } from '../../signal/rule-json.ts';
+import { formatTarget } from '../../signal/target.ts';
 import { type Names, originJson, type RuleSource, ruleSource } from '../rules/rule-json.ts';
 
 export interface RuleJson extends Record<string, unknown> {
   readonly effect: ExplainedRule['effect'];
   readonly idle: Idle | null;
   readonly relation: Relation;
+  /** The network served for a blocked host; null: as sent (SPEC D55.4). */
+  readonly served_as: string | null;
+  /** Protected networks because of which the host is served as sent. */
+  readonly not_widened: readonly string[];
   readonly id: number;
   readonly target: string;
   readonly action: AccessAction;
@@ -69,12 +74,14 @@ function feedJson({ source, explanation, size }: Explained, names: Names, origin
     entries: size?.entries ?? null,
     max_entries: size?.limit ?? null,
     over_cap: size === undefined ? null : size.entries > size.limit,
-    rules: rules.map(({ stored, effect, idle, relation }): RuleJson => {
+    rules: rules.map(({ stored, effect, idle, relation, servedAs, notWidened }): RuleJson => {
       const origin = originJson(origins.get(stored.seq));
       return {
         effect,
         idle,
         relation,
+        served_as: servedAs && formatTarget(servedAs),
+        not_widened: notWidened,
         ...ruleJson(stored),
         list_name: names.lists.get(stored.listId ?? '') ?? '',
         ...origin,

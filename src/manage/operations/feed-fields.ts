@@ -11,6 +11,15 @@ const FeedForecast = Type.Object({
   entries_after: Type.Integer(),
   entry_limit: Type.Integer({ description: 'Above this limit polls get a 413.' }),
   left_out: Type.Optional(LEFT_OUT[1]),
+  widened: Type.Optional(
+    Type.Object(
+      { hosts: Type.Integer(), as_sent: Type.Integer() },
+      {
+        description:
+          'Blocked addresses served as networks (widen_v4, widen_v6), and as sent because their network has protected addresses.',
+      },
+    ),
+  ),
   warning: Type.Optional(
     Type.String({ description: 'Set if a country or ASN makes the feed exceed its limit, or more content would be left out.' }),
   ),

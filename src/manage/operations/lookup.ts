@@ -37,10 +37,22 @@ const EXPLAINED = answerOf(
           nullable(Type.Boolean({ description: 'true: it exceeds its limit, is not published, and polls get a 413; null: unknown.' })),
         ],
         rules: [
-          [{ effect: 'in', idle: null, relation: 'covering', ...RULE_EXAMPLE, list_name: 'default', key_name: 'siem', source: null }],
+          [
+            {
+              effect: 'in',
+              idle: null,
+              relation: 'covering',
+              served_as: null,
+              not_widened: [],
+              ...RULE_EXAMPLE,
+              list_name: 'default',
+              key_name: 'siem',
+              source: null,
+            },
+          ],
           Type.Array(Rule, {
             description:
-              'With effect (in, out, none), relation, list_name, key_name and, if a source manages the list, source: its name, the refresh of the last write, and the time of creation. The first 20. idle is the reason for no effect: not_cut_out, no_ranges, other_family, too_few_lists, left_out.',
+              'With effect (in, out, none), relation, list_name, key_name and, if a source manages the list, source: its name, the refresh of the last write, and the time of creation. The first 20. idle is the reason for no effect: not_cut_out, no_ranges, other_family, too_few_lists, left_out. served_as is the network served for a blocked address; not_widened, the protected networks because of which it is served as sent.',
           }),
         ],
         rules_left_out: 0,

@@ -11,6 +11,9 @@ function settingSchema(setting: ListSetting): TSchema {
   if ('longest' in setting) {
     return Type.Unsafe<Nullable<string>>({ type: ['string', 'null'], maxLength: setting.longest, format: 'text', description });
   }
+  if ('numbers' in setting) {
+    return Type.Unsafe<Nullable<number>>({ type: ['integer', 'null'], enum: [...setting.numbers, null], description });
+  }
   return 'least' in setting
     ? Type.Unsafe<Nullable<number>>({ type: ['integer', 'null'], minimum: setting.least, maximum: setting.most, description })
     : Type.Unsafe<Nullable<string>>({

@@ -2,6 +2,7 @@
 import { feedRevision, makingOf, type ProposedFeed } from '../../account/feed.ts';
 import { type ListSettings, settingsOf } from '../../account/list.ts';
 import { levelCode } from '../../feed/levels.ts';
+import { type HostPrefixes, hostPrefixes } from '../../feed/widening.ts';
 import type { NamedDirectory, SnapshotHead } from '../../ports/snapshot.ts';
 import { isStorableText } from '../../signal/storable-text.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
@@ -16,6 +17,7 @@ interface SourceList {
   readonly name: string;
   /** `levelCode` for rules without levels. */
   readonly levels: number;
+  readonly hosts: HostPrefixes | undefined;
   /** True only if the list certainly has no rules. */
   readonly isEmpty: boolean;
 }
@@ -45,7 +47,8 @@ export const FEEDS = `SELECT f.*, ${Object.values(FEED_INPUTS).join(' + ')} AS f
 
 /** A workspace with its lists by UUID or name, in one statement, for a consistent revision. */
 const find = (now: string) => `SELECT w.pk AS workspace, w.name AS workspace_name, w.revision AS workspace_revision,
-    w.expression_revision, ${now} AS taken_at, l.*
+    w.expression_revision, ${now} AS taken_at, l.*,
+    (SELECT s.secret FROM signing_keys s WHERE s.workspace_pk = w.pk ORDER BY s.pk LIMIT 1) AS signing_secret
   FROM workspaces w LEFT JOIN (
     SELECT * FROM lists WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}
     UNION ALL SELECT * FROM lists WHERE workspace_pk = ${WORKSPACE_PK} AND name = $3 AND id <> $2
@@ -61,7 +64,7 @@ export function* findNamed(now: string, workspaceId: string, ref: string): Work<
   const name = isStorableText(ref) ? ref : '';
   const rows = yield* allByKey(find(now), workspaceId, name.toLowerCase(), name);
   if (rows.length === 0) return undefined;
-  const [{ workspace, workspace_name, workspace_revision, expression_revision, taken_at }] = rows as [Row];
+  const [{ workspace, workspace_name, workspace_revision, expression_revision, taken_at, signing_secret }] = rows as [Row];
   const found = rows.filter(({ pk }) => pk !== null);
   const { lists, feed } = yield* named(Number(workspace), name, found);
   return {
@@ -71,6 +74,7 @@ export function* findNamed(now: string, workspaceId: string, ref: string): Work<
     expressionRevision: Number(expression_revision),
     readAt: Number(taken_at),
     lists: lists.map((row) => listOf(row, workspaceId)),
+    signingSecret: (signing_secret ?? null) as Uint8Array | null,
     feeds: feed === undefined ? [] : [{ id: String(feed.id), ...profileOf(feed), revision: Number(feed.feed_revision) }],
   };
 }
@@ -139,21 +143,21 @@ export function* ruleSource(now: string, workspaceId: string, feed: string | nul
     workspaceCreatedAt: Number(row.workspace_created_at),
     change: Number(row.last_seq ?? 0),
     guardRails: guardRailsOf(row),
-    lists: lists.map(({ pk, id, name, levels }) => ({ id, name, key: keyOf(pk), levels })),
+    lists: lists.map(({ pk, id, name, levels, hosts }) => ({ id, name, key: keyOf(pk), levels, hosts })),
     readAt: Number(row.taken_at),
   };
   return { workspacePk, head, lists };
 }
 
-const LISTS = 'SELECT pk, id, name, confidence, severity FROM lists WHERE workspace_pk = $1';
-const MEMBERS = `SELECT l.pk, l.id, l.name, l.confidence, l.severity FROM feed_lists m JOIN lists l ON l.pk = m.list_pk
+const LISTS = 'SELECT pk, id, name, confidence, severity, widen_v4, widen_v6 FROM lists WHERE workspace_pk = $1';
+const MEMBERS = `SELECT l.pk, l.id, l.name, l.confidence, l.severity, l.widen_v4, l.widen_v6 FROM feed_lists m JOIN lists l ON l.pk = m.list_pk
   WHERE m.feed_pk = $1 ORDER BY m.position, m.list_pk`;
 
 type Source = Pick<SnapshotHead, 'kind' | 'profile' | 'revision' | 'quorum'> & Pick<RuleSource, 'lists'>;
 
 function* workspaceSource(workspacePk: number, row: Row): Work<Source> {
   const rows = yield* all(`${LISTS} ORDER BY pk`, workspacePk);
-  const lists = rows.map((list) => ({ ...placeOf(list), levels: 0 }));
+  const lists = rows.map((list) => ({ ...composedOf(list), levels: 0 }));
   return { kind: 'workspace', profile: workspaceProfileOf(row), revision: Number(row.workspace_revision), quorum: undefined, lists };
 }
 
@@ -162,7 +166,7 @@ const listSource = (row: Row): Source => ({
   profile: profileOf(row),
   revision: Number(row.revision),
   quorum: undefined,
-  lists: [{ ...placeOf(row), levels: 0 }],
+  lists: [{ ...composedOf(row), levels: 0 }],
 });
 
 function* composedSource(workspacePk: number, id: string): Work<Source | undefined> {
@@ -171,12 +175,16 @@ function* composedSource(workspacePk: number, id: string): Work<Source | undefin
   const { always } = yield* membersOf(row);
   const isOfAll = Number(row.all_lists) === 1;
   const rows = isOfAll ? yield* all(`${LISTS} ORDER BY pk`, workspacePk) : yield* all(MEMBERS, Number(row.pk));
-  const lists = rows.map(composedOf);
+  const profile = profileOf(row);
+  const lists = rows.map((list) => composedOf(list, profile));
   const quorum = yield* quorumOf(workspacePk, { ...makingOf(row), always }, lists, row.fits);
-  return { kind: 'composed', profile: profileOf(row), revision: Number(row.feed_revision), quorum, lists };
+  return { kind: 'composed', profile, revision: Number(row.feed_revision), quorum, lists };
 }
 
-const composedOf = (list: Row): SourceList => ({ ...placeOf(list), levels: levelsOfList(settingsOf(list)) });
+function composedOf(row: Row, feed?: ListSettings): SourceList {
+  const list = settingsOf(row);
+  return { ...placeOf(row), levels: levelsOfList(list), hosts: hostPrefixes(list, feed) };
+}
 
 /** Skips deleted lists and lists of other workspaces. */
 function* proposedSource(workspacePk: number, { profile, lists: members, making }: ProposedFeed): Work<Source> {
@@ -187,7 +195,7 @@ function* proposedSource(workspacePk: number, { profile, lists: members, making 
         ? []
         : yield* all(`${LISTS} AND id IN (${members.map((_, i) => `$${i + 2}`)}) ORDER BY pk`, workspacePk, ...members);
   const places = new Map(members?.map((id, place) => [id, place]));
-  const lists = rows.map(composedOf).sort((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
+  const lists = rows.map((list) => composedOf(list, profile)).sort((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
   return { kind: 'composed', profile, revision: 0, quorum: yield* quorumOf(workspacePk, making, lists), lists };
 }
 

@@ -1,4 +1,5 @@
 import type { Caller } from '../../account/caller.ts';
+import { needsLists } from '../../feed/widening.ts';
 import { EXCEPTIONS_KEY, type KnownRules, type SnapshotSink } from '../../ports/snapshot.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
@@ -136,7 +137,7 @@ const isNothingToRead = ({ head, lists }: RuleSource, known: KnownRules): boolea
   (known.lists.size === 0 || known.change === head.change);
 
 async function scan(session: Session, { workspacePk, lists, head }: RuleSource, now: number, sink: SnapshotSink): Promise<void> {
-  const apart = head.quorum !== undefined ? sink.list?.bind(sink) : undefined;
+  const apart = needsLists(head) ? sink.list?.bind(sink) : undefined;
   const filled = lists.filter(({ isEmpty }) => !isEmpty);
   for (const group of Map.groupBy(filled, ({ pk, levels }) => (apart === undefined ? levels : `list ${pk}`)).values()) {
     const [{ pk, levels }] = group as [RuleSource['lists'][number]];

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { needsLists } from '../../feed/widening.ts';
 import { EXCEPTIONS_KEY } from '../../ports/snapshot.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
@@ -82,7 +83,7 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
         const found = drive(db, ruleSource(now, workspaceId, feed));
         if (found === undefined) return undefined;
         if (sink !== undefined) {
-          const apart = found.head.quorum !== undefined ? sink.list?.bind(sink) : undefined;
+          const apart = needsLists(found.head) ? sink.list?.bind(sink) : undefined;
           for (const { pk, levels } of found.lists) {
             apart?.(keyOf(pk));
             scans.list(pk, at, withLevels(sink, levels));

@@ -88,11 +88,22 @@ export function forecastTests(feeds: () => FeedWorld, once: Once): void {
     assert.deepEqual(none, { success: true, message: 'Processed 1 entries, 0 failed', errors: [], feeds: [] });
   });
 
+  test('D55.4 a dry run counts the addresses that a feed serves as networks, and those that it serves as sent', async () => {
+    const space = await feeds().space();
+    await space.list('edge', '--widen-v4', '24', '--widen-v6', '56');
+    await feeds().world.json(['workspace', 'set', space.id, '--protect', '198.51.100.200']);
+    const batch = ['192.0.2.1', '192.0.2.7', '198.51.100.9', '2001:db8::1', '203.0.113.0/28'].map((ip) => event(ip));
+    const [own] = rows(await dryRun(space, batch, 'edge', 1));
+    assert.deepEqual([own!.entries_after, own!.widened], [4, { hosts: 3, as_sent: 1 }]);
+    await space.block(['192.0.2.1', '198.51.100.9'], 'edge');
+    await space.reads('/edge', '192.0.2.0/24\n198.51.100.9/32\n');
+  });
+
   once('D10.14 what a dry run says comes true: random batches, subtraction, levels, composed feeds', async () => {
     const random = seededRandom(20_261_122);
     const space = await feeds().space();
     await space.list('edge', '--subtract-allow', 'on', '--confidence', 'low');
-    await space.list('guarded', '--subtract-allow', 'workspace', '--max-entries', '1000');
+    await space.list('guarded', '--subtract-allow', 'workspace', '--max-entries', '1000', '--widen-v4', '24');
     await feedCommand(space, 'create', 'rated', '--list', 'edge', '--list', 'guarded', '--format', 'csv_indicator', '--confidence', 'high');
     await feedCommand(space, 'create', 'exact', '--all-lists', '--subtract-allow', 'workspace', '--family', 'v4');
     await space.block(['198.51.100.0/26'], 'guarded');

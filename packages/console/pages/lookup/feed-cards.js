@@ -70,8 +70,8 @@ const EFFECTS = { in: ['bad', 'includes it'], out: ['good', 'excludes it'], none
 const COLUMNS = [
   {
     label: 'Rule',
-    cell: ({ target, list_id: list }) =>
-      html`<a class="mono text" href=${`${link('/rules/access')}?${new URLSearchParams({ address: target ?? '', match: 'exact', list: list ?? '' })}`}>${target}</a>`,
+    cell: ({ target, list_id: list, served_as: served, not_widened: near }) =>
+      html`<a class="mono text" href=${`${link('/rules/access')}?${new URLSearchParams({ address: target ?? '', match: 'exact', list: list ?? '' })}`}>${target}</a>${served && html`<div class="small soft">served as <bdi class="mono">${served}</bdi></div>`}${near.length > 0 && html`<div class="small soft">served as sent: its network has the protected network <bdi class="mono">${near.join(', ')}</bdi></div>`}`,
   },
   {
     label: 'Effect',

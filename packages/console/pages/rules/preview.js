@@ -52,6 +52,7 @@ export function FeedChanges({ answer }) {
   if (feeds === 'unknown') return html`<${Notice} kind="warn">The effect on feeds is unknown: ${reason}.<//>`;
   if (feeds === undefined) return null;
   const changed = feeds.filter(({ entries_before: before, entries_after: after }) => before !== after);
+  const widened = /** @type {Required<FeedChange>[]} */ (feeds.filter((feed) => feed.widened));
   const warnings = feeds.flatMap(({ warning }) => warning ?? []);
   const over = changed.filter(({ entries_before: before, entries_after: after, entry_limit: most }) => after > most && before <= most);
   return html`
@@ -69,6 +70,7 @@ export function FeedChanges({ answer }) {
       keyOf=${(/** @type {FeedChange} */ { id, action }) => `${id} ${action}`} />`
     }
     ${changed.length === 0 && html`<p class="soft" role="status">No feed changes: other rules already have this effect.</p>`}
+    ${widened.map(({ id, name, widened: { hosts, as_sent: asSent } }) => html`<p class="small" key=${id}>Feed <bdi>${name}</bdi> serves ${counted(hosts, 'address', 'addresses')} as networks${asSent > 0 && `, and ${count(asSent)} as sent: protected addresses are near`}.</p>`)}
     ${leftOut > 0 && html`<p class="small soft">${counted(leftOut, 'more feed')} affected.</p>`}
   `;
 }

@@ -14,6 +14,7 @@ import { contentAsked } from '../../build/render-feed.ts';
 import { FeedRanges } from '../../index/feed-ranges.ts';
 import { ListColumns, type Snapshot } from '../../index/snapshot.ts';
 import { storedVariant, type Variant, variantOf } from '../../variant.ts';
+import { needsLists } from '../../widening.ts';
 import { headThen, type Replaced } from './settings-then.ts';
 
 /** Maximum rules of both moments together: they are in memory. */
@@ -92,7 +93,7 @@ async function feedAt(
   const second = secondOf(at);
   const columns = new ListColumns();
   const read = async (listId: string, key: string, sink: RuleSink) => {
-    if (head.quorum !== undefined) columns.list(key);
+    if (needsLists(head)) columns.list(key);
     await store.rulesAt(workspaceId, listId, place, sink);
     if (columns.length > MOST_RULES) throw new WeirError('TOO_LARGE', `the feed had more than ${MOST_RULES} rules`);
   };

@@ -1,12 +1,15 @@
 /** Reconstructs a feed's earlier settings by reverting later changes (SPEC D42.7). Pure. */
 import { workspaceProfile } from '../../../account/feed.ts';
-import { settingsJson, settingsOf } from '../../../account/list.ts';
+import { type ListSettings, NO_SETTINGS, settingsJson, settingsOf } from '../../../account/list.ts';
 import { WeirError } from '../../../errors.ts';
 import type { SnapshotHead, SnapshotList, WorkspaceDirectory } from '../../../ports/snapshot.ts';
+import { hostPrefixes } from '../../widening.ts';
 
 /** A change from the audit log; `at` in ms since 1970. */
 export type Replaced = { readonly at: number } & (
   | { readonly of: 'feed' | 'workspace'; readonly before: State }
+  /** The settings of a list, which its hosts are served by. */
+  | { readonly of: 'hosts'; readonly id: string; readonly before: State }
   /** A list was deleted or restored. */
   | { readonly of: 'list'; readonly id: string; readonly wasThere: boolean }
 );
@@ -30,14 +33,23 @@ export function headThen(
   const [feed, workspace] = [then('feed'), then('workspace')];
   const { name, subtractAllow } = head.profile;
   const isOn = (workspace.subtract_allow ?? subtractAllow) === 'on';
+  const profile =
+    head.kind === 'workspace'
+      ? workspaceProfile({ name, subtractAllow: isOn ? 'on' : 'off' })
+      : { ...head.profile, ...settingsOf({ ...settingsJson(head.profile), ...feed }) };
+  const settingsOfList = (id: string): ListSettings => {
+    const own = directory.lists.find((list) => list.id === id) ?? NO_SETTINGS;
+    const before = later.flatMap((each) => (each.of === 'hosts' && each.id === id ? [each.before] : []));
+    return settingsOf(Object.assign({}, settingsJson(own), ...before));
+  };
   return {
     ...head,
     guardRails: { ...head.guardRails, protect: (workspace.protect as readonly string[] | undefined) ?? head.guardRails.protect },
-    profile:
-      head.kind === 'workspace'
-        ? workspaceProfile({ name, subtractAllow: isOn ? 'on' : 'off' })
-        : { ...head.profile, ...settingsOf({ ...settingsJson(head.profile), ...feed }) },
-    lists: listsThen(head, directory, feed, wasThere),
+    profile,
+    lists: listsThen(head, directory, feed, wasThere).map((list) => ({
+      ...list,
+      hosts: hostPrefixes(head.kind === 'list' ? profile : settingsOfList(list.id), profile),
+    })),
   };
 }
 

@@ -8,6 +8,7 @@ import { formatTarget } from '../../../signal/target.ts';
 import { addressesIn, exceptionsOf, feedContent } from '../../build/content.ts';
 import { expiryOf, ruleTables } from '../../index/snapshot.ts';
 import { type Family, storedVariant } from '../../variant.ts';
+import { Widening } from '../../widening.ts';
 import type {
   ExplainedRule,
   FeedExplanation,
@@ -35,10 +36,7 @@ export function neverBlockOutlook(
 ): NeverBlockOutlook {
   const { family } = storedVariant(feed.profile);
   const asked = addressesOf(question.target, family, question.geo);
-  const touching = [
-    ...rules.filter((stored) => isActive(stored, question.asOf) && touches(stored.rule.target, asked, question.geo)),
-    never,
-  ];
+  const touching = [...rules.filter((stored) => isActive(stored, question.asOf) && reaches(stored, asked, feed, question)), never];
   const now = verdict(asked, contentOf(feed, roled(touching, feed, 'block'), question, family));
   return { verdict: now, subtract: now === 'out' ? null : subtractionOf(feed, touching, { ...question, asked, family }) };
 }
@@ -56,13 +54,33 @@ export function addressesOf(target: Target, family: Family, geo: GeoDatabase): A
 export const touches = (target: Target, set: AddressSet, geo: GeoDatabase): boolean =>
   target.kind === 'ip' ? overlaps(set, target.network) : !isEmpty(intersection(set, addressesOf(target, 'both', geo)));
 
+/** The target as the feed serves it: a host may be widened. */
+export function servedTarget({ listId, rule }: StoredAccessRule, { hosts }: FeedSource, { guard }: Pick<Question, 'guard'>): Target {
+  const { target, action } = rule;
+  const own = action === 'block' ? hosts?.get(listId ?? '') : undefined;
+  if (own === undefined || target.kind !== 'ip') return target;
+  return { kind: 'ip', network: new Widening(own, guard.protected).served(target.network) };
+}
+
+export const reaches = (stored: StoredAccessRule, set: AddressSet, feed: FeedSource, question: Pick<Question, 'guard' | 'geo'>): boolean =>
+  touches(servedTarget(stored, feed, question), set, question.geo);
+
+/** How a rule on a host is served, if its list widens hosts. */
+function widened(stored: StoredAccessRule, feed: FeedSource, { guard }: Question): Pick<ExplainedRule, 'servedAs' | 'notWidened'> {
+  const [sent, served] = [stored.rule.target, servedTarget(stored, feed, { guard })];
+  if (served !== sent && formatTarget(served) !== formatTarget(sent)) return { servedAs: served, notWidened: [] };
+  const wanted = servedTarget(stored, feed, { guard: { ...guard, protected: undefined } });
+  const isHeld = formatTarget(wanted) !== formatTarget(sent) && wanted.kind === 'ip';
+  return { servedAs: null, notWidened: isHeld ? guard.within(addressSet([wanted.network])) : [] };
+}
+
 /** `rules`: all workspace rules overlapping the target or having it as target, with any action. */
 export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[], question: Question): FeedExplanation {
   const { target, action, geo, guard } = question;
   const { family } = storedVariant(feed.profile);
   const asked = addressesOf(target, family, geo);
   const active = rules.filter((stored) => isActive(stored, question.asOf));
-  const touching = active.filter(({ rule }) => touches(rule.target, asked, geo));
+  const touching = active.filter((stored) => reaches(stored, asked, feed, question));
   const given = roled(touching, feed, action);
   const verdictOf = (of: readonly RoledRule[]) => (of.length === 0 ? 'out' : verdict(asked, contentOf(feed, of, question, family)));
   const now = verdictOf(given);
@@ -79,10 +97,16 @@ export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[]
   const agreed = agreedOf(feed, given, { ...question, asked, family });
   const leftOut = action === 'block' ? leftLists(feed) : new Set();
   const explained = [
-    ...given.map(({ stored, role }) => ({ stored, ...effectOf(stored, role === action, leftOut.has(stored.listId), agreed, geo) })),
+    ...given.map(({ stored, role }) => ({
+      stored,
+      ...effectOf(stored, role === action, leftOut.has(stored.listId), agreed, feed, question),
+    })),
     ...empty.map((stored) => ({ stored, effect: 'none' as const, idle: emptyBecause(target, geo) })),
     ...relevant.map((stored) => ({ stored, effect: 'none' as const, idle: 'not_cut_out' as const })),
-  ].map((each): ExplainedRule => ({ ...each, relation: relationOf(each.stored.rule.target, target) }));
+  ].map(({ stored, ...each }): ExplainedRule => {
+    const serving = widened(stored, feed, question);
+    return { stored, ...each, relation: relationOf(stored.rule.target, target, serving.servedAs), ...serving };
+  });
 
   const [removed, left] = [true, false].map((isRemoved) =>
     given.filter(({ stored, role }) => isRemoved === (role === action && isRemovable(stored))),
@@ -111,10 +135,17 @@ function agreedOf(feed: FeedSource, given: readonly RoledRule[], { asked, family
   return intersection(asked, contentOf(uncut, blocking, { ...question, guard: { ...question.guard, protected: undefined } }, family));
 }
 
-function effectOf({ rule }: StoredAccessRule, isIn: boolean, isLeft: boolean, agreed: AddressSet | undefined, geo: GeoDatabase) {
+function effectOf(
+  stored: StoredAccessRule,
+  isIn: boolean,
+  isLeft: boolean,
+  agreed: AddressSet | undefined,
+  feed: FeedSource,
+  question: Question,
+) {
   if (!isIn) return { effect: 'out' as const, idle: null };
   if (isLeft) return { effect: 'none' as const, idle: 'left_out' as const };
-  const isIdle = agreed !== undefined && !touches(rule.target, agreed, geo);
+  const isIdle = agreed !== undefined && !reaches(stored, agreed, feed, question);
   return isIdle ? { effect: 'none' as const, idle: 'too_few_lists' as const } : { effect: 'in' as const, idle: null };
 }
 
@@ -195,16 +226,18 @@ export function isActive(stored: StoredAccessRule, asOf: number): boolean {
 }
 
 export function contentOf(
-  { profile, agreeing }: FeedSource,
+  { profile, agreeing, hosts }: FeedSource,
   rules: readonly RoledRule[],
   { action, asOf, geo, guard }: Omit<Question, 'target'>,
   family: Family,
 ): AddressSet {
-  // Lists with quorum separately, then never-block rules of other lists.
-  const places = agreeing && new Map(agreeing.lists.map(({ id }, place) => [id, place]));
-  const placeOf = ({ stored: { listId } }: RoledRule) => places?.get(listId ?? '') ?? places?.size ?? 0;
-  const groups = Map.groupBy(rules, placeOf);
-  const parts = Array.from({ length: (places?.size ?? 0) + 1 }, (_, place) => ({
+  // Lists with quorum or widened hosts separately, then all other rules.
+  const widening = () => new Set(rules.flatMap(({ stored: { listId } }) => (listId !== null && hosts?.has(listId) ? [listId] : [])));
+  const separate = agreeing?.lists.map(({ id }) => id) ?? (hosts === undefined ? [] : [...widening()]);
+  const places = new Map(separate.map((id, place) => [id, place]));
+  const groups = Map.groupBy(rules, ({ stored: { listId } }) => places.get(listId ?? '') ?? places.size);
+  const parts = Array.from({ length: places.size + 1 }, (_, place) => ({
+    hosts: hosts?.get(separate[place] ?? ''),
     rules: ruleTables(
       (groups.get(place) ?? []).map(({ stored, role }) => ({
         id: stored.id,
@@ -226,9 +259,10 @@ export function verdict(asked: AddressSet, content: AddressSet): Verdict {
   return isEmpty(difference(asked, found)) ? 'in' : 'partly';
 }
 
-function relationOf(rule: Target, asked: Target): Relation {
-  if (formatTarget(rule) === formatTarget(asked)) return 'exact';
+function relationOf(sent: Target, asked: Target, servedAs: Target | null): Relation {
+  if (formatTarget(sent) === formatTarget(asked)) return 'exact';
+  const rule = servedAs ?? sent;
   if (rule.kind !== 'ip') return rule.kind;
   if (asked.kind !== 'ip') return 'overlapping';
-  return rule.network.prefix < asked.network.prefix ? 'covering' : 'covered';
+  return rule.network.prefix <= asked.network.prefix ? 'covering' : 'covered';
 }

@@ -69,11 +69,10 @@ export async function explain(
   const guard = options.guard(workspace);
   // For a wider target, the history would be every rule the workspace ever had.
   const since = outlook !== undefined && isHost(target) ? now.wall - RULE_RETENTION : now.wall;
-  const found = await touchingRules(workspace.id, target, options, since);
+  const all = await feedSources(options, workspace);
+  const found = await touchingRules(workspace.id, target, all, options, since);
   const [rules, expired] = [true, false].map((wanted) => found.filter((stored) => isActive(stored, secondOf(now.wall)) === wanted));
-  const sources = (await feedSources(options, workspace)).filter(
-    ({ id }) => feedIds === undefined || (id !== null && feedIds.includes(id)),
-  );
+  const sources = all.filter(({ id }) => feedIds === undefined || (id !== null && feedIds.includes(id)));
   const question = { target, action, asOf: secondOf(now.wall), geo, guard };
   const feeds: Explained[] = [];
   const rulesOf = rulesByFeed(rules);

@@ -7,6 +7,7 @@ import type { StoredRule } from '../../../ports/stored/stored-rule.ts';
 import type { AccessAction, AccessRule, Target } from '../../../rule.ts';
 import type { ListCut } from '../../build/content.ts';
 import type { Family } from '../../variant.ts';
+import type { HostPrefixes } from '../../widening.ts';
 
 export interface Agreeing {
   readonly quorum: QuorumSettings;
@@ -21,6 +22,8 @@ export interface FeedSource {
   readonly lists: ReadonlySet<string> | null;
   /** undefined: no quorum. */
   readonly agreeing?: Agreeing | undefined;
+  /** Prefix lengths at which the feed serves blocked hosts, by list; missing: as sent. */
+  readonly hosts?: ReadonlyMap<string, HostPrefixes>;
   /** Lists managed by sources: unblock does not remove their rules. */
   readonly managed?: ReadonlySet<string>;
 }
@@ -70,6 +73,10 @@ export interface ExplainedRule {
   /** Reason for the effect `none`; else null. */
   readonly idle: Idle | null;
   readonly relation: Relation;
+  /** The network served for the host that the rule blocks; null: the rule is served as sent. */
+  readonly servedAs: Target | null;
+  /** Protected networks that prevent the host from being widened. */
+  readonly notWidened: readonly string[];
 }
 
 export interface Subtraction {

@@ -7,7 +7,7 @@ import { secondOf } from '../../../clock.ts';
 import type { AccessRule, Target } from '../../../rule.ts';
 import { formatTarget } from '../../../signal/target.ts';
 import { FAMILIES, type Family, storedVariant } from '../../variant.ts';
-import { addressesOf, contentOf, isActive, isManaged, roled, subtractionOf, verdict } from './explain-feed.ts';
+import { addressesOf, contentOf, isActive, isManaged, reaches, roled, subtractionOf, verdict } from './explain-feed.ts';
 import type { StoredAccessRule, Verdict } from './explanation.ts';
 import { type ExplainOptions, feedSources, rulesByFeed, touchingRules } from './sources.ts';
 
@@ -52,7 +52,8 @@ export async function remainingBlocks(
   const { geo, now } = options;
   const asOf = secondOf(now.wall);
   const askedOf = Object.fromEntries(FAMILIES.map((family) => [family, addressesOf(target, family, geo)])) as Record<Family, AddressSet>;
-  const found = await touchingRules(workspace.id, target, options);
+  const sources = await feedSources(options, workspace);
+  const found = await touchingRules(workspace.id, target, sources, options);
   const isExact = ({ rule }: StoredAccessRule) => rule.action === 'block' && formatTarget(rule.target) === formatTarget(target);
   const active = found.filter((stored) => isActive(stored, asOf));
   const rules =
@@ -60,12 +61,12 @@ export async function remainingBlocks(
   const question = { target, action: 'block', asOf, geo, guard: options.guard(workspace) } as const;
   const feeds: KeepingFeed[] = [];
   const rulesOf = rulesByFeed(rules);
-  for (const source of await feedSources(options, workspace)) {
+  for (const source of sources) {
     await options.pause?.();
-    const own = rulesOf(source);
-    const given = roled(own, source, 'block');
     const { family } = storedVariant(source.profile);
     const asked = askedOf[family];
+    const own = rulesOf(source).filter((stored) => reaches(stored, asked, source, question));
+    const given = roled(own, source, 'block');
     const isIn = (of: typeof given) => verdict(asked, contentOf(source, of, question, family));
     const now = isIn(given);
     if (now === 'out') continue;

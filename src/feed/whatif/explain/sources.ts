@@ -1,8 +1,9 @@
 import type { AddressSet } from '@weir/network/address-set.ts';
-import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
+import { firstAddressV4, lastAddressV4, lastAddressV6, maskHostBits } from '@weir/network/bounds.ts';
 import { readV6 } from '@weir/network/words.ts';
 import { workspaceProfile } from '../../../account/feed.ts';
 import type { BlockGuard, GuardRails } from '../../../account/guard-rails.ts';
+import type { AccessList } from '../../../account/list.ts';
 import type { Workspace } from '../../../account/workspace.ts';
 import type { Instant } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
@@ -15,7 +16,8 @@ import { inChunks } from '../../../schedule/chunks.ts';
 import { formatTarget } from '../../../signal/target.ts';
 import { trimKey } from '../../build/render-feed.ts';
 import { storedCut } from '../../build/trim.ts';
-import { storedVariant } from '../../variant.ts';
+import { isBare, storedVariant } from '../../variant.ts';
+import { type HostPrefixes, hostPrefixes, networkAround, Widening } from '../../widening.ts';
 import { addressesOf, touches } from './explain-feed.ts';
 import type { FeedSource, StoredAccessRule } from './explanation.ts';
 
@@ -36,29 +38,43 @@ export interface ExplainOptions {
 export const isHost = (target: Target): boolean =>
   target.kind === 'ip' && target.network.prefix === (target.network.family === 4 ? 32 : 128);
 
-/** The workspace's active access rules overlapping the target or having it as target; with `since` (ms), also stored ones expired since. */
+/** Widened hosts of a list near the target that are enough to explain it: all of them are served as the same network. */
+const ENOUGH_HOSTS = 100;
+
+/** The shortest prefix lengths at which a feed serves hosts. */
+const widestHosts = (feeds: readonly FeedSource[]): HostPrefixes =>
+  feeds
+    .flatMap(({ hosts }) => [...(hosts?.values() ?? [])])
+    .reduce((widest, { v4, v6 }) => ({ v4: Math.min(widest.v4, v4), v6: Math.min(widest.v6, v6) }), { v4: 32, v6: 128 });
+
+/**
+ * The workspace's active access rules overlapping the target, or networks as which `feeds` serve hosts, or having it as target; with
+ * `since` (ms), also stored ones expired since.
+ */
 export async function touchingRules(
   workspaceId: string,
   target: Target,
+  feeds: readonly FeedSource[],
   { store, geo, now, mostRules, pause }: ExplainOptions,
   since: number = now.wall,
 ): Promise<StoredAccessRule[]> {
   let looked = 0;
   const asked = addressesOf(target, 'both', geo);
   const name = formatTarget(target);
-  const find = async (match: RuleMatch, accepts: (rule: StoredAccessRule) => boolean = () => true) => {
+  const widest = widestHosts(feeds);
+  const find = async (match: RuleMatch, accepts: (rule: StoredAccessRule) => boolean = () => true, most = mostRules) => {
     const found: StoredAccessRule[] = [];
     for await (const rule of store.rules(workspaceId, { kind: 'access_rule', now: since, match })) {
       looked += 1;
       if (looked % TURN === 0) await pause?.();
-      if (looked > (mostRules ?? Number.POSITIVE_INFINITY)) throw tooManyRules(`${looked - 1} rules must be examined`);
+      if (looked > (most ?? Number.POSITIVE_INFINITY)) throw tooManyRules(`${looked - 1} rules must be examined`);
       if (accepts(rule as StoredAccessRule)) found.push(rule as StoredAccessRule);
     }
     return found;
   };
   const isTouching = ({ rule }: StoredAccessRule) => formatTarget(rule.target) === name || touches(rule.target, asked, geo);
   if (target.kind !== 'ip') {
-    const sink = new TouchingIds(asked, (other) => formatTarget(other) === name || touches(other, asked, geo));
+    const sink = new TouchingIds(asked, widest, (other) => formatTarget(other) === name || touches(other, asked, geo));
     await store.snapshot(workspaceId, null, now.wall, sink);
     if (sink.ids.size > (mostRules ?? Number.POSITIVE_INFINITY)) throw tooManyRules(`${mostRules} rules have addresses of ${name}`);
     const touching: StoredAccessRule[] = [];
@@ -76,9 +92,23 @@ export async function touchingRules(
     ...(await find({ how: 'covering', network })),
     ...(isHost(target) ? [] : await find({ how: 'covered', network })),
     ...(await find({ how: 'geo' }, isTouching)),
+    ...(await nearHosts()),
   ];
   // A rule on exactly this network both covers it and is inside it.
   return [...new Map(found.map((stored) => [stored.id, stored])).values()];
+
+  async function nearHosts(): Promise<StoredAccessRule[]> {
+    const prefix = network.family === 4 ? widest.v4 : widest.v6;
+    if (prefix >= network.prefix) return [];
+    const seen = new Map<string | null, number>();
+    const isEnough = ({ listId, rule }: StoredAccessRule) => {
+      const count = (seen.get(listId) ?? 0) + 1;
+      if (rule.action !== 'block' || !isHost(rule.target) || count > ENOUGH_HOSTS) return false;
+      seen.set(listId, count);
+      return true;
+    };
+    return find({ how: 'covered', network: networkAround(network, prefix) }, isEnough, Number.POSITIVE_INFINITY);
+  }
 }
 
 /** Rules examined per turn. */
@@ -90,21 +120,26 @@ const tooManyRules = (what: string) => new WeirError('REFUSED', `more than ${wha
 class TouchingIds implements RuleSink {
   readonly ids = new Set<number>();
   readonly #asked: AddressSet;
+  readonly #widening: Widening;
   readonly #isTouching: (target: GeoTarget) => boolean;
   readonly #ends = new Uint32Array(8);
 
-  constructor(asked: AddressSet, isTouching: (target: GeoTarget) => boolean) {
+  constructor(asked: AddressSet, widest: HostPrefixes, isTouching: (target: GeoTarget) => boolean) {
     this.#asked = asked;
+    this.#widening = new Widening(widest, undefined);
     this.#isTouching = isTouching;
   }
 
   v4(id: number, _role: RuleRole, address: number, prefix: number): void {
-    if (this.#asked.v4.overlaps(address >>> 0, lastAddressV4(address, prefix))) this.ids.add(id);
+    const served = this.#widening.v4(address, prefix);
+    if (this.#asked.v4.overlaps(firstAddressV4(address, served), lastAddressV4(address, served))) this.ids.add(id);
   }
 
   v6(id: number, _role: RuleRole, bytes: Uint8Array, at: number, prefix: number): void {
     readV6(bytes, at, this.#ends, 0);
-    lastAddressV6(this.#ends, 0, prefix, this.#ends, 4);
+    const served = this.#widening.v6(this.#ends, 0, prefix);
+    maskHostBits(this.#ends, 0, served);
+    lastAddressV6(this.#ends, 0, served, this.#ends, 4);
     if (this.#asked.v6.overlaps(this.#ends, 0)) this.ids.add(id);
   }
 
@@ -146,5 +181,16 @@ export async function feedSources({ store, now }: Pick<ExplainOptions, 'store' |
     const cut = storedCut(head, trimKey({ head }, storedVariant(head.profile))) ?? { left: [], least: quorum.minSources };
     agreeing.set(id, { quorum, lists, cut });
   }
-  return sources.map((source) => ({ ...source, managed, agreeing: agreeing.get(source.id) }));
+  return sources.map((source) => ({ ...source, managed, agreeing: agreeing.get(source.id), hosts: hostsIn(source, lists) }));
+}
+
+/** Feeds of single addresses have hosts as sent. */
+function hostsIn({ profile, lists: own }: FeedSource, lists: readonly AccessList[]): NonNullable<FeedSource['hosts']> {
+  if (isBare(profile, storedVariant(profile).format)) return new Map();
+  return new Map(
+    lists.flatMap((list) => {
+      const hosts = own === null || own.has(list.id) ? hostPrefixes(list, profile) : undefined;
+      return hosts === undefined ? [] : [[list.id, hosts] as const];
+    }),
+  );
 }

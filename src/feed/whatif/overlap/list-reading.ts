@@ -4,6 +4,7 @@ import { DAY, secondOf } from '../../../clock.ts';
 import type { GeoDatabase } from '../../../ports/geo.ts';
 import type { RuleSink } from '../../../ports/snapshot.ts';
 import type { GeoTarget } from '../../../rule.ts';
+import type { Widening } from '../../widening.ts';
 import { type Stays, stays } from './intervals.ts';
 import type { ListEntries } from './list-overlap.ts';
 
@@ -26,10 +27,10 @@ export class ListReading {
     entries.begin(list);
   }
 
-  sinks(neverBlock: NeverBlock): { readonly stored: RuleSink; readonly lost: RuleSink } {
+  sinks(neverBlock: NeverBlock, widening: Widening | undefined): { readonly stored: RuleSink; readonly lost: RuleSink } {
     return {
-      stored: stays({ block: this.#taking(), allow: neverBlock.taking(this.#second) }),
-      lost: stays({ block: this.#taking() }),
+      stored: stays({ block: this.#taking(), allow: neverBlock.taking(this.#second) }, widening),
+      lost: stays({ block: this.#taking() }, widening),
     };
   }
 

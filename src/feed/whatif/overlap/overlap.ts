@@ -1,8 +1,10 @@
 /** The value of each list in a workspace (SPEC D30): calculated from rules and their history, never stored. */
+import type { AddressSet } from '@weir/network/address-set.ts';
 import { type Clock, DAY } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
 import type { GeoDatabase } from '../../../ports/geo.ts';
 import type { StoreReads } from '../../../ports/store.ts';
+import { hostPrefixes, Widening } from '../../widening.ts';
 import { Detections, type Witness } from './detections.ts';
 import { stays } from './intervals.ts';
 import { ListEntries } from './list-overlap.ts';
@@ -21,6 +23,8 @@ export interface OverlapOptions {
   readonly store: Pick<StoreReads, 'directory' | 'listHistory'>;
   readonly geo: GeoDatabase;
   readonly clock: Pick<Clock, 'now'>;
+  /** Protected addresses. */
+  readonly guarded?: AddressSet | undefined;
 }
 
 export interface ListOverlap extends Share {
@@ -54,7 +58,7 @@ const MOST_OVERLAPS = 50;
 export async function overlapOf(
   workspaceId: string,
   selected: string | undefined,
-  { store, geo, clock }: OverlapOptions,
+  { store, geo, clock, guarded }: OverlapOptions,
 ): Promise<WorkspaceOverlap> {
   const at = clock.now();
   const lists = (await store.directory(workspaceId))?.lists ?? [];
@@ -73,9 +77,10 @@ export async function overlapOf(
   const seen = detections.seeing(geo);
   const neverBlock = new NeverBlock();
   const read: Pick<ListOverlap, 'added' | 'gone' | 'detections'>[] = [];
-  for (const [place, { id }] of lists.entries()) {
+  for (const [place, { id, ...list }] of lists.entries()) {
+    const hosts = hostPrefixes(list);
     const reading = new ListReading(entries, place, seen, at);
-    await store.listHistory(workspaceId, id, reading.sinks(neverBlock));
+    await store.listHistory(workspaceId, id, reading.sinks(neverBlock, hosts && new Widening(hosts, guarded)));
     read.push({ ...reading.changes(geo), detections: detections.witness(place) });
     require();
   }

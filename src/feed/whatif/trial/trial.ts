@@ -12,6 +12,7 @@ import { formatTarget } from '../../../signal/target.ts';
 import { addressesIn } from '../../build/content.ts';
 import { contentAsked } from '../../build/render-feed.ts';
 import { ActiveRules } from '../../index/active-rules.ts';
+import { type ActivePart, activeParts } from '../../index/feed-ranges.ts';
 import { readSnapshot, rulesOfList, type Snapshot, withNewList } from '../../index/snapshot.ts';
 import type { Trimmed } from '../../trim.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../../variant.ts';
@@ -105,7 +106,7 @@ export async function tryRules({ workspace, rules, listId, name, isLeaving = fal
     onStep(`list ${list.name}`);
     const snapshot = list.id === listId ? old : await read(list.id);
     if (snapshot === undefined) continue;
-    const active = new ActiveRules(snapshot.parts[0]!.rules, asOf, geo, 'both');
+    const [{ active }] = activeParts(snapshot.parts, { asOf, family: 'both', guarded: guard.protected }, geo) as [ActivePart];
     if (list.id !== listId) tell('list', list.name, rulesOf(active, 'block'));
     if (list.id !== listId || action === 'block') neverBlocked(active, list.name);
     // Subtraction works both ways: others' never-block rules on this feed, and this list's on theirs.

@@ -11,7 +11,7 @@ export interface OverlapData extends ReadingData {
 
 export const serve = ({ workspaceId, work, ...data }: OverlapData) =>
   reading<unknown>(data, async ({ guarded, ...parts }) => {
-    if (!('detailOf' in work)) return overlapOf(workspaceId, work.selected, parts);
     const { workspace, guard } = await guarded(workspaceId);
+    if (!('detailOf' in work)) return overlapOf(workspaceId, work.selected, { ...parts, guarded: guard.protected });
     return detailOf(workspace, work.detailOf, { ...parts, guard });
   });
