@@ -28,6 +28,7 @@ const ACTIONS = [
   { label: 'Create list', href: `${link('/feeds')}?do=list`, permission: 'manage' },
   { label: 'Compose feed', href: `${link('/feeds')}?do=composed`, permission: 'manage' },
   { label: 'Add source', href: `${link('/sources')}?do=add`, permission: 'manage' },
+  { label: 'New device', href: `${link('/devices')}?do=new`, permission: 'keys:write' },
   { label: 'Create key', href: `${link('/keys')}?do=make`, permission: 'keys:write' },
 ];
 

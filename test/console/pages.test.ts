@@ -1179,11 +1179,11 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
 
   test('D52.8, D52.9 the line for a Linux host, and its way to a verified packet filter', async () => {
     await page.show('/devices', 'Devices');
-    await page.click('Enrol Linux host');
+    await page.click('New device');
     await page.fill('Name', 'gw <1>');
     const { lists } = await read('/lists');
     await page.fill('Feed', lists.find(({ name }: { readonly name: string }) => name === 'default').id);
-    await page.click('Create line');
+    await page.click('Next');
     await page.sees(/Run this as root on gw <1>\. It is valid once, until/);
     const line = await page.evaluate<string>(`document.querySelector('dialog pre').textContent`);
     const [, address] = /^curl -fsS '(http:\/\/[^']+\/enroll\/[\w-]{32})' \| sh -s -- --yes$/.exec(line) ?? assert.fail(line);
@@ -1204,5 +1204,46 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     });
     assert.equal(made.status, 201);
     await page.sees(/Expected[\s\S]*never seen\s+never there\s+default/);
+  });
+
+  test('D54.30 a firewall and its feed are set up in one dialog, by keyboard alone, until its first fetch', async () => {
+    await page.show('/', 'Overview');
+    await page.press('/');
+    await page.type('new device');
+    await page.sees('New device');
+    await page.press('Enter');
+    await page.sees('Its key has this name.');
+    await page.fill('Kind', 'FortiGate');
+    await page.evaluate(`document.querySelector('dialog input').focus()`);
+    await page.type('branch office');
+    await page.fill('Feed', 'new');
+    await page.fill('Name of the feed', 'branches');
+    await page.fill('Model', 'fortios');
+    await page.evaluate(`document.querySelector('dialog input').focus()`);
+    await page.press('Enter');
+    await page.sees(/set resource ".*\/v1\/threat\/feeds\/branches"/);
+    await page.sees('Waiting for the first fetch');
+    const key = /set password "(weir_[^"]+)"/.exec(await page.text())![1]!;
+    assert.deepEqual(
+      [(await getFeed(weir.url, key)).status, (await getFeed(weir.url, key, '/branches')).status],
+      [403, 200],
+      'it is bound to its feed',
+    );
+    await page.sees(/Connected\. .* fetched [\d,]+ entries\./);
+    await page.press('Escape');
+    await page.seesNot('Connected.');
+    const { feeds } = await read('/feeds');
+    const made = feeds.find(({ name }: { readonly name: string }) => name === 'branches');
+    assert.deepEqual([made.all_lists, made.target], [true, 'fortios']);
+    // A name that is in use is told at its field.
+    await page.click('New device');
+    await page.fill('Name', 'other');
+    await page.fill('Feed', 'new');
+    await page.fill('Name of the feed', 'branches');
+    await page.click('Next');
+    await page.sees(/branches.*/);
+    await page.sees('New device');
+    await page.press('Escape');
+    await page.click('Discard');
   });
 });
