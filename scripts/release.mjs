@@ -1,6 +1,7 @@
-// `npm run release -- [VERSION] [--commit C] [--out FOLDER] [--sign-key FILE] [--gpg-key ID] [--arch amd64] [--packages]`: the files of
-// a release (SPEC D49.1), or only its packages. The same commit and VERSION make the same bytes. VERSION is that of package.json, or that
-// with a suffix such as `+1`. Needs git, npm 10.2 or newer, GNU tar, dpkg-deb and xz; to sign also ssh-keygen and gpg.
+// `npm run release -- [VERSION] [--commit C] [--out FOLDER] [--sign-key FILE] [--gpg-key ID] [--maintainer 'NAME <MAIL>']
+// [--arch amd64] [--packages]`: the files of a release (SPEC D49.1), or only its packages. The same commit, VERSION and maintainer make
+// the same bytes. VERSION is that of package.json, or that with a suffix such as `+1`. Needs git, npm 10.2 or newer, GNU tar, dpkg-deb
+// and xz; to sign also ssh-keygen and gpg.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -21,6 +22,7 @@ const { values, positionals } = parseArgs({
     packages: { type: 'boolean', default: false },
     'sign-key': text,
     'gpg-key': text,
+    maintainer: { ...text, default: 'weir packages <weir@example.com>' },
   },
 });
 
@@ -33,8 +35,10 @@ function subject() {
     throw new Error(`the commit is version ${about.version}: VERSION must be that, or that with a suffix such as +1, not ${version}`);
   const wrong = values.arch.filter((arch) => ARCHITECTURES[arch] === undefined);
   if (wrong.length > 0) throw new Error(`--arch must be one of: ${Object.keys(ARCHITECTURES).join(', ')}`);
+  if (!/^[^<>\n]+ <[^<>@\s]+@[^<>@\s]+>$/.test(values.maintainer))
+    throw new Error(`--maintainer must be 'NAME <MAIL>', not ${values.maintainer}`);
   process.env.SOURCE_DATE_EPOCH = run('git', 'show', '-s', '--format=%ct', commit).trim();
-  return { commit, version, epoch: Number(process.env.SOURCE_DATE_EPOCH) };
+  return { commit, version, maintainer: values.maintainer, epoch: Number(process.env.SOURCE_DATE_EPOCH) };
 }
 
 function main() {

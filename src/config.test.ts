@@ -64,6 +64,8 @@ test('D1 settings: the defaults are those that are documented', () => {
     bodyBudgetMb: 256,
     maxConnections: 10_000,
     maxConnectionsPerAddress: 1000,
+    waitingPerKey: 1000,
+    waitingPerWorkspace: 5000,
     trustProxy: [],
     baseUrl: undefined,
     console: true,

@@ -23,6 +23,7 @@ const rulesWith = (/** @type {Record<string, string>} */ query, tab = 'access') 
 const ACTIONS = [
   { label: 'Block or allow an address', href: `${link('/rules/access')}?do=block`, permission: 'rules:write' },
   { label: 'Unblock an address', href: `${link('/rules/access')}?do=unblock`, permission: 'rules:write' },
+  { label: 'Paste report', href: `${link('/rules/access')}?do=report`, permission: 'rules:write' },
   { label: 'Paste list', href: `${link('/rules/access')}?do=paste`, permission: 'rules:write' },
   { label: 'Create list', href: `${link('/feeds')}?do=list`, permission: 'manage' },
   { label: 'Compose feed', href: `${link('/feeds')}?do=composed`, permission: 'manage' },

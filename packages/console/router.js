@@ -23,10 +23,13 @@ export const link = (path, ...parts) => BASE + (path === '/' ? '/' : path) + par
 /** @param {string} path Of the project, such as `docs/feeds.md`. */
 export const helpAt = (path) => `${BASE}/help/${path}`;
 
-/** `replace`: without a history entry, as for typed filters. @param {string} address @param {{ replace?: boolean }} [options] */
-export function go(address, { replace = false } = {}) {
+/**
+ * `replace`: without a history entry, as for typed filters; `state`: for the action of `useDo`.
+ * @param {string} address @param {{ replace?: boolean, state?: string }} [options]
+ */
+export function go(address, { replace = false, state } = {}) {
   if (address === location.pathname + location.search) return;
-  history[replace ? 'replaceState' : 'pushState'](null, '', address);
+  history[replace ? 'replaceState' : 'pushState'](state ?? null, '', address);
   dispatchEvent(new Event('weir-place'));
 }
 
@@ -70,12 +73,13 @@ function onClick(event) {
   go(anchor.pathname + anchor.search);
 }
 
-/** Runs the action of `?do=` once. @param {Place} place @param {(what: string) => void} work */
+/** Runs the action of `?do=` once, with the state of `go`. @param {Place} place @param {(what: string, state?: string) => void} work */
 export function useDo(place, work) {
   const asked = place.query.get('do');
   useEffect(() => {
     if (asked === null) return;
+    const state = history.state ?? undefined;
     setQuery({ do: undefined });
-    work(asked);
+    work(asked, state);
   }, [asked]);
 }

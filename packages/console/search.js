@@ -1,6 +1,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { go, link } from './router.js';
+import { may } from './session.js';
 import { Icon } from './ui/icon.js';
 import { useAhead } from './ui/later.js';
 
@@ -80,6 +81,14 @@ export function Search({ place, session }) {
       setChosen((chosen + step + entries.length) % entries.length);
     }
   };
+  /** Lines of a report become a form to block them. @param {any} event */
+  const onPaste = (event) => {
+    const text = event.clipboardData?.getData('text') ?? '';
+    if (!text.trim().includes('\n') || !may(session, 'rules:write')) return;
+    event.preventDefault();
+    input.current?.blur();
+    go(`${link('/rules/access')}?do=report`, { state: text });
+  };
   const isListOpen = isOpen && entries.length > 0;
   return html`
     <form role="search" onSubmit=${submit}>
@@ -89,7 +98,7 @@ export function Search({ place, session }) {
         autocomplete="off" spellcheck=${false} value=${text} onInput=${(event) => {
           setText(event.target.value);
           setOpen(true);
-        }} onFocus=${() => setOpen(true)} onBlur=${() => setOpen(false)} onKeyDown=${onKeyDown}
+        }} onFocus=${() => setOpen(true)} onBlur=${() => setOpen(false)} onKeyDown=${onKeyDown} onPaste=${onPaste}
       />
       <${Icon} name="search" size=${14} />
       <kbd aria-hidden="true">/</kbd>

@@ -8,7 +8,6 @@ import { copyrightOf, IN_DEBIAN } from './copyright.mjs';
 import { normalize, pathsIn, put, run, runIn } from './files.mjs';
 import { launcherOf, packagesOf } from './tree.mjs';
 
-const MAINTAINER = 'The weir authors <weir@weir.example>';
 const HOME = 'usr/lib/weir';
 const GEO = 'node_modules/@ip-location-db';
 const template = (name) => readFileSync(new URL(`package/${name}`, import.meta.url), 'utf8');
@@ -41,7 +40,7 @@ const CONTROL = {
 /** Builds one package from `folder`; returns its facts. */
 function build(release, name, version, architecture, folder, out, geo) {
   const { Depends, ...fields } = CONTROL[name];
-  const changelog = `${name} (${version}) unstable; urgency=medium\n\n  * CHANGELOG.md in ${HOME} has the changes.\n\n -- ${MAINTAINER}  ${run('date', '-u', '-R', `-d@${release.epoch}`).trim()}\n`;
+  const changelog = `${name} (${version}) unstable; urgency=medium\n\n  * CHANGELOG.md in ${HOME} has the changes.\n\n -- ${release.maintainer}  ${run('date', '-u', '-R', `-d@${release.epoch}`).trim()}\n`;
   put(folder, `usr/share/doc/${name}/changelog.gz`, gzip(changelog));
   normalize(folder, release.epoch, MODES);
   const files = [...pathsIn(folder)].filter(({ path }) => !path.startsWith('DEBIAN'));
@@ -50,7 +49,7 @@ function build(release, name, version, architecture, folder, out, geo) {
     Package: name,
     Version: version,
     Architecture: architecture,
-    Maintainer: MAINTAINER,
+    Maintainer: release.maintainer,
     'Installed-Size': installedBytes / 1024,
     ...(Depends && { Depends: Depends(geo) }),
     Section: 'net',
@@ -85,7 +84,6 @@ export function geoPackage(release, { root }, folder, out) {
   const [, date] = /\.(\d{8})\d\d$/.exec(version);
   put(folder, 'usr/share/doc/weir-geo/copyright', `${readFileSync(join(root, 'NOTICE'), 'utf8')}\n${IN_DEBIAN}\n\n${licencesOf(target)}`);
   put(folder, 'DEBIAN/postinst', template('weir-geo.postinst'), 0o755);
-  put(folder, 'usr/share/lintian/overrides/weir-geo', template('lintian-overrides-geo'));
   return build(release, 'weir-geo', date, 'all', folder, out);
 }
 
@@ -95,10 +93,10 @@ const licencesOf = (folder) =>
     .map(({ path }) => `${path}\n\n${readFileSync(join(folder, path), 'utf8').trim()}\n`)
     .join('\n');
 
-/** The unit of deploy/, with the paths of the package. */
-const unitOf = ({ commit }) =>
+/** The unit of deploy/, with the folder that postinst makes for this version. */
+const unitOf = ({ commit, version }) =>
   run('git', 'show', `${commit}:deploy/weir.service`)
-    .replaceAll('/opt/weir', `/${HOME}`)
+    .replaceAll('/opt/weir', `/${HOME}/running/${version}`)
     .replace(/^Environment=/m, `Environment=WEIR_COMMIT=${commit.slice(0, 12)} `);
 
 /** The settings file: those of .env.example but the ones that the package sets. */
@@ -133,7 +131,7 @@ export function weirPackage(release, { arch, root }, geo, folder, out) {
     put(
       folder,
       `DEBIAN/${script}`,
-      template(`weir.${script}`).replace('@BACKUP@\n', template('backup.sh')).replace('@VERSION@', release.version),
+      template(`weir.${script}`).replace('@BACKUP@\n', template('backup.sh')).replaceAll('@VERSION@', release.version),
       0o755,
     );
   return build(release, 'weir', release.version, arch, folder, out, geo);

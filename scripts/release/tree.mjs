@@ -1,6 +1,6 @@
 // weir as it runs: the files of a commit as in the image (.dockerignore), with packages and Node for one architecture.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { normalize, pathsIn, put, run, runIn, tarball } from './files.mjs';
 
 /** Debian's names, and those of npm. */
@@ -100,9 +100,9 @@ export function releaseFacts({ commit, version, epoch }, { root }, packages) {
     return { version: title === 'Unreleased' ? version : title, breaking: [...items, ...rows] };
   });
   const migrations = (dialect) =>
-    readdirSync(join(root, 'src/store/migrations', dialect), { recursive: true })
+    ['', dialect]
+      .flatMap((folder) => readdirSync(join(root, 'src/store/migrations', folder)))
       .filter((name) => name.endsWith('.sql'))
-      .map((name) => basename(name))
       .sort();
   const facts = {
     weir_release: 1,

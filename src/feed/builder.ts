@@ -109,6 +109,52 @@ export interface FeedPreviewer {
   preview(request: PreviewRequest): Promise<Preview>;
 }
 
+/** An IPv4 network of 8, 16 or 24 host bits more than its children; `prefix` 0, 8 or 16. */
+export interface MapNetwork {
+  readonly address: number;
+  readonly prefix: number;
+}
+
+export interface AddressSpaceRequest {
+  readonly workspaceId: string;
+  readonly feedId: string | null;
+  readonly within: MapNetwork;
+  /** The store is unavailable. */
+  readonly offline: boolean;
+}
+
+export interface Block {
+  readonly network: string;
+  readonly addresses: number;
+  /** Networks of the feed in it. */
+  readonly networks: number;
+  /** Rules with an address of it. */
+  readonly rules: number;
+  /** The widest of them, at most five. `prefix` -1: a country or an ASN. `list` null: unknown. */
+  readonly widest: readonly { readonly id: number; readonly target: string; readonly prefix: number; readonly list: string | null }[];
+}
+
+/** A feed in its stored format, family and action. Counts are for the 256 children of a network. */
+export interface AddressSpace {
+  readonly name: string;
+  readonly action: AccessAction;
+  readonly family: Family;
+  readonly addresses: readonly number[];
+  /** Rules for networks within it. */
+  readonly rules: readonly number[];
+  readonly protected: readonly number[];
+  readonly neverBlock: readonly number[];
+  /** The widest networks in it, at most ten. */
+  readonly widest: readonly Block[];
+  /** The IPv6 networks of at most 32 bits, or the /32s, with the most addresses; at most ten. */
+  readonly v6: readonly Block[];
+}
+
+export interface AddressMapper {
+  /** undefined: no such feed. Rejects if the store does not answer and no snapshot is known, and with LIMITED if the queue is full. */
+  addressSpace(request: AddressSpaceRequest): Promise<AddressSpace | undefined>;
+}
+
 export interface MeasureRequest {
   readonly workspaceId: string;
   /** The UUID of a list or composed feed; null: the workspace's feed; or a proposed one. */

@@ -26,6 +26,8 @@ const BOUNCER = { group: 'bouncer', gate: 'key', needs: 'feed:read' } as const;
 const CONSOLE = { group: 'manage', gate: 'all', read: itself } as const;
 const OPEN = { method: 'GET', group: undefined, gate: 'all', read: itself } as const;
 
+const ENROLL = { path: '/enroll/{code}', group: undefined, gate: 'all', read: itself } as const;
+
 export const ADDRESSES: readonly Address[] = [
   row({ ...FEEDS, path: '/v1/threat/feeds' }),
   row({ ...FEEDS, path: '/v1/threat/feeds/{list}' }),
@@ -85,7 +87,7 @@ export const ADDRESSES: readonly Address[] = [
       may: mayNot(operation),
       body: bodyOf(operation),
       read: readOperation(operation),
-      answer: ({ manage }) => manage && done(operation, manage),
+      answer: ({ manage, origins }) => manage && done(operation, manage, origins),
     }),
   ),
   row({ ...CONSOLE, path: '/console/session', method: 'GET', answer: (served) => served.console?.session }),
@@ -112,6 +114,8 @@ export const ADDRESSES: readonly Address[] = [
   row({ ...CONSOLE, path: '/console/*', name: '/console/', method: 'GET', answer: (served) => served.console?.page }),
   row({ ...CONSOLE, path: '/console/help/*', name: '/console/', method: 'GET', answer: (served) => served.console?.help }),
   row({ ...CONSOLE, path: '/console/files/{version}/*', name: '/console/', method: 'GET', answer: (served) => served.console?.file }),
+  row({ ...ENROLL, method: 'GET', answer: ({ enrolments }) => enrolments?.script }),
+  row({ ...ENROLL, method: 'POST', answer: ({ enrolments }) => enrolments?.use }),
   row({ ...OPEN, path: '/healthz', answer: () => alive }),
   row({ ...OPEN, path: '/readyz', answer: ({ readiness }) => readiness && ready(readiness) }),
   row({ ...OPEN, path: '/', name: OTHER, isPage: true, answer: ({ docs }) => docs?.start }),

@@ -19,6 +19,7 @@ export interface Answer {
 /** Bytes. Longer bodies are written in turns; a socket accepts little more at once. */
 const LONG = 64 * 1024;
 const AT_ONCE = 1024 * 1024;
+const SHORT = 4096;
 /** Limit of long bodies per turn of the event loop, bytes. */
 const OF_TURN = 2 * 1024 * 1024;
 
@@ -50,7 +51,12 @@ const longInTurns = inTurns();
 /** Sends exactly these headers. Node omits the body for HEAD and 304. Does nothing after a first response. */
 export function write(response: ServerResponse, { status, headers, body }: Answer): void {
   const send = () => {
-    if (!response.headersSent) response.writeHead(status, headers as string[]).end(body);
+    if (response.headersSent) return;
+    response.writeHead(status, headers as string[]);
+    // Node sends short text together with the headers, but bytes separately.
+    if (body instanceof Uint8Array && body.length < SHORT) {
+      response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1');
+    } else response.end(body);
   };
   if (body === undefined || body.length < LONG) send();
   else longInTurns(Math.min(body.length, AT_ONCE), send);

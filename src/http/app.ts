@@ -23,6 +23,8 @@ import { signInPages } from './console/sign-in.ts';
 import { newHttpCounts } from './counts.ts';
 import { type DeviceLedger, pollOf } from './device-ledger.ts';
 import { docs } from './docs/docs.ts';
+import { enrolments } from './enroll/enroll.ts';
+import { origins } from './enroll/origin.ts';
 import { isRefusal } from './errors.ts';
 import type { DocumentAnswer } from './feeds/headers.ts';
 import { GROUP_NAMES, GROUPS, type Group } from './groups.ts';
@@ -38,7 +40,7 @@ import { type Gates, requestServer } from './serve.ts';
 import { closeServer, createHttpServer } from './server.ts';
 import { clientAddress } from './source.ts';
 
-export interface AppParts extends Omit<Served, 'console' | 'docs' | 'renderMetrics' | 'traceOf'> {
+export interface AppParts extends Omit<Served, 'console' | 'docs' | 'renderMetrics' | 'traceOf' | 'origins' | 'enrolments'> {
   readonly settings: {
     /** Proxies with trusted forwarded headers. */
     readonly trustProxy: readonly string[];
@@ -107,8 +109,11 @@ export function createApp(parts: AppParts): App {
     reader: metrics === undefined ? () => null : readers(metrics),
     all: () => null,
   };
+  const known = origins(settings.baseUrl, settings.trustProxy);
   const served: Served = {
     ...parts,
+    origins: known,
+    enrolments: parts.manage && enrolments({ ...parts.manage, gate: groupGates.manage, origins: known }),
     readmit: groupGates.bouncer.readmit,
     traceOf: traces?.traceOf ?? namedTrace,
     console: consoleOf(parts, sessions, groupGates.manage),

@@ -4,6 +4,8 @@ import type { Answer } from './answer.ts';
 import type { BouncerEndpoints } from './bouncers/answer.ts';
 import type { Answered, Call } from './call.ts';
 import type { ConsolePages } from './console/pages.ts';
+import type { Enrolments } from './enroll/enroll.ts';
+import type { Origins } from './enroll/origin.ts';
 import type { HttpFault } from './errors.ts';
 import type { AnswerDocument } from './feeds/document.ts';
 import type { TraceOf } from './monitor/traces.ts';
@@ -25,6 +27,9 @@ export interface Served {
   /** For a bouncer that has waited: why its key is refused now. */
   readonly readmit?: ((call: Call) => Promise<HttpFault | undefined>) | undefined;
   readonly manage?: ManagePorts | undefined;
+  /** Absent: this process names no address. */
+  readonly origins?: Origins;
+  readonly enrolments?: Enrolments | undefined;
   readonly console?: ConsolePages | undefined;
   readonly readiness?: Readiness | undefined;
   readonly docs?: Docs | undefined;

@@ -1,9 +1,10 @@
-/** The follower and its unit, in the version of the service (SPEC D51.13). */
+/** Programs for hosts, in the version of the service (SPEC D51.13, D63.5). */
 import { readFileSync } from 'node:fs';
 import type { Answered, Call } from './call.ts';
 import { type File, fileAnswer, fileOf } from './files.ts';
 
 const FILES: Readonly<Record<string, URL>> = {
+  'weir-fetch': new URL('../../integrations/weir-fetch', import.meta.url),
   'weir-follow': new URL('../../integrations/weir-follow', import.meta.url),
   'weir-follow.service': new URL('../../deploy/weir-follow.service', import.meta.url),
 };

@@ -1,9 +1,9 @@
 /** The CLI and the HTTP layer each make one. */
 import type { Author, Caller } from '../account/caller.ts';
-import type { SecretKeys } from '../account/encrypted-secret.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { Permission } from '../account/permission.ts';
-import type { FeedMeasurer } from '../feed/builder.ts';
+import type { SecretKeys } from '../account/secrets/encrypted-secret.ts';
+import type { AddressMapper, FeedMeasurer } from '../feed/builder.ts';
 import type { FeedWatch } from '../feed/monitor/feed-watch.ts';
 import type { DocumentCache } from '../feed/serve/cache.ts';
 import type { FeedDiffer } from '../feed/whatif/difference/difference.ts';
@@ -68,8 +68,9 @@ export interface ManagePorts extends RuleManagement {
   /** undefined if this process builds no feeds. */
   readonly feeds?: Pick<FeedWatch, 'of'> | undefined;
   /** undefined if this process builds no feeds. */
-  readonly documents?: Pick<DocumentCache, 'find' | 'body' | 'md5'> | undefined;
+  readonly documents?: Pick<DocumentCache, 'find' | 'body' | 'digest'> | undefined;
   readonly measurer?: FeedMeasurer | undefined;
+  readonly addressMap?: AddressMapper | undefined;
   readonly testExpression: ExpressionTester;
   readonly backtests: Backtests;
   readonly selections: RuleSelections;
@@ -104,6 +105,8 @@ export interface ManageContext extends ManagePorts, ChangeContext {
   /** Yields to other work. Rejects like `step`. */
   pause(): Promise<void>;
   readonly isDisconnected: () => boolean;
+  /** The address at which hosts reach the service, over https or on this machine, without a final slash; undefined: neither. */
+  readonly origin: string | undefined;
 }
 
 export const NO_LIMIT: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0, maxSources: 0 };

@@ -1,6 +1,11 @@
 import { FILE_OPERATIONS } from './file/operations.ts';
 import type { Operation } from './operation.ts';
+import { ENROLMENT_OPERATIONS } from './operations/access/enrolments.ts';
+import { KEY_OPERATIONS } from './operations/access/keys.ts';
+import { PEOPLE_OPERATIONS } from './operations/access/people.ts';
+import { SIGNING_OPERATIONS } from './operations/access/signing-keys.ts';
 import { ACTIVITY_OPERATIONS } from './operations/activity.ts';
+import { ADDRESS_SPACE_OPERATIONS } from './operations/address-space.ts';
 import { ATTENTION_OPERATIONS } from './operations/alerts.ts';
 import { ANSWER_OPERATIONS } from './operations/answers.ts';
 import { AUDIT_OPERATIONS } from './operations/audit.ts';
@@ -13,13 +18,13 @@ import { DEAD_LETTER_OPERATIONS } from './operations/dead-letters.ts';
 import { DELETED_OPERATIONS } from './operations/deleted.ts';
 import { EXPRESSION_OPERATIONS } from './operations/expressions.ts';
 import { FEED_OPERATIONS } from './operations/feeds.ts';
-import { KEY_OPERATIONS } from './operations/keys.ts';
 import { LIST_OPERATIONS } from './operations/lists.ts';
 import { LOOKUP_OPERATIONS } from './operations/lookup.ts';
 import { OVERLAP_OPERATIONS } from './operations/overlap.ts';
-import { PEOPLE_OPERATIONS } from './operations/people.ts';
 import { ADDRESS_OPERATIONS } from './operations/rules/addresses.ts';
+import { ALLOW_OPERATIONS } from './operations/rules/allow.ts';
 import { BATCH_OPERATIONS } from './operations/rules/batches.ts';
+import { EXTRACT_OPERATIONS } from './operations/rules/extract.ts';
 import { IMPORT_OPERATIONS } from './operations/rules/imports.ts';
 import { REPLACEMENT_OPERATIONS } from './operations/rules/replacements.ts';
 import { RULE_CHANGING, RULE_DELETIONS } from './operations/rules/rule-changing.ts';
@@ -49,6 +54,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...DELETED_OPERATIONS,
   ...RULE_READS,
   ...RULE_OPERATIONS,
+  ...ALLOW_OPERATIONS,
   ...RULE_CHANGING,
   ...RULE_DELETIONS,
   ...IMPORT_OPERATIONS,
@@ -57,6 +63,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...BATCH_OPERATIONS,
   ...ANSWER_OPERATIONS,
   ...LOOKUP_OPERATIONS,
+  ...EXTRACT_OPERATIONS,
   ...OVERLAP_OPERATIONS,
   ...EXPRESSION_OPERATIONS,
   ...BACKTEST_OPERATIONS,
@@ -69,9 +76,12 @@ export const OPERATIONS: readonly Operation[] = [
   ...STATUS_OPERATIONS,
   ...ATTENTION_OPERATIONS,
   ...CONTENT_OPERATIONS,
+  ...ADDRESS_SPACE_OPERATIONS,
   ...ACTIVITY_OPERATIONS,
   ...BOUNCER_OPERATIONS,
+  ...ENROLMENT_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
+  ...SIGNING_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...CHANGES_OPERATIONS,
   ...DIFFERENCE_OPERATIONS,

@@ -60,7 +60,37 @@ export interface ListHits {
 /** How long counted windows are remembered (ms), and the limit per workspace. */
 export const WINDOW_RETENTION = { for: 86_400_000, ofWorkspace: 20_000 };
 
+/** By how many active access rules a list grew on a day. */
+interface NetOfDay {
+  readonly listId: string;
+  readonly name: string;
+  /** Since 1970, UTC. */
+  readonly day: number;
+  readonly net: number;
+}
+
+export interface RuleDays {
+  readonly since: number;
+  /** Lists with rules. */
+  readonly now: readonly { readonly listId: string; readonly name: string; readonly rules: number }[];
+  readonly nets: readonly NetOfDay[];
+}
+
+/** Changes of the access rules of a workspace in an hour. */
+export interface RuleHour {
+  /** Since 1970. */
+  readonly hour: number;
+  readonly added: number;
+  readonly renewed: number;
+  readonly removed: number;
+  readonly expired: number;
+}
+
 export interface HistoryReads {
+  /** Active access rules of the existing lists, and their growth since a day (since 1970), complete from the day `since` on. */
+  ruleDays(workspaceId: string, from: number): Promise<RuleDays>;
+  /** The hours with changes, both ends inclusive; stored for seven days. */
+  ruleHours(workspaceId: string, hours: { from: number; to: number }): Promise<RuleHour[]>;
   /**
    * The days with data from `from` to `to` (since 1970, inclusive) of a list, a composed feed (sizes only) or the workspace (null), oldest
    * first. None for a feed of another workspace.

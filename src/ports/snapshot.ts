@@ -20,6 +20,8 @@ export interface NamedDirectory extends WorkspaceDirectory {
   /** Changes with the workspace's expression rules. */
   readonly expressionRevision: number;
   readonly feeds: readonly FoundFeed[];
+  /** Of the key that signs, encrypted; null: none. */
+  readonly signingSecret: Uint8Array | null;
 }
 
 /** A composed feed for a request; `revision` changes with its settings and its lists. */

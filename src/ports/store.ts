@@ -5,10 +5,12 @@ import type { AccountReads, AccountWrites } from './stored/account-store.ts';
 import type { AuditReads } from './stored/audit.ts';
 import type { BouncerReads, BouncerWrites } from './stored/bouncer-store.ts';
 import type { ChangeReads } from './stored/changes.ts';
+import type { EnrolmentReads, EnrolmentWrites } from './stored/enrolment-store.ts';
 import type { ReplacementReads, ReplacementWrites } from './stored/replacement-store.ts';
 import type { RuleReads, RuleWrites } from './stored/rule-store.ts';
 import type { SampleReads, SampleWrites } from './stored/sample-store.ts';
 import type { SessionReads, SessionWrites } from './stored/session-store.ts';
+import type { SigningReads, SigningWrites } from './stored/signing-store.ts';
 import type { SnoozeReads, SnoozeWrites } from './stored/snooze-store.ts';
 import type { SourceReads, SourceWrites } from './stored/source-store.ts';
 import type { TogetherReads, TransactionWrites } from './stored/transaction-store.ts';
@@ -22,10 +24,12 @@ export interface StoreReads
     BouncerReads,
     ChangeReads,
     DeviceReads,
+    EnrolmentReads,
     HistoryReads,
     SampleReads,
     ReplacementReads,
     SessionReads,
+    SigningReads,
     SnoozeReads,
     SourceReads,
     TogetherReads,
@@ -42,10 +46,12 @@ export interface StoreWrites
     ActivityStoreWrites,
     BouncerWrites,
     DeviceWrites,
+    EnrolmentWrites,
     HistoryWrites,
     ReplacementWrites,
     SampleWrites,
     SessionWrites,
+    SigningWrites,
     SnoozeWrites,
     SourceWrites,
     TransactionWrites,

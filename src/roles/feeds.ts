@@ -9,7 +9,7 @@ import type { AppParts } from '../http/app.ts';
 import { bouncerEndpoints } from '../http/bouncers/answer.ts';
 import { countOfList } from '../http/counts.ts';
 import { documentEndpoint } from '../http/feeds/document.ts';
-import { MOST_BOUNCERS } from '../ports/stored/bouncer-store.ts';
+import { feedSigner } from '../http/feeds/signature.ts';
 import { countBuilds } from '../runtime/metrics/builds.ts';
 import { everyMinute, soon } from '../schedule/debounce.ts';
 import type { Base } from './base.ts';
@@ -18,6 +18,7 @@ import type { Seen } from './usage.ts';
 export interface Feeds {
   readonly cache?: DocumentCache;
   readonly forecast?: FeedForecast;
+  readonly waiting?: Pick<Waiting, 'size'>;
   readonly answers?: Pick<AppParts, 'answerDocument' | 'bouncers'>;
 }
 
@@ -59,15 +60,16 @@ export function startFeeds(
     (err) => logger.warn({ err }, 'dropped packets reported by bouncers could not be written'),
   );
   const decisions = findDecisions(cache, (request) => feedThread.decisions(request), monotonic);
-  // The other connections stay for polls.
-  const most = Math.min(MOST_BOUNCERS.inAll, Math.floor(config.maxConnections / 2));
+  // The other half of the connections stays for polls.
+  const most = { ofKey: config.waitingPerKey, ofWorkspace: config.waitingPerWorkspace, inAll: Math.floor(config.maxConnections / 2) };
   const waiting = new Waiting({ documents: cache, store, clock, interval: config.feedRebuildSeconds * 1000, most });
   stopping.addEventListener('abort', () => waiting.drain());
   return {
     cache,
+    waiting,
     forecast: feedForecast({ previewer: feedThread, watch, geo: () => geo.database(), ...landed, clock, log }),
     answers: {
-      answerDocument: documentEndpoint(cache, now, report),
+      answerDocument: documentEndpoint(cache, feedSigner(config.secretsKey, now), now, report),
       bouncers: bouncerEndpoints({ decisions, bouncers, waiting, hits, now, monotonic, report }),
     },
   };

@@ -85,6 +85,7 @@ export function startManage(
     feeds: feedThread && watch,
     documents: cache,
     measurer: feedThread,
+    addressMap: feedThread,
     testExpression: expressionTester(config.schemesFile),
     backtests: backtestJobs({
       schemesFile: config.schemesFile,

@@ -19,7 +19,7 @@ const DEAD_LETTERS_COUNTED = 10_000;
 export function metricsOf(
   { config, store, geo, feedThread, measures, tls }: Base,
   { counts, past }: Pick<Seen, 'counts' | 'past'>,
-  { cache }: Pick<Feeds, 'cache'>,
+  { cache, waiting }: Pick<Feeds, 'cache' | 'waiting'>,
   landing: Landing | undefined,
   ready: () => Promise<Record<string, Check>>,
   { refuse }: Pick<Authenticator, 'refuse'>,
@@ -33,6 +33,7 @@ export function metricsOf(
     deadLetters: landing && (() => store.deadLetterCount(DEAD_LETTERS_COUNTED)),
     builds: feedThread && measures.builds,
     feeds: cache,
+    waiting,
     devices: past?.counts,
     endingKeys: past?.endingKeys,
     sources: sources && (() => [...sources.known.values()].map(({ record: { source }, state }) => ({ source, state }))),

@@ -68,8 +68,9 @@ export class Changed {
   }
 
   /** Comes before `write`. */
-  count(): Work<void> {
-    return this.#changes.count(this);
+  *count(): Work<void> {
+    yield* this.#changes.count(this);
+    for (const { workspace, place, net } of this.#changes.nets) this.#days.add('net', workspace, place, net);
   }
 
   /** `now`: time of the landing, ms. */

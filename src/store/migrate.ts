@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import { WeirError } from '../errors.ts';
 
 export interface Migration {
@@ -18,14 +17,40 @@ export function reportMigrations(onMigrate: OnMigrate | undefined, seen: readonl
 
 type Dialect = 'sqlite' | 'postgres';
 
-const folderOf = (dialect: Dialect) => new URL(`./migrations/${dialect}/`, import.meta.url);
+const FOLDER = new URL('./migrations/', import.meta.url);
 
-/** Migration paths by name, sorted by name; older ones are in numbered folders. */
+/** Migrations of weir 0.2.0: every store has all of them. `migrations/base/` has the schema after them. */
+const BASE = `001-initial 002-list-names 003-narrow-searches 004-foreign-instants 005-rule-counts 006-batches 007-guard-rails 008-feeds
+  009-expression-revision 010-bouncers 011-management 012-devices-and-history 013-sessions 014-enforcement-order 015-undone 016-kept-rows
+  017-deleted 018-bouncer-streams 019-room 021-samples 022-replacements 023-key-ends 024-added-expired-removed 025-sources 026-key-networks
+  028-targets 029-people`
+  .split(/\s+/)
+  .map((name) => `${name}.sql`);
+
+/** SQL of both dialects has the types of PostgreSQL and the table options of SQLite. */
+const WORDS: Readonly<Record<Dialect, readonly (readonly [RegExp, string])[]>> = {
+  postgres: [[/\) STRICT(, WITHOUT ROWID)?;/g, ');']],
+  sqlite: [
+    [/\b(BIGINT|SMALLINT)\b/g, 'INTEGER'],
+    [/\bBYTEA\b/g, 'BLOB'],
+    [/\bDOUBLE PRECISION\b/g, 'REAL'],
+    [/\bGENERATED (ALWAYS|BY DEFAULT) AS IDENTITY\b/g, 'AUTOINCREMENT'],
+    [/ COLLATE "C"| DEFAULT nextval\('rule_ids'\)/g, ''],
+  ],
+};
+
+/** A file of the folder of migrations, in the words of the dialect. */
+const sqlOf = (path: string, dialect: Dialect) =>
+  WORDS[dialect].reduce((text, [word, other]) => text.replace(word, other), readFileSync(new URL(path, FOLDER), 'utf8'));
+
+const baseOf = (dialect: Dialect) => ['accounts', 'content', dialect, 'rules'].map((name) => sqlOf(`base/${name}.sql`, dialect)).join('\n');
+
+/** Paths of the migrations after the base by name, sorted by name: those of both dialects, and those of one, in its folder. */
 const pathsIn = (dialect: Dialect) =>
   new Map(
-    readdirSync(folderOf(dialect), { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.sql'))
-      .map((path) => [basename(path), path] as const)
+    ['', `${dialect}/`]
+      .flatMap((folder) => readdirSync(new URL(folder, FOLDER)).map((name) => [name, folder + name] as const))
+      .filter(([name]) => name.endsWith('.sql'))
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
 
@@ -39,8 +64,11 @@ export interface SchemaState {
   readonly newer: readonly string[];
 }
 
+/** Throws REFUSED for a store of a weir before 0.2.0. */
 export function schemaState(dialect: Dialect, seen: readonly string[]): SchemaState {
-  const names = [...pathsIn(dialect).keys()];
+  if (seen.length > 0 && BASE.some((name) => !seen.includes(name)))
+    throw new WeirError('REFUSED', 'the store was written by a weir before 0.2.0: start weir 0.2.0 with it first, then this one');
+  const names = [...BASE, ...pathsIn(dialect).keys()];
   return {
     store: seen.toSorted().at(-1) ?? null,
     weir: names.at(-1)!,
@@ -65,7 +93,8 @@ export function missingMigrations(dialect: Dialect, seen: readonly string[]): Mi
       `the store was written by a newer weir: it has the ${newer.length > 1 ? 'migrations' : 'migration'} ${span(newer)}`,
     );
   const paths = pathsIn(dialect);
-  return missing.map((name) => ({ name, text: readFileSync(new URL(paths.get(name)!, folderOf(dialect)), 'utf8') }));
+  const textOf = (name: string) => (paths.has(name) ? sqlOf(paths.get(name)!, dialect) : name === BASE[0] ? baseOf(dialect) : '');
+  return missing.map((name) => ({ name, text: textOf(name) }));
 }
 
 const span = (names: readonly string[]) => (names.length > 1 ? `${names[0]} to ${names.at(-1)}` : names[0]);

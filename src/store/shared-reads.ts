@@ -5,6 +5,9 @@ import type { ChangeReads } from '../ports/stored/changes.ts';
 import { pageOf } from '../ports/stored/paginate.ts';
 import type { RuleFilter, Step, StepFilter } from '../ports/stored/rule-store.ts';
 import { inChunks } from '../schedule/chunks.ts';
+import { enrolmentReads } from './accounts/access/enrolments.ts';
+import { findSession, people, workplace } from './accounts/access/sessions.ts';
+import { signingReads } from './accounts/access/signing-keys.ts';
 import { WORKSPACES } from './accounts/account-tables.ts';
 import { earlierAnswer } from './accounts/answers.ts';
 import { auditPage, auditSince } from './accounts/audit.ts';
@@ -14,7 +17,6 @@ import { feedPage, keyPage, listPage, namesOf } from './accounts/pages.ts';
 import { replacementReads } from './accounts/replacements.ts';
 import { deletedFeeds } from './accounts/restore-deleted.ts';
 import { sampleReads } from './accounts/samples.ts';
-import { findSession, people, workplace } from './accounts/sessions.ts';
 import { snoozeReads } from './accounts/snoozes.ts';
 import { sourceReads } from './accounts/sources.ts';
 import { usedBytesOf } from './accounts/storage-usage.ts';
@@ -36,7 +38,7 @@ import { ruleVersions } from './rules/target-history.ts';
 import { activityReads } from './usage/activity.ts';
 import { bouncerReads } from './usage/bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './usage/devices.ts';
-import { feedDays } from './usage/feed-days.ts';
+import { feedDays, ruleHistoryReads } from './usage/feed-days.ts';
 import { listHits } from './usage/hits.ts';
 import { stoppedClients } from './usage/stopped.ts';
 import { all, driven, one, type Value, type Work } from './work.ts';
@@ -61,10 +63,13 @@ const WORKS = {
   ...activityReads,
   ...bouncerReads,
   ...changeReads,
+  ...enrolmentReads,
   ...replacementReads,
+  ...ruleHistoryReads,
   ...sampleReads,
   ...snoozeReads,
   ...sourceReads,
+  ...signingReads,
   ...webhookReads,
   *organizations() {
     return (yield* all('SELECT * FROM organizations ORDER BY pk')).map(organizationOf);

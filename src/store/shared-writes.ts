@@ -1,9 +1,11 @@
+import { enrolmentChanges } from './accounts/access/enrolments.ts';
+import { sessionChanges } from './accounts/access/sessions.ts';
+import { signingChanges } from './accounts/access/signing-keys.ts';
 import { feedChanges } from './accounts/feeds.ts';
 import { accountChanges } from './accounts/management.ts';
 import { replacementChanges } from './accounts/replacements.ts';
 import { deletedChanges } from './accounts/restore-deleted.ts';
 import { sampleChanges } from './accounts/samples.ts';
-import { sessionChanges } from './accounts/sessions.ts';
 import { snoozeChanges } from './accounts/snoozes.ts';
 import { sourceStateChanges } from './accounts/source-states.ts';
 import { sourceChanges } from './accounts/sources.ts';
@@ -19,6 +21,7 @@ import { type Transact, transacted } from './work.ts';
 
 const CHANGES = {
   ...accountChanges,
+  ...enrolmentChanges,
   ...feedChanges,
   ...deletedChanges,
   ...restoreChanges,
@@ -33,6 +36,7 @@ const CHANGES = {
   ...sourceChanges,
   ...sourceStateChanges,
   ...togetherChanges,
+  ...signingChanges,
   ...webhookChanges,
   ...webhookStateChanges,
 };

@@ -79,6 +79,7 @@ export function* sweep(
   removed += audited.length;
   removed += yield* run(`DELETE FROM people WHERE ${atMost('people', 'last_seen < $1')}`, auditBefore, limit);
   removed += yield* run(`DELETE FROM sessions WHERE ${atMost('sessions', 'expires_at < $1')}`, now, limit);
+  removed += yield* run(`DELETE FROM enrolments WHERE ${atMost('enrolments', 'expires_at < $1')}`, now, limit);
   const logRows = yield* all(
     `DELETE FROM told_networks WHERE ${atMost('told_networks', 'at < $1')} RETURNING workspace_pk, length(entries) AS bytes`,
     now - LOG_RETENTION,

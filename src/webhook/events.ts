@@ -14,6 +14,8 @@ const EVENTS: Readonly<Record<string, string>> = {
   'webhook created': 'the webhook {} was created',
   'webhook changed': 'the webhook {} was changed',
   'webhook deleted': 'the webhook {} was deleted',
+  'signing key created': 'a key that signs feeds was created ({})',
+  'signing key deleted': 'a key that signs feeds was deleted ({})',
   'attention snoozed': 'an alert was snoozed ({})',
 };
 

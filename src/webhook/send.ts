@@ -1,5 +1,5 @@
 /** One delivery attempt (SPEC D27.5, D27.6). Stores nothing. */
-import { openSecret, type SecretKeys } from '../account/encrypted-secret.ts';
+import { openSecret, type SecretKeys } from '../account/secrets/encrypted-secret.ts';
 import { SERVICE_WEBHOOK, type WebhookMessage, type WebhookStyle } from '../account/webhook.ts';
 import type { Post, Posted } from '../fetch/post.ts';
 import { bodyOf, type MessageContext } from './message.ts';

@@ -140,9 +140,9 @@ test('D1.13 D26.2 a command that reads makes and migrates nothing on the embedde
   );
 });
 
-const MIGRATED = /the schema of the store is brought up to date: 002-list-names\.sql to \d{3}-[a-z-]+\.sql$/m;
+const MIGRATED = /the schema of the store is brought up to date: 030-consensus\.sql to \d{3}-[a-z-]+\.sql$/m;
 
-/** An embedded store of weir's first version. */
+/** An embedded store of weir 0.2.0. */
 function firstVersionFolder(t: TestContext): string {
   const folder = temporaryFolder(t);
   using db = new DatabaseSync(join(folder, 'weir.db'));
@@ -166,7 +166,7 @@ test('D1.24 what writes first to a store of an older weir names the migrations; 
     LOG_LEVEL: 'info',
   });
   await served.kill('SIGTERM');
-  assert.match(served.output().stderr, /"msg":"the schema of the store is brought up to date: 002-list-names\.sql to /);
+  assert.match(served.output().stderr, /"msg":"the schema of the store is brought up to date: 030-consensus\.sql to /);
 });
 
 test('D1.24 a migration that ends halfway leaves a store of an older weir as it was', async (t) => {
@@ -176,11 +176,23 @@ test('D1.24 a migration that ends halfway leaves a store of an older weir as it 
     return db.prepare('SELECT name FROM sqlite_schema ORDER BY name').all().concat(db.prepare('SELECT * FROM migrations').all());
   };
   const db = new DatabaseSync(join(DATA_DIR, 'weir.db'));
-  db.exec('CREATE TABLE feed_days (taken INTEGER)');
+  db.exec('CREATE TABLE webhooks (taken INTEGER)');
   db.close();
   const before = schema();
   assert.equal((await command(['migrate'], { DATA_DIR })).code, 2);
   assert.deepEqual(schema(), before);
+});
+
+test('D1.24 a store from before 0.2.0 is refused, and the sentence names 0.2.0', async (t) => {
+  const DATA_DIR = firstVersionFolder(t);
+  const db = new DatabaseSync(join(DATA_DIR, 'weir.db'));
+  db.exec("DELETE FROM migrations WHERE name > '028'");
+  db.close();
+  for (const line of ['migrate', 'migrate --check', 'org ls']) {
+    const { code, stdout, stderr } = await command(line.split(' '), { DATA_DIR });
+    const says = 'weir: the store was written by a weir before 0.2.0: start weir 0.2.0 with it first, then this one\n';
+    assert.deepEqual([code, stdout, stderr], [2, '', says]);
+  }
 });
 
 test('D1.24 a weir that is older than the store names the first and the last of the migrations that it does not know', async (t) => {

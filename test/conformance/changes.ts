@@ -28,7 +28,7 @@ async function snapshotOf(store: Store, workspaceId: string, listId: string, now
 }
 
 export function changesConformance(driver: StoreDriver): void {
-  test(`D32.2, D32.6 store ${driver.name}: who did what to the rules of each list is counted as in a plain model, and what they were is known`, async (t) => {
+  test(`D32.2, D32.6, D53.4 store ${driver.name}: who did what to the rules of each list is counted as in a plain model, and what they were is known`, async (t) => {
     const { store, workspace, land, rules } = await fixture(t, driver);
     const random = seededRandom(32);
     const lists = [
@@ -103,6 +103,13 @@ export function changesConformance(driver: StoreDriver): void {
         for (const [id, { list }] of there) if (!left.has(id)) count(list, 'nobody', { expired: 1 });
       }
     }
+    const present = await read(counted);
+    const { now: totals, nets, since } = await store.ruleDays(workspace.id, 0);
+    for (const id of lists) {
+      const active = [...present.values()].filter(({ list }) => list === id).length;
+      const grown = nets.filter(({ listId }) => listId === id).reduce((sum, { net }) => sum + net, 0);
+      assert.deepEqual([totals.find(({ listId }) => listId === id)?.rules ?? 0, grown, since], [active, active, 0]);
+    }
     for (const { at, lists: were } of moments) {
       const place = await store.placeAt(workspace.id, at);
       for (const [i, id] of lists.entries()) {
@@ -133,6 +140,9 @@ export function changesConformance(driver: StoreDriver): void {
     }
     assert.ok(spans > 2);
     assert.deepEqual(new Map([...told].sort()), new Map([...wanted].sort()));
+    const hours = await store.ruleHours(workspace.id, { from: Math.floor(T0 / 3_600_000), to: Math.floor(now / 3_600_000) });
+    const sums = (all: readonly Counts[]) => COUNTS.map((name) => all.reduce((sum, each) => sum + each[name], 0));
+    assert.deepEqual(sums(hours), sums([...wanted.values()]));
   });
 
   test(`D32.2, D32.4 store ${driver.name}: changes name batch, reason and list as long as there is one, and go after seven days`, async (t) => {

@@ -65,6 +65,10 @@ const MEANT: readonly RegExp[] = [
   /^SELECT \* FROM keys WHERE workspace_pk = /,
   // What is set of a workspace concerns all its lists.
   /^UPDATE lists SET revision = revision \+ 1 WHERE workspace_pk = /,
+  // The days of the lists of a workspace: management.
+  /^SELECT l\.id, l\.name, d\.day, d\.net FROM lists l JOIN feed_days d /,
+  // The rules of a list that is restored.
+  /^SELECT count\(\*\) AS rules, .* AS now FROM access_rules WHERE list_pk = /,
   // The rules of a list, up to a limit.
   /^SELECT count\(\*\) AS rules FROM \(SELECT 1 AS rule FROM access_rules r WHERE r\.list_pk = /,
   // Up to a limit, or until the first row.

@@ -81,7 +81,7 @@ suite('D18.92 the console with the keyboard alone', { skip: needs('chromium'), t
   const DIALOGS = [
     ['/rules/waf', 'Rules', ['Change order', 'Test expression', 'Add rule']],
     ['/sources', 'Sources', ['Add source']],
-    ['/rules', 'Rules', ['Block or allow', 'Unblock', 'Paste list']],
+    ['/rules', 'Rules', ['Block or allow', 'Unblock', 'Paste list', 'Paste report']],
     ['/webhooks', 'Webhooks', ['New webhook']],
     ['/workspace', 'Workspace', ['Change guard rails']],
     ['/feeds/composed/perimeter', 'perimeter', ['Change', 'Delete']],

@@ -278,6 +278,31 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('Discard');
   });
 
+  test('D54.3 a defanged report pasted into the field above is blocked with one click, and undone in place; what is blocked already is not', async () => {
+    const iocs = Array.from({ length: 50 }, (_, i) => `185[.]3[.]1[.]${i + 1}`);
+    await page.show('/', 'Overview');
+    await page.press('/');
+    const report = `Our report on hxxp://185.3.1.1/a\n${iocs.join('\n')}\nknown: 8.8.4.4, inside: 8.8.4.77, own: 192.168.1.1, lab 203.0.113.9/24`;
+    await page.evaluate(`(() => {
+      const data = new DataTransfer();
+      data.setData('text/plain', ${JSON.stringify(report)});
+      document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    })()`);
+    await page.sees(/8\.8\.4\.4\s+already blocked\s+8\.8\.4\.4 in default/);
+    await page.sees(/8\.8\.4\.77\s+inside a wider block\s+8\.8\.4\.0\/24 in default/);
+    await page.sees(/192\.168\.1\.1\s+private/);
+    await page.sees('1 unclear notation skipped');
+    await page.sees('50 valid entries');
+    await page.click('Block 50');
+    await page.sees('50 addresses and networks blocked.');
+    assert.deepEqual([await active('185.3.1.50'), await active('192.168.1.1')], [['185.3.1.50'], []]);
+    await page.click('Show');
+    await page.sees('50 rules');
+    await page.click('Undo');
+    await page.sees('Change undone.');
+    assert.deepEqual(await active('185.3.1.50'), []);
+  });
+
   test('D18.41 a list that is pasted may replace the list; who takes away more than half of it says so', async () => {
     const make = async (path: string, body: string) =>
       JSON.parse((await ask(weir.url, `/v1/manage${path}`, { method: 'POST', headers: bearer(KEY), body })).text);
@@ -528,7 +553,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
       page.evaluate(`[...document.querySelectorAll('.verdict button')].find((each) => each.innerText === ${JSON.stringify(name)}).focus()`);
     await over('Unblock');
     await page.sees('Unblocking this address takes it out of 2 feeds.');
-    await over('Never block');
+    await over('Allow');
     await page.sees('default does not subtract never-block rules');
     await over('Extend');
     await page.sees('Extend changes the expiry of 8.8.4.0/24 in default and nothing else.');
@@ -545,6 +570,34 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees(/8\.8\.4\.20.* is blocked on 2 feeds/);
     await page.sees(/192\.0\.2\.200.* is blocked on no feed/);
     await page.sees('example.com is a host name');
+  });
+
+  test('D54.12 one address of a /22 is allowed everywhere with two clicks or by keyboard, or the block is split; one undo', async () => {
+    await send([block('185.4.0.0/22', { reason: 'masscan' })]);
+    await page.show('/lookup?target=185.4.1.1', 'Look up');
+    await page.sees(/185\.4\.1\.1.* is blocked on 2 feeds/);
+    await page.evaluate(`[...document.querySelectorAll('.verdict button')].find((each) => each.innerText === 'Allow').focus()`);
+    await page.press('Enter');
+    await page.sees('No feed will block it.');
+    await page.sees('default (workspace)');
+    await page.type('a customer');
+    await page.sees('No feed will block it.');
+    await page.press('Enter');
+    await page.sees('185.4.1.1 is allowed. Devices get it with their next fetch.');
+    await page.sees(/185\.4\.1\.1.* is blocked on no feed/);
+    assert.deepEqual((await read('/workspace')).subtract_allow, 'on');
+    await page.click('Undo');
+    await page.sees('Change undone.');
+    await page.sees(/185\.4\.1\.1.* is blocked on 2 feeds/);
+    assert.deepEqual((await read('/workspace')).subtract_allow, 'off');
+    await page.click('Split the block');
+    await page.sees(/185\.4\.0\.0\/22 in default\s+10 blocks: 185\.4\.2\.0\/23, 185\.4\.0\.0\/24/);
+    await page.click('Split the block', 'dialog footer');
+    await page.sees('1 block split.');
+    await page.sees(/185\.4\.1\.1.* is blocked on no feed/);
+    assert.deepEqual(await active('185.4.2.0/23'), ['185.4.2.0/23']);
+    await page.click('Undo', '.toast:last-child');
+    await page.sees(/185\.4\.1\.1.* is blocked on 2 feeds/);
   });
 
   test('D18.100 the sentence has what the ASN of an address is called', async () => {
@@ -1112,5 +1165,34 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees(/Not published: [\d,]+ entries exceed the limit/);
     await page.sees(/tiny device[\s\S]*never\s+plain, both\s+not published/);
     assert.equal((await read(`/lists/${id}`)).feed.built[0].over_cap, true);
+  });
+
+  test('D52.8, D52.9 the line for a Linux host, and its way to a verified packet filter', async () => {
+    await page.show('/devices', 'Devices');
+    await page.click('Enrol Linux host');
+    await page.fill('Name', 'gw <1>');
+    const { lists } = await read('/lists');
+    await page.fill('Feed', lists.find(({ name }: { readonly name: string }) => name === 'default').id);
+    await page.click('Create line');
+    await page.sees(/Run this as root on gw <1>\. It is valid once, until/);
+    const line = await page.evaluate<string>(`document.querySelector('dialog pre').textContent`);
+    const [, address] = /^curl -fsS '(http:\/\/[^']+\/enroll\/[\w-]{32})' \| sh -s -- --yes$/.exec(line) ?? assert.fail(line);
+    await page.sees(/waiting\s+Waiting for the host/);
+    const { text } = await ask(weir.url, new URL(address!).pathname, { method: 'POST' });
+    const headers = { 'x-api-key': /^WEIR_API_KEY=(.*)$/m.exec(text)![1]!, 'user-agent': 'weir-follow/1 (gw; nftables)' };
+    await page.sees(/installed\s+It has its key/);
+    const { headers: feed } = await ask(weir.url, '/v1/decisions/stream?startup=true&wait=1', { headers });
+    await page.sees(/first fetch\s+It has fetched the feed/);
+    const enforced = { version: feed['x-feed-version'], count: Number(feed['x-feed-count']), digest: feed['x-feed-digest'] };
+    const body = JSON.stringify({ remediation_components: [{ type: 'weir-follow', version: '1', metrics: [] }], enforced });
+    assert.equal((await ask(weir.url, '/v1/usage-metrics', { method: 'POST', headers, body })).status, 201);
+    await page.sees(/verified\s+Its packet filter has the \d+ networks? of the feed/);
+    await page.click('Close');
+    const made = await ask(weir.url, '/v1/manage/keys', {
+      ...{ method: 'POST', headers: bearer(KEY) },
+      body: JSON.stringify({ name: 'never there', permissions: ['feed:read'], list: 'default' }),
+    });
+    assert.equal(made.status, 201);
+    await page.sees(/Expected[\s\S]*never seen\s+never there\s+default/);
   });
 });

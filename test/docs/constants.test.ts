@@ -28,18 +28,12 @@ const seconds = (ms: number) => ms / 1000;
 const SAID: Readonly<Record<string, readonly [value: number, ...sentences: string[]]>> = {
   'expiry of a block that names none': [
     DEFAULT_EXPIRY,
-    ...['default for blocks: {}', 'block without expiry gets {}', 'of a block that names none | {} |', 'absent: {} for a block'],
+    ...['default for blocks: {}', 'block without expiry gets {}', 'absent: {} for a block'],
     ...['absent or 0 means {}', 'A block without it lasts {}', '0 or omitted means {},', 'block of an access rule {};', '{} (default)'],
   ],
   'least expiry of an access rule': [
     LEAST_EXPIRY,
-    ...[
-      '| expiry | {} to',
-      'a positive value below {} counts',
-      'below 60 counts as {}.',
-      'shortest expiry of an access rule | {} |',
-      'The floor of {} is',
-    ],
+    ...['| expiry | {} to', 'a positive value below {} counts', 'below 60 counts as {}.', 'The floor of {} is'],
     ...['1 to 59 mean {}', 'access rules live at least {}.', 'rules at least {} after'],
   ],
   'longest expiry': [
@@ -84,15 +78,15 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'bytes of config': [LIMITS.configBytes, '`config` over {} as JSON'],
   'entries of a feed': [
     DEFAULT_ENTRY_LIMIT,
-    ...['| a feed | {} networks', 'The cap is {} networks a feed', 'networks of a feed | {},', 'its cap is always {}.'],
-    ...['document of rules holds {} rules', 'More than {} rules of a kind are'],
+    ...['| a feed | {} networks', 'The cap is {} networks a feed', 'its cap is always {}.'],
+    ...['document of more than {} rules', 'More than {} rules of a kind are'],
   ],
   'most entries of a list': [MOST_ENTRIES, 'a list up to {} (', '`max_entries` is 1 to {}.', '`--max-entries`, 1 to {})'],
   'what was deleted comes back': [
     seconds(RESTORE_PERIOD),
     ...[
-      'For {} a list or feed that was deleted',
-      'For {} restoring the list',
+      'For {} a deleted list or feed',
+      'Restoring the list within {}',
       'For {} `weir list restore`',
       'brings it back for {}',
       'keeps its rules for {}, and they count',
@@ -144,7 +138,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     seconds(RECENTLY),
     ...[
       'has used the key in the last {},',
-      'has pulled it in the last {}',
+      'its clients of the last {}',
       'pulled with the key in the last {} ',
 
       'etches in the last {}',
@@ -153,7 +147,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   ],
   'late answers': [
     seconds(RESULT_RETENTION),
-    'would have been answered, for {},',
+    'then its answer, for {},',
     'is available, for {} and',
     'errors included, for {} and',
     'it is older than {}, or the',

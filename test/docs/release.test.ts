@@ -79,5 +79,5 @@ test('D49.5 release.json has the breaking changes of each version, and the migra
   assert.ok(newest.breaking.length > 10);
   for (const item of newest.breaking) assert.match(item, /^\S[^\n]*\S$/);
   assert.ok(newest.breaking.some((item: string) => item.startsWith('command | `weir explain`')));
-  for (const engine of ['sqlite', 'postgres']) assert.equal(facts.migrations[engine][0], '001-initial.sql');
+  for (const engine of ['sqlite', 'postgres']) assert.equal(facts.migrations[engine][0], '030-consensus.sql');
 });

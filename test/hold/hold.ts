@@ -15,6 +15,7 @@ import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { addressFloods } from './addresses.ts';
 import { bouncerFilters, bouncerNames, waitingClients } from './bouncers.ts';
 import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from './checks.ts';
+import { enrolmentFlood } from './enroll.ts';
 import { filesOfWorkspaces } from './files.ts';
 import { hostileGeo } from './geo.ts';
 import { growthOfOne } from './growth.ts';
@@ -68,6 +69,7 @@ const ofOneTenant = (engine: 'embedded' | 'PostgreSQL'): readonly Part[] => [
   check('imports', engine, importsOfLines),
   check('files', engine, filesOfWorkspaces),
   check('slow sign-ins', engine, slowSignIns),
+  check('enrolment flood', engine, enrolmentFlood),
   check('secrets of webhooks', engine, hookSecrets),
   check('growth', engine, growthOfOne),
   check('sources', engine, politeSources),

@@ -8,6 +8,7 @@ import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addressSet, difference, isEmpty } from '@weir/network/address-set.ts';
 import { coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
+import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { allows, PERMISSIONS, type Permission } from '../../src/account/permission.ts';
@@ -98,12 +99,21 @@ suite('management', () => {
     made += 1;
     return `${what}-${made}`;
   };
+  /** Two at most. */
+  async function noSigningKeys(): Promise<void> {
+    const { body } = await get('/signing-keys');
+    for (const { id } of body.signing_keys as { id: string }[]) await call('DELETE', `/signing-keys/${id}`, admin);
+  }
   /** Makes what a part of a path names, in the workspace; one row for each name. */
   const RESOURCES: Readonly<Record<string, () => Promise<string>>> = {
     list: async () => (await make('/lists', { name: fresh('list') })).body.id,
     feed: async () => (await make('/feeds', { name: fresh('feed'), all_lists: true })).body.id,
     source: async () => (await make('/sources', { name: fresh('source'), url: 'https://lists.invalid/a' })).body.id,
     webhook: async () => (await make('/webhooks', { name: fresh('hook'), url: `${lists.url}/hook` })).body.id,
+    signing_key: async () => {
+      await noSigningKeys();
+      return (await make('/signing-keys', {})).body.id;
+    },
     key: async () => (await make('/keys', { permissions: ['feed:read'] })).body.id,
     kind: async () => 'access_rule',
     rule: async () => {
@@ -114,6 +124,7 @@ suite('management', () => {
     batch: () => makeBatch(address()),
     replacement: async () => (await make('/replacements', {})).body.id,
     snooze: async () => (await call('POST', '/attention/snoozes', admin, await putOff())).body.id,
+    enrolment: async () => (await make('/enrolments', { name: fresh('host'), feed: 'default' })).body.id,
     // One that is late is made in late.test.ts.
     answer: async () => '0195a3c0-0000-7000-8000-0000000000fe',
     letter: async () => {
@@ -156,6 +167,10 @@ suite('management', () => {
   const BODIES: Readonly<Record<string, () => Promise<Json>>> = {
     createList: async () => ({ name: fresh('list') }),
     createFeed: async () => ({ name: fresh('feed'), all_lists: true }),
+    createSigningKey: async () => {
+      await noSigningKeys();
+      return {};
+    },
     createWebhook: async () => ({ name: fresh('hook'), url: `${lists.url}/hook` }),
     createSource: async () => ({ name: fresh('source'), url: 'https://lists.invalid/a' }),
     acceptSource: async () => ({}),
@@ -163,6 +178,7 @@ suite('management', () => {
     trySource: async () => ({ url: 'https://lists.invalid/a' }),
     changeKey: async () => ({ name: fresh('key') }),
     changeFeed: async () => ({ format: 'commented' }),
+    createEnrolment: async () => ({ name: fresh('host'), feed: 'default' }),
     createKey: async () => ({ permissions: ['feed:read'] }),
     applyWorkspaceFile: async () => ({ lists: [{ name: fresh('list') }] }),
     blockTarget: async () => ({ value: address() }),
@@ -1037,6 +1053,140 @@ suite('management', () => {
     await change('/workspace', { subtract_allow: 'off' });
     const unknown = await call('POST', '/measure', admin, { lists: [UNKNOWN] });
     assert.deepEqual([unknown.status, unknown.body.message], [404, `there is no list "${UNKNOWN}"`]);
+  });
+
+  test('D53.1 D53.2 D53.3 the map of a feed counts the addresses of the bytes that are polled, also when it is empty or over its limit', async () => {
+    const { id } = (await make('/lists', { name: fresh('map') })).body;
+    const own = { subtract_allow: 'on', protect: ['10.0.0.0/8', '198.51.100.128/25'] };
+    await change('/workspace', { protect: own.protect });
+    const { id: feed } = (await make('/feeds', { name: fresh('feed'), lists: [id], subtract_allow: 'on', format: 'plain' })).body;
+    const map = async (query = '') => (await get(`/address-space?feed=${feed}${query}`)).body as Json & Record<string, number[]>;
+    const sum = (counts: readonly number[]) => counts.reduce((all, each) => all + each, 0);
+    const empty = await map();
+    assert.deepEqual([empty.entries, sum(empty.addresses!), empty.widest, empty.v6], [0, 0, [], []]);
+    assert.deepEqual([empty.within, empty.child_prefix, sum(empty.protected!)], ['0.0.0.0/0', 8, 2 ** 24 + 128]);
+    const values = [
+      '45.83.64.0/22',
+      '45.0.0.0/9',
+      '198.51.100.0/24',
+      '255.255.255.255',
+      '0.0.0.0',
+      '8.8.8.8',
+      'NL',
+      '2001:db8::/33',
+      '2a00::/16',
+    ];
+    for (const value of values) {
+      const { status, text } = await call('POST', '/rules', admin, {
+        value,
+        list: id,
+        action: 'block',
+      });
+      assert.ok(status < 300, text);
+    }
+    assert.ok((await call('POST', '/rules', admin, { value: '45.83.65.77', list: id, action: 'allow' })).status < 300);
+    const lines = async () => (await getFeed(server.url, admin, `/${feed}`)).text.trim().split('\n');
+    const expected = (networks: readonly Network[], first: number, size: number) =>
+      Array.from({ length: 256 }, (_, child) => {
+        const [start, end] = [first + child * size, first + (child + 1) * size];
+        const of = (each: Network & { family: 4 }) =>
+          Math.max(0, Math.min(end, each.address + 2 ** (32 - each.prefix)) - Math.max(start, each.address));
+        return sum(networks.map((each) => (each.family === 4 ? of(each) : 0)));
+      });
+    await eventually(async () => {
+      const networks = networksOf(await lines());
+      for (const [within, first, size] of [
+        ['0.0.0.0/0', 0, 2 ** 24],
+        ['45.0.0.0/8', 45 * 2 ** 24, 2 ** 16],
+        ['45.83.0.0/16', 45 * 2 ** 24 + 83 * 2 ** 16, 2 ** 8],
+        ['255.255.0.0/16', 2 ** 32 - 2 ** 16, 2 ** 8],
+      ] as const) {
+        const answer = await map(`&within=${within}`);
+        assert.equal(answer.entries, networks.length);
+        assert.deepEqual(answer.addresses, expected(networks, first, size), within);
+        const inside = networks.filter((each) => each.family === 4 && each.address >= first && each.address < first + 256 * size);
+        const widths = inside.map(({ prefix }) => 2 ** (32 - prefix)).toSorted((a, b) => b - a);
+        const widest = answer.widest as unknown as { network: string; addresses: number; rules: number; widest_rules: Json[] }[];
+        assert.deepEqual(
+          widest.map(({ addresses }) => addresses),
+          widths.slice(0, 10),
+        );
+        const polled = new Set(networks.map(formatNetwork));
+        assert.ok(widest.every(({ network, rules }) => polled.has(network) && rules > 0));
+      }
+      assert.ok(networks.length > values.length);
+    });
+    const { widest, v6, never_block: allowed, rules } = await map('&within=45.0.0.0/8');
+    const [first] = widest as unknown as { widest_rules: (Json & { id: number })[] }[];
+    assert.deepEqual(
+      first!.widest_rules.map(({ target }) => target),
+      ['45.0.0.0/9'],
+      'the rule that a block is of, also after exceptions',
+    );
+    const found = (await get(`/rules?address=45.0.0.0/9&match=exact`)).body.rules;
+    assert.deepEqual(
+      first!.widest_rules.map((each) => each.id),
+      found.map((each) => each.id),
+    );
+    assert.equal(sum(allowed!), 1);
+    assert.deepEqual([rules![83], sum(rules!)], [1, 1], 'the /9 is in none of the /16s');
+    const v6Blocks = (v6 as unknown as { network: string; addresses: number; networks: number }[]).map((each) => [
+      each.network,
+      each.networks,
+    ]);
+    assert.deepEqual(v6Blocks.slice(0, 2), [
+      ['2a00::/16', 1],
+      ['2001:db8::/32', 1],
+    ]);
+
+    await change(`/feeds/${feed}`, { max_entries: 2 });
+    await eventually(async () => assert.equal((await getFeed(server.url, admin, `/${feed}`)).status, 413));
+    const over = await map();
+    assert.deepEqual([over.over_cap, over.entry_limit], [true, 2]);
+    assert.ok(over.addresses![45]! > 2 ** 22);
+    await change(`/feeds/${feed}`, { max_entries: null, action: 'allow' });
+    await eventually(async () => {
+      const answer = await map();
+      assert.deepEqual([answer.action, sum(answer.addresses!), sum(answer.protected!)], ['allow', 1, 0]);
+    });
+    await change('/workspace', { protect: [] });
+    for (const within of ['45.0.0.0/9', '2001:db8::/32', 'x', '45.83.64.0/24']) {
+      const { status, body } = await get(`/address-space?feed=${feed}&within=${within}`);
+      assert.deepEqual([status, body.details[0]!.field], [400, 'within'], within);
+    }
+    assert.equal((await get(`/address-space?feed=${UNKNOWN}`)).status, 404);
+    assert.equal((await get(`/address-space?feed=${feed}`, stranger)).status, 404);
+    const many = await Promise.all(Array.from({ length: 40 }, () => get(`/address-space?feed=${feed}`)));
+    const statuses = new Set(many.map(({ status }) => status));
+    assert.ok(statuses.has(200) && statuses.isSubsetOf(new Set([200, 429])), [...statuses].join());
+  });
+
+  test('D53.4 the rules of each list by day, and what was done to them by the hour, are those that are there', async () => {
+    await beforeMidnight();
+    const name = fresh('list');
+    const { id } = (await make('/lists', { name })).body;
+    const ofList = async () => {
+      const { body } = await get('/history/rules?days=3');
+      return { body, own: (body.lists as Row[]).find((list) => list.id === id) as (Row & { rules: number[] }) | undefined };
+    };
+    const hour = ({ hours }: Json) => (hours as Json[]).at(-1)! as Record<string, number>;
+    const before = hour((await ofList()).body);
+    const values = Array.from({ length: 40 }, (_, i) => ({ type: 'access_rules', action: 'block', ip: `203.0.113.${i}` }));
+    const { headers } = await postSignals(server.url, admin, values, `/v1/signal?list=${id}`);
+    await eventually(async () => assert.deepEqual((await ofList()).own?.rules, [0, 0, 40]));
+    const { body: made } = await ofList();
+    assert.deepEqual([(made.days as string[]).length, (made.hours as Json[]).length], [3, 24]);
+    assert.ok(hour(made).added! - (before.added ?? 0) >= 40);
+    await call('POST', '/undo', admin, { batches: [headers['x-signal-batch']] });
+    await eventually(async () => assert.deepEqual((await ofList()).own?.rules ?? [0, 0, 0], [0, 0, 0]));
+    assert.ok(hour((await ofList()).body).removed! - (before.removed ?? 0) >= 40);
+    await postSignals(server.url, admin, values.slice(0, 7), `/v1/signal?list=${id}`);
+    await eventually(async () => assert.equal((await get(`/rules/count?list=${id}`)).body.rules, 7));
+    assert.equal((await ofList()).own?.rules.at(-1), 7);
+    const deleted = await call('DELETE', `/lists/${id}?confirmed=1`, admin, undefined, { 'if-match': '*' });
+    assert.equal(deleted.status, 200, deleted.text);
+    assert.equal((await ofList()).own, undefined);
+    assert.equal((await get('/history/rules?hours=169')).status, 400);
   });
 
   test('D15.17 devices, bouncers and history of the workspace', async () => {

@@ -64,7 +64,7 @@ test('D12.14 guesses of the metrics token, on both ports, are limited by address
   await weir.kill('SIGTERM');
   const { stderr } = weir.output();
   for (const from of ['127.0.0.11', '127.0.0.12'])
-    assert.match(stderr, new RegExp(`60 wrong API keys within a minute from ${from.replaceAll('.', '\\.')}"`));
+    assert.match(stderr, new RegExp(`60 wrong API keys or enrolment codes within a minute from ${from.replaceAll('.', '\\.')}"`));
   assert.doesNotMatch(stderr, /a-wrong-token/);
 });
 

@@ -158,16 +158,22 @@ function waitingClients(engine: string, open: () => Promise<{ settings: Record<s
     }
   });
 
-  test(`D50.3 ${engine}: clients that wait leave half of the connections to others`, async () => {
+  test(`D50.3 ${engine}: clients of a key wait within WAITING_PER_KEY, and leave half of the connections to others`, async () => {
     const version = (await stream(waiting, 'startup=true&wait=60')).headers['x-feed-version'];
-    const refused = Promise.withResolvers<number>();
-    const headers = { 'x-api-key': KEY };
-    const clients = Array.from({ length: PLACES + 1 }, () =>
-      get(`${waiting}/v1/decisions/stream?wait=60&since=${version}`, { headers, agent: false }, ({ statusCode }) =>
-        refused.resolve(statusCode!),
-      ).on('error', () => {}),
-    );
-    assert.equal(await refused.promise, 429);
+    const { key: other } = await commandJson<{ key: string }>(['key', 'create', ...inWorkspace, '--name', 'other'], settings);
+    const fill = async (key: string, places: number) => {
+      const refused = Promise.withResolvers<number>();
+      const clients = Array.from({ length: places + 1 }, () =>
+        get(
+          `${waiting}/v1/decisions/stream?wait=60&since=${version}`,
+          { headers: { 'x-api-key': key }, agent: false },
+          ({ statusCode, headers }) => refused.resolve(Number(headers['retry-after'] && statusCode)),
+        ).on('error', () => {}),
+      );
+      assert.equal(await refused.promise, 429);
+      return clients;
+    };
+    const clients = [...(await fill(KEY, OF_KEY)), ...(await fill(other, PLACES - OF_KEY))];
     assert.equal((await getFeed(waiting, KEY)).status, 200);
     for (const client of clients) client.destroy();
   });
@@ -193,9 +199,10 @@ function waitingClients(engine: string, open: () => Promise<{ settings: Record<s
   });
 }
 
-const PLACES = 20;
+const [PLACES, OF_KEY] = [20, 12];
 const SETTINGS = {
   MAX_CONNECTIONS: String(2 * PLACES),
+  WAITING_PER_KEY: String(OF_KEY),
   BOOTSTRAP_API_KEY: KEY,
   FEED_REBUILD_SECONDS: '3600',
   DRAIN_SECONDS: '1',

@@ -1,6 +1,7 @@
 /**
- * `npm run test:install [-- --suite bookworm] [--releases FOLDER]`: the packages in clean Debian roots, as root, with the network. Installs,
+ * `npm run test:install [-- --suite bookworm] [--releases FOLDER]`: the packages in clean Debian roots with their own systemd. Installs,
  * sends, polls 50 times a second during an upgrade, removes and purges. `--releases`: packages made earlier, in `one`, `again` and `two`.
+ * As root on Debian, with the network, debootstrap, systemd-container, lintian, gpg and xz.
  */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
@@ -9,12 +10,12 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import about from '../../package.json' with { type: 'json' };
+import { freePort } from '../support/http.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CACHE = join(tmpdir(), 'weir-install');
@@ -23,6 +24,8 @@ const MIRROR = 'http://deb.debian.org/debian';
 const FIRST_FEED = 60;
 const MOST_MB = 80;
 const POLLS = 50;
+/** s */
+const BOOT = 60;
 /** Time of polling after the upgrade, ms. */
 const AFTER = 5000;
 const NETWORK = '233.252.0.1/32';
@@ -33,12 +36,23 @@ const run = (program: string, ...args: string[]) =>
   execFileSync(program, args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'pipe'] });
 
 const releases = values.releases ?? mkdtempSync(join(tmpdir(), 'weir-releases-'));
-const release = (name: 'one' | 'again' | 'two', suffix: string) => {
+const release = (name: 'one' | 'again' | 'two', suffix: string, ...options: string[]) => {
   const out = join(releases, name);
-  if (!existsSync(out))
-    run('node', 'scripts/run.mjs', 'scripts/release.mjs', `${about.version}${suffix}`, '--packages', '--arch', 'amd64', '--out', out);
+  const how = ['--packages', '--arch', 'amd64', '--out', out, ...options];
+  if (!existsSync(out)) run('node', 'scripts/run.mjs', 'scripts/release.mjs', `${about.version}${suffix}`, ...how);
   return out;
 };
+/** A key for apt, and its public half. */
+function aptKey(): { id: string; file: string } {
+  const [id, file] = ['releases@example.com', join(releases, 'weir.asc')];
+  process.env.GNUPGHOME = join(releases, 'gnupg');
+  mkdirSync(process.env.GNUPGHOME, { recursive: true, mode: 0o700 });
+  if (!existsSync(file)) {
+    run('gpg', '--batch', '--quiet', '--passphrase', '', '--quick-generate-key', id, 'ed25519', 'sign', 'never');
+    writeFileSync(file, run('gpg', '--batch', '--armor', '--export', id));
+  }
+  return { id, file };
+}
 const packagesIn = (out: string) => readdirSync(out).filter((name) => name.endsWith('.deb'));
 
 test('D49.1 two builds of a commit have equal bytes, and both packages together at most 80 MB', () => {
@@ -56,36 +70,49 @@ test('D49.2 lintian has no error but those that are overridden with a reason', (
   );
 });
 
-/** A clean root; its base is downloaded once. */
+/** A clean root with systemd; its base is downloaded once. */
 function cleanRoot(suite: string): string {
   const [root, base] = [join(CACHE, suite), join(CACHE, `${suite}.tar`)];
   mkdirSync(CACHE, { recursive: true });
   rmSync(root, { recursive: true, force: true });
   if (!existsSync(base)) {
-    run('debootstrap', '--variant=minbase', suite, root, MIRROR);
+    run('debootstrap', '--variant=minbase', '--include=systemd-sysv,dbus', suite, root, MIRROR);
     run('tar', '-C', root, '-cf', base, '.');
   } else {
     mkdirSync(root);
     run('tar', '-C', root, '-xf', base);
   }
-  // systemd does not run here: stand-ins for its manager and its command, everything else is real.
-  mkdirSync(join(root, 'run/systemd/system'), { recursive: true });
-  cpSync(join(ROOT, 'test/install/systemctl'), join(root, 'usr/bin/systemctl'));
-  for (const name of ['supervisor', 'supervisor.done']) writeFileSync(join(root, 'run', name), '');
-  cpSync('/etc/resolv.conf', join(root, 'etc/resolv.conf'), { dereference: true });
-  run('mount', '-t', 'proc', 'proc', join(root, 'proc'));
   return root;
 }
 
-/** Starts supervisor.py; resolves with the port of its socket, and with what ends it. */
-async function supervise(root: string): Promise<{ port: number; end: () => Promise<unknown> }> {
-  const child = spawn('python3', [join(ROOT, 'test/install/supervisor.py'), root], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-  const end = () => {
-    child.stdin.end();
-    return child.exitCode === null ? once(child, 'exit') : Promise.resolve();
+/** Boots `root` with its own systemd, in the network of this machine; resolves with what runs a command there. */
+async function boot(root: string, t: TestContext): Promise<(...command: string[]) => Promise<string>> {
+  const options = [
+    '--quiet',
+    '--boot',
+    '--register=no',
+    '--keep-unit',
+    '--console=pipe',
+    '--resolv-conf=replace-host',
+    '--directory',
+    root,
+  ];
+  const child = spawn('systemd-nspawn', options, {
+    env: { ...process.env, SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: '1' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  t.after(async () => {
+    child.kill();
+    if (child.exitCode === null) await once(child, 'exit');
+  });
+  const inside = async (...command: string[]) => {
+    const [init] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').split(' ');
+    const enter = ['-t', init!, '-m', '-u', '-i', '-p', '-C', '-r', '-w', 'env', '-i', 'LC_ALL=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive'];
+    const { stdout } = await promisify(execFile)('nsenter', [...enter, 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', ...command]);
+    return stdout;
   };
-  return { port: Number(line.replace('listening on ', '')), end };
+  await until(() => inside('systemctl', 'is-active', 'multi-user.target'), BOOT);
+  return inside;
 }
 
 function poll(port: number, key: string, agent?: Agent): Promise<string> {
@@ -138,20 +165,19 @@ async function until<T>(work: () => Promise<T>, seconds: number): Promise<T> {
 }
 
 for (const suite of values.suite) {
-  test(`D49.2 D49.3 D49.4 Debian ${suite}: install, first feed, upgrade without a failed poll, remove, purge`, async (t) => {
-    const [one, two] = [release('one', '+1'), release('two', '+2')];
+  test(`D49.2 D49.3 D49.4 D49.9 D49.10 D49.11 Debian ${suite}: install, first feed, upgrade without a failed poll, remove, purge`, async (t) => {
+    const publisher = aptKey();
+    const [one, two] = [release('one', '+1'), release('two', '+2', '--gpg-key', publisher.id)];
     const root = cleanRoot(suite);
-    const inside = async (...command: string[]) => {
-      const { stdout } = await promisify(execFile)('chroot', [root, 'env', 'DEBIAN_FRONTEND=noninteractive', 'LC_ALL=C.UTF-8', ...command]);
-      return stdout;
-    };
-    const apt = (...args: string[]) => inside('apt-get', '-q', '-y', '--no-install-recommends', ...args);
+    const apt = (...args: string[]) => inside('apt-get', '-q', '-y', '-oDpkg::Use-Pty=0', '--no-install-recommends', ...args);
     for (const [name, from] of Object.entries({ one, two })) cpSync(join(from, 'apt'), join(root, name), { recursive: true });
-    const { port, end } = await supervise(root);
-    t.after(async () => {
-      await end();
-      run('umount', join(root, 'proc'));
-    });
+    cpSync(publisher.file, join(root, 'etc/apt/keyrings/weir.asc'));
+    const port = await freePort();
+    const address = join(root, 'etc/systemd/system/weir.socket.d');
+    mkdirSync(address, { recursive: true });
+    writeFileSync(join(address, 'address.conf'), `[Socket]\nListenStream=\nListenStream=127.0.0.1:${port}\n`);
+    const inside = await boot(root, t);
+    const state = (property: string) => inside('systemctl', 'show', '--value', '--property', property, 'weir.service');
 
     await apt('update');
     const begun = performance.now();
@@ -175,8 +201,21 @@ for (const suite of values.suite) {
     assert.equal(await inside('stat', '-c', '%a %U %G', '/var/lib/weir'), '700 weir weir\n');
     assert.equal(await inside('dpkg', '-V', 'weir', 'weir-geo'), '');
     assert.match(await inside('weir', '--version'), /^\d+\.\d+\.\d+ \([0-9a-f]{12}\)$/m);
+    // The sandbox of the unit is systemd's: weir started in it at the first try.
+    assert.equal(await state('NRestarts'), '0\n');
+    assert.equal(await inside('systemctl', 'is-active', 'weir.socket', 'weir.service'), 'active\nactive\n');
+    const process = (await state('MainPID')).trim();
+    assert.match(await inside('grep', '-E', '^(CapBnd|NoNewPrivs)', `/proc/${process}/status`), /CapBnd:\t0+\nNoNewPrivs:\t1\n/);
+    await assert.rejects(inside('nsenter', '-t', process, '-m', 'touch', '/usr/lib/weir/x'), /Read-only file system/);
 
-    writeFileSync(join(root, 'etc/apt/sources.list.d/weir.list'), 'deb [trusted=yes] file:/two ./\n');
+    const source = join(root, 'etc/apt/sources.list.d/weir.list');
+    const signed = 'deb [signed-by=/etc/apt/keyrings/weir.asc] file:';
+    cpSync(join(root, 'two'), join(root, 'forged'), { recursive: true });
+    const index = join(root, 'forged/InRelease');
+    writeFileSync(index, readFileSync(index, 'utf8').replace('Label: weir', 'Label: wier'));
+    writeFileSync(source, `${signed}/forged ./\n`);
+    await assert.rejects(apt('update'), /BADSIG|invalid|Bad signature|not signed/i);
+    writeFileSync(source, `${signed}/two ./\n`);
     await apt('update');
     // Without a backup nothing is upgraded: here its folder is in the way.
     await inside('sh', '-c', 'mkdir /var/lib/weir/before-upgrade.new && touch /var/lib/weir/before-upgrade.new/x');
@@ -196,7 +235,9 @@ for (const suite of values.suite) {
       [],
     );
     assert.match(await inside('dpkg', '-s', 'weir'), /^Version: .*\+2$/m);
-    assert.equal(readFileSync(join(root, 'run/supervisor'), 'utf8'), 'start\nstart\nrestart\n');
+    assert.notEqual(await state('MainPID'), `${process}\n`);
+    assert.equal(await state('NRestarts'), '0\n');
+    assert.deepEqual(readdirSync(join(root, 'usr/lib/weir/running')), [`${about.version}+2`]);
     assert.match(readFileSync(join(root, 'var/lib/weir/before-upgrade/version'), 'utf8'), /\+1\n$/);
     assert.ok(existsSync(join(root, 'var/lib/weir/before-upgrade/backup.json')));
     await until(async () => assert.match(await poll(port, key), new RegExp(NETWORK)), FIRST_FEED);
@@ -209,7 +250,14 @@ for (const suite of values.suite) {
     await until(async () => assert.match(await poll(port, key), new RegExp(NETWORK)), FIRST_FEED);
     // The way back, as docs/install.md has it.
     const { key: later } = JSON.parse(await inside('weir', 'key', 'create', '--name', 'later', '--json'));
-    await apt('install', '--allow-downgrades', `/one/${packagesIn(one).find((name) => name.startsWith('weir_'))}`);
+    const old = `/one/${packagesIn(one).find((name) => name.startsWith('weir_'))}`;
+    // Unpacked, but not configured: the version that still runs has its files, also those that it has not read yet.
+    const file = (folder: string) => inside('stat', '-Lc', '%i', `${folder}/src/main.ts`);
+    const before = await file('/usr/lib/weir');
+    await inside('dpkg', '--unpack', old);
+    assert.notEqual(await file('/usr/lib/weir'), before);
+    assert.equal(await file(`/proc/${(await state('MainPID')).trim()}/cwd`), before);
+    await apt('install', '--allow-downgrades', old);
     assert.match(readFileSync(join(root, 'var/lib/weir/before-upgrade/version'), 'utf8'), /\+2\n$/);
     await inside('systemctl', 'stop', 'weir.socket', 'weir.service');
     await inside('weir', 'restore', '--force', '/var/lib/weir/before-upgrade');

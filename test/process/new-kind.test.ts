@@ -1,6 +1,5 @@
 /**
- * A kind of rule is one row: a copy of the sources with a made-up kind, in which only a row, a scheme and a migration a dialect
- * are new, serves it everywhere.
+ * A kind of rule is one row: a copy of the sources with a made-up kind, in which only a row, a scheme and a migration are new, serves it everywhere.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -72,11 +71,8 @@ function addScheme(copy: Copy): void {
 
 /** The tables are those of another expression kind under their own names. */
 function addTables(copy: Copy): void {
-  for (const dialect of ['sqlite', 'postgres']) {
-    const { stdout } = spawnSync(process.execPath, [join(ROOT, 'scripts/kind-tables.mjs'), 'dns_rules', dialect], { encoding: 'utf8' });
-    const migrations = `src/store/migrations/${dialect}`;
-    copy.edit(`${migrations}/999-dns-rules.sql`, () => stdout, `${migrations}/001-020/001-initial.sql`);
-  }
+  const { stdout } = spawnSync(process.execPath, [join(ROOT, 'scripts/kind-tables.mjs'), 'dns_rules'], { encoding: 'utf8' });
+  copy.edit('src/store/migrations/999-dns-rules.sql', () => stdout, 'src/store/migrations/050-enforced.sql');
 }
 
 const dns = (ref: string, body: object = {}, more: object = {}) => ({
@@ -100,13 +96,8 @@ describe('a made-up kind of rule', () => {
     commands = await import(copy.path('test/support/command.ts'));
   });
 
-  test('2.2, 4.5 a kind is a row, a scheme and a migration a dialect, a format a row; the compiler asks for what is missing, and for nothing else', () => {
-    assert.deepEqual(copy.changed, [
-      'src/rule.ts',
-      'packages/expression/schemes.json',
-      'src/store/migrations/sqlite/999-dns-rules.sql',
-      'src/store/migrations/postgres/999-dns-rules.sql',
-    ]);
+  test('2.2, 4.5 a kind is a row, a scheme and a migration, a format a row; the compiler asks for what is missing, and for nothing else', () => {
+    assert.deepEqual(copy.changed, ['src/rule.ts', 'packages/expression/schemes.json', 'src/store/migrations/999-dns-rules.sql']);
     addFormats(copy.path(''));
     assert.equal(copy.compile('src'), '');
     const incomplete = copySources('without-scheme');

@@ -30,7 +30,7 @@ function content(file: string): unknown[] {
   ];
 }
 
-test('D26.2 D26.3 a store of the first version is checked, backed up, migrated, and is the old one again after a restore', async (t) => {
+test('D26.2 D26.3 a store of 0.2.0 is checked, backed up, migrated, and is the old one again after a restore', async (t) => {
   const DATA_DIR = temporaryFolder(t);
   const none = await check({ DATA_DIR: join(DATA_DIR, 'none') });
   assert.equal(none.code, 3);
@@ -44,7 +44,7 @@ test('D26.2 D26.3 a store of the first version is checked, backed up, migrated, 
   const before = content(file);
   const old = await check({ DATA_DIR });
   assert.equal(old.code, 3);
-  assert.match(old.stdout, /^the store has the schema 001-initial\.sql; a start .* brings it to \d{3}-.*: 002-list-names\.sql, /);
+  assert.match(old.stdout, /^the store has the schema 029-people\.sql; a start .* brings it to \d{3}-.*: 030-consensus\.sql, /);
   assert.deepEqual(content(file), before);
 
   const backup = join(temporaryFolder(t), 'before');
@@ -75,7 +75,7 @@ test('D26.2 the check names what a newer weir has applied', async (t) => {
 /** The release.json of a repository, in a folder. */
 function repository(t: TestContext, release: object): string {
   const folder = temporaryFolder(t);
-  const migrations = ['001-initial.sql', '998-b.sql'];
+  const migrations = ['030-consensus.sql', '998-b.sql'];
   const packages = [{ file: 'weir-geo.deb', architecture: 'all', bytes: 1e6, installed_bytes: 2e6 }];
   const all = {
     weir_release: 1,

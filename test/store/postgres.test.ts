@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,6 +13,7 @@ import { stateTag } from '../../src/account/tag.ts';
 import type { LandingItem } from '../../src/ports/landing.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { newBatchId } from '../../src/signal/message/signal-id.ts';
+import { missingMigrations } from '../../src/store/migrate.ts';
 import { BARE_UPSERT } from '../../src/store/postgres/rule-statements.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -263,12 +264,9 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     const url = await postgres.createDatabase();
     const stores = await Promise.all(Array.from({ length: 6 }, opener(t, url)));
     const known = await administer(url, 'SELECT name FROM migrations ORDER BY name');
-    const files = globSync('**/*.sql', { cwd: new URL('../../src/store/migrations/postgres/', import.meta.url) }).map((path) =>
-      basename(path),
-    );
     assert.deepEqual(
       known,
-      files.sort().map((name) => ({ name })),
+      missingMigrations('postgres', []).map(({ name }) => ({ name })),
     );
     const made = await Promise.all(
       stores.map((store, n) =>
@@ -280,7 +278,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     assert.equal((await stores[0].keys(made[0].workspaceId)).length, 1);
   });
 
-  test('D4.14 store postgres: a database of the first version opens with its rules; instants that are no milliseconds break no read', async (t) => {
+  test('D1.24 store postgres: a database of 0.2.0 opens with its rules', async (t) => {
     const url = await postgres.createDatabase();
     await administer(url, 'CREATE TABLE migrations (name TEXT COLLATE "C" PRIMARY KEY, applied_at BIGINT NOT NULL)');
     await administer(url, firstVersion('postgres'));

@@ -84,7 +84,7 @@ test('store sqlite: no statement of the tests above holds an instant, so that ea
   );
 });
 
-test('D4.14 store sqlite: a file of the first version opens with its rules; instants that are no milliseconds break no read', async (t) => {
+test('D1.24 store sqlite: a file of 0.2.0 opens with its rules', async (t) => {
   const folder = temporaryFolder(t);
   const old = openDatabase(join(folder, 'weir.db'));
   old.exec('CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID');

@@ -56,7 +56,7 @@ export class BouncerReplica extends Replica {
   /** An answer to the bouncer of this name; it counts as received only once `onSent` is called. */
   async ask(endpoint: 'stream' | 'current', query = '', userAgent = 'test/1', bound: Partial<Caller> = {}): Promise<BouncerReply> {
     const caller = { ...CALLER, ...bound };
-    const keepOpen = () => ({ closed: new AbortController().signal, end: () => {} });
+    const keepOpen = () => ({ isOpen: true, onClose() {}, end() {} });
     const request = {
       caller,
       userAgent,

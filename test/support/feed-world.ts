@@ -22,6 +22,7 @@ import type { Call } from '../../src/http/call.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
 import { documentEndpoint } from '../../src/http/feeds/document.ts';
 import type { DocumentAnswer } from '../../src/http/feeds/headers.ts';
+import { feedSigner } from '../../src/http/feeds/signature.ts';
 import { router } from '../../src/http/router.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
 import { EXCEPTIONS_KEY, type FoundFeed, type RuleSink, type StoredRulesSink } from '../../src/ports/snapshot.ts';
@@ -263,6 +264,7 @@ export class MemoryStore
       id: WORKSPACE,
       name: 'acme',
       revision: this.#revision,
+      signingSecret: null,
       expressionRevision: this.#expressionRevision,
       readAt: this.#clock.now(),
       lists,
@@ -331,6 +333,7 @@ export class MemoryStore
       quorum: undefined,
       change: 0,
       revision: feedRevision(profile, found?.revision ?? this.#revision, this.#revision),
+      signingSecret: null,
       expressionRevision: this.#expressionRevision,
       workspaceCreatedAt: START,
       readAt: this.#clock.now(),
@@ -499,7 +502,14 @@ export class Replica {
       report,
       ...options,
     });
-    this.#find = router({ answerDocument: documentEndpoint(this.cache, () => clock.now(), report) });
+    this.#find = router({
+      answerDocument: documentEndpoint(
+        this.cache,
+        feedSigner([], () => clock.now()),
+        () => clock.now(),
+        report,
+      ),
+    });
   }
 
   /** GET of a feed: `''`, `?format=…`, `/name?…`. */

@@ -25,6 +25,7 @@ const PACKAGES = {
   iptables: 'iptables',
   java: 'openjdk-17-jre-headless',
   md5sum: 'coreutils',
+  sha256sum: 'coreutils',
   mvn: 'maven',
   nft: 'nftables',
   nginx: 'nginx-light',

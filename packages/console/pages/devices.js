@@ -13,6 +13,7 @@ import { ClientFilter, chosen } from './clients/filter.js';
 import { Versions } from './clients/versions.js';
 import { Behind, behindOf, DeviceDialog, State } from './devices/device.js';
 import { documentText, isFeed } from './devices/documents.js';
+import { EnrolHost, Expected } from './devices/expected.js';
 import { linkToFeed } from './feeds/read-feeds.js';
 
 /** @param {PageProps} props */
@@ -23,7 +24,8 @@ export function Page({ session, place }) {
   const selected = query.get('id');
   const setSelected = (id) => setQuery({ id });
   return html`
-    <${PageHead} title="Devices">Clients that fetch feeds, rules or agent configuration. Problems first.<//>
+    <${PageHead} title="Devices" actions=${html`<${EnrolHost} session=${session} />`}>Clients that fetch feeds, rules or agent configuration. Problems first.<//>
+    <${Expected} names=${names} />
     <${Loaded} live=${live}>${(/** @type {Device[]} */ devices) => {
       const stopped = devices.filter(({ stopped_at: at }) => at !== null).length;
       const refused = devices.filter(({ stopped_at: at, refusals }) => at === null && refusals.length > 0).length;

@@ -14,6 +14,7 @@ import { Code, CopyButton } from '../ui/code.js';
 import { SelectField } from '../ui/field.js';
 import { Facts, Figure, Figures } from '../ui/figures.js';
 import { Gauge } from '../ui/gauge.js';
+import { later } from '../ui/later.js';
 import { PageHead } from '../ui/page-head.js';
 import { Plot } from '../ui/plot.js';
 import { Empty, Loaded, Notice } from '../ui/states.js';
@@ -28,6 +29,8 @@ import { familiesText, nameOfKind, stateOf, trimmedText, WORKSPACE_FEED } from '
 import { readFeed } from './feeds/read-feeds.js';
 import { SetUpCard } from './feeds/set-up-card.js';
 import { linkToSource, stateOf as stateOfSource } from './sources/source-state.js';
+
+const AddressSpace = later(() => import('./feeds/address-space.js'), 'AddressSpace');
 
 /** @param {{ kind: string, id: string, session: Session }} props */
 export function FeedPage({ kind, id, session }) {
@@ -77,6 +80,7 @@ function Feed({ feed: read, tag, session, refresh }) {
       <${SizeCard} feed=${feed} tag=${tag} />
       <${HistoryCard} feed=${feed} />
     </div>
+    <${AddressSpace} feed=${named(feed)} />
     <${ContentCard} feed=${feed} address=${address} onRead=${setFresh} />
     <${DevicesCard} feed=${feed} />
     <${SetUpCard} feed=${feed} address=${address} path=${new URL(address).pathname} session=${session} />

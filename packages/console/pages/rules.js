@@ -31,7 +31,8 @@ export function Page({ session, place }) {
   const order = sort && { sort: sort.by, descending: sort.descending };
   const rules = useKeyset('/rules', 'rules', { ...conditions, ...order }, { limit: LIMIT, keyOf });
 
-  useDo(place, (name) => {
+  useDo(place, (name, text) => {
+    if (name === 'report') setOpen({ name, text });
     if (name === 'block' || name === 'unblock' || name === 'paste') setOpen({ name });
   });
   useAhead(openedForms);
@@ -64,6 +65,7 @@ const given = (conditions) => Object.fromEntries(Object.entries(conditions).filt
 const accessActions = (session, open) =>
   may(session, 'rules:write') &&
   html`
+    <${Button} onClick=${() => open({ name: 'report' })}>Paste report<//>
     <${Button} onClick=${() => open({ name: 'paste' })}>Paste list<//>
     <${Button} onClick=${() => open({ name: 'unblock' })}>Unblock<//>
     <${Button} kind="main" icon="plus" onClick=${() => open({ name: 'block' })}>Block or allow<//>

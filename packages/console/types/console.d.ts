@@ -65,7 +65,7 @@ type RuleTab = {
   about: string;
 };
 
-type Kind = 'good' | 'warn' | 'bad' | '';
+type Kind = 'good' | 'warn' | 'bad' | 'accent' | '';
 type Option = { value: string; label: string };
 type FieldProps = { label: string; hint?: any; fault?: string | undefined };
 type Column<T> = { label: string; cell: (row: T) => any; number?: boolean };
@@ -115,9 +115,13 @@ type Staying = { feed: PathFeed; because: ExplainedRule[]; subtract: { value: 'o
 type ChangeWindow = { since: string; until: string | undefined; feed: string | undefined; kind: string | undefined };
 type UsageCount = { name: string; value: number; unit: string };
 /** What a form of the look-up opens with. */
-type LookupForm = { form: 'unblock' | 'block'; value: string; action?: string } | { form: 'extend'; ids: number[] };
+type LookupForm =
+  | { form: 'allow' | 'split' }
+  | { form: 'unblock' | 'block'; value: string; action?: string }
+  | { form: 'extend'; ids: number[] };
 type RulesForm =
   | { name: 'block' | 'unblock' | 'paste' | 'try' | 'add' | 'order' }
+  | { name: 'report'; text?: string }
   | { name: 'delete' | 'edit'; selection: RuleSelection }
   | { name: 'rule' | 'change'; rule: Rule }
   | { name: 'use'; kind: string; expression: string };

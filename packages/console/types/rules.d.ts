@@ -96,6 +96,21 @@ type TargetEvent = Sender & {
   expires_at: string | null;
   batch_id: string | null;
 };
+type PastedVerdict = 'private' | 'protected' | 'never_block' | 'blocked' | 'inside' | 'new';
+interface PastedTarget {
+  target: string;
+  verdict: PastedVerdict;
+  why: string | null;
+  rule: { id: number; target: string; list_name: string } | null;
+  line: number;
+  context: string;
+  times: number;
+}
+type FeedSetting = { kind: FeedKind; id: string | null; name: string; subtract_allow: string | null };
+type SplitRule = {
+  rule: { id: number; target: string; list_name: string; reason: string | null; expires_at: string | null };
+  parts: string[];
+};
 interface KeepingFeed {
   kind: FeedKind;
   id: string | null;

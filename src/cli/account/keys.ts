@@ -1,7 +1,7 @@
 import { PERMISSIONS } from '../../account/permission.ts';
 import { WeirError } from '../../errors.ts';
 import { RECENTLY_WORDS } from '../../manage/devices/recent-use.ts';
-import type { keyJson, Revocation } from '../../manage/operations/keys.ts';
+import type { keyJson, Revocation } from '../../manage/operations/access/keys.ts';
 import { namesOf } from '../client/names.ts';
 import { printable, workspaceIn } from '../context.ts';
 import { type AnyRow, row } from '../rows/row.ts';

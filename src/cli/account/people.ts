@@ -1,4 +1,4 @@
-import type { personJson } from '../../manage/operations/people.ts';
+import type { personJson } from '../../manage/operations/access/people.ts';
 import { AUDIT_RETENTION } from '../../ports/stored/account-store.ts';
 import { inWords } from '../../text/duration.ts';
 import { type AnyRow, row } from '../rows/row.ts';

@@ -9,6 +9,7 @@ import { isCountry } from '../../geo/iso3166.ts';
 import type { ManageContext, ManagePorts } from '../../manage/context.ts';
 import { ruleSelections } from '../../manage/rules/rule-selections.ts';
 import type { Store, StoreReads } from '../../ports/store.ts';
+import { localUrlOf } from '../../runtime/address.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
 import type { Context } from '../context.ts';
 import { untilLanded } from '../landed.ts';
@@ -135,5 +136,6 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     step,
     pause: async () => {},
     isDisconnected: () => false,
+    origin: config.baseUrl ?? localUrlOf(config.host, config.port, config.tlsCertFile === undefined ? 'http' : 'https'),
   };
 }

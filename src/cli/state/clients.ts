@@ -1,6 +1,7 @@
 import { FORMATS } from '../../feed/formats/table.ts';
 import type { deviceJson } from '../../manage/devices/device-json.ts';
 import { refusalText } from '../../manage/devices/refusal-text.ts';
+import type { ExpectedDevice, enrolmentJson } from '../../manage/operations/access/enrolments.ts';
 import type { bouncerJson } from '../../manage/operations/bouncers.ts';
 import { countText } from '../../text/count.ts';
 import { namesOf } from '../client/names.ts';
@@ -8,6 +9,11 @@ import { printable, table } from '../context.ts';
 import { type AnyRow, row } from '../rows/row.ts';
 
 type BouncerRow = ReturnType<typeof bouncerJson> & { readonly feed_name: string | null };
+/** A key that nobody has used. */
+type ExpectedRow = ExpectedDevice & { readonly user_agent: null; readonly address: null; readonly feed_name: string | null };
+type Enrolment = ReturnType<typeof enrolmentJson>;
+type Enrolled = Enrolment & { readonly command: string };
+const isSeen = (each: BouncerRow | ExpectedRow): each is BouncerRow => each.user_agent !== null;
 
 export const CLIENT_ROWS: readonly AnyRow[] = [
   row<DeviceRow[]>({
@@ -36,25 +42,28 @@ export const CLIENT_ROWS: readonly AnyRow[] = [
         ...rows.flatMap(refusalLines),
       ].join('\n'),
   }),
-  row<ReturnType<typeof bouncerJson>[], BouncerRow[]>({
+  row<ReturnType<typeof bouncerJson>[], (BouncerRow | ExpectedRow)[]>({
     words: 'bouncer ls',
     operation: 'listBouncers',
-    summary: 'list the bouncers of the last 30 days, and what they cannot enforce',
+    summary: 'list the bouncers of the last 30 days, what they cannot enforce, and those expected: keys for feeds that nobody has used',
     async json(bouncers, { client }) {
       const names = await namesOf(client);
-      return bouncers.map((each) => ({ ...each, feed_name: names.get(each.feed_id ?? '') ?? null }));
+      const expected = await client.items<ExpectedDevice>('listExpectedDevices');
+      return [...bouncers, ...expected.map((each) => ({ user_agent: null, address: null, ...each }))].map((each) => ({
+        ...each,
+        feed_name: names.get(each.feed_id ?? '') ?? null,
+      }));
     },
-    show: (rows) =>
-      [
-        table(['BOUNCER', 'ADDRESS', 'KEY', 'FEED', 'LAST PULL', 'DECISIONS', 'NETWORKS', 'LEFT OUT'], rows, (b) => [
-          b.user_agent,
+    show: (all) => {
+      const rows = all.filter(isSeen);
+      return [
+        table(['BOUNCER', 'ADDRESS', 'KEY', 'FEED', 'LAST PULL', 'DECISIONS', 'NETWORKS', 'LEFT OUT'], all, (b) => [
+          b.user_agent ?? 'expected',
           b.address,
           b.key_name ?? b.key_id,
           b.feed_name ?? b.feed_id,
-          b.last_pull,
-          b.decisions,
-          b.networks,
-          b.left_out_networks === 0 ? null : `${b.left_out_networks} (${countText(b.left_out_addresses)} addresses)`,
+          ...(isSeen(b) ? [b.last_pull, b.decisions, b.networks] : ['never seen', null, null]),
+          !isSeen(b) || b.left_out_networks === 0 ? null : `${b.left_out_networks} (${countText(b.left_out_addresses)} addresses)`,
         ]),
         ...rows.flatMap(({ user_agent: name, address, refusal }) =>
           refusal === null ? [] : [printable(`${name} at ${address} is refused: ${refusalText(refusal)}`)],
@@ -65,7 +74,33 @@ export const CLIENT_ROWS: readonly AnyRow[] = [
         ...rows.flatMap(({ user_agent: name, address, cannot_enforce: certain, depends_on_mode: otherwise }) =>
           [certain, otherwise].flatMap((gap) => (gap === null ? [] : [`${name} at ${address} ${gap}`])),
         ),
-      ].join('\n'),
+      ].join('\n');
+    },
+  }),
+  row<Enrolled>({
+    words: 'device enroll <name>',
+    operation: 'createEnrolment',
+    summary: 'create a code with which a Linux host gets weir-follow and a key for a feed; prints the line to run on the host',
+    options: {
+      feed: { help: 'the list or feed that it enforces, by name or id' },
+      from: { help: 'an address or network of the host; code and key are refused from others', unset: 'any' },
+      driver: { help: 'its packet filter' },
+      expires_in: { help: 'lifetime of the key, such as 90d; default: no end' },
+    },
+    show: ({ name, command, expires_at }) =>
+      `On ${printable(name)}, as root, until ${expires_at}, once:\n\n  ${command}\n\nIt prints what it would do. The same with --yes does it.`,
+  }),
+  row<Enrolment[]>({
+    words: 'device codes',
+    operation: 'listEnrolments',
+    summary: 'list the open codes of device enroll',
+    columns: { ID: 'id', NAME: 'name', FEED: 'feed_id', FROM: ({ from }) => from.join(' ') || null, EXPIRES: 'expires_at' },
+  }),
+  row<{ readonly id: string }>({
+    words: 'device revoke-code <enrolment>',
+    operation: 'revokeEnrolment',
+    summary: 'revoke an open code of device enroll, by its id',
+    show: ({ id }) => `code ${id} is revoked`,
   }),
 ];
 

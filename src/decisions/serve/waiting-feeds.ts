@@ -1,9 +1,13 @@
 /** The clients that wait, by workspace and feed, within limits (SPEC D50.3), and by the end of their time. */
-import { MOST_BOUNCERS } from '../../ports/stored/bouncer-store.ts';
 import type { DecisionMark } from '../decisions.ts';
 
-/** Clients of one key. */
-export const MOST_OF_KEY = 1_000;
+/** Limits of waiting clients. */
+export interface MostWaiting {
+  readonly ofKey: number;
+  readonly ofWorkspace: number;
+  readonly inAll: number;
+}
+
 /** How long a feed without clients is known, ms: its clients return for the next change. */
 const KEPT = 10_000;
 /** Clients whose time ends within the same slot are released together, ms. */
@@ -48,12 +52,11 @@ export interface WaitingWorkspace {
 export class WaitingFeeds {
   readonly #workspaces = new Map<string, WaitingWorkspace>();
   readonly #slots = new Map<number, Set<WaitingClient>>();
-  readonly #most: number;
+  readonly #most: MostWaiting;
   #slot = 0;
   size = 0;
 
-  /** `most`: clients in all. */
-  constructor(most: number) {
+  constructor(most: MostWaiting) {
     this.#most = most;
   }
 
@@ -90,8 +93,8 @@ export class WaitingFeeds {
     const { feed, keyId } = client;
     const workspace = this.#workspaces.get(feed.workspaceId)!;
     const ofKey = workspace.ofKey.get(keyId) ?? 0;
-    if (ofKey >= MOST_OF_KEY || workspace.size >= MOST_BOUNCERS.ofWorkspace) return false;
-    if (this.size >= this.#most) {
+    if (ofKey >= this.#most.ofKey || workspace.size >= this.#most.ofWorkspace) return false;
+    if (this.size >= this.#most.inAll) {
       const largest = this.#workspaces.values().reduce((most, each) => (each.size > most.size ? each : most));
       if (largest.size <= workspace.size) return false;
       const crowded = largest.feeds.values().reduce((most, each) => (each.clients.size > most.clients.size ? each : most));

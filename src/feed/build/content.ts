@@ -102,6 +102,20 @@ function contentOf(
   return { classes: made, count: made.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0), nextExpiry: nextExpiryOf(parts) };
 }
 
+/** Excluded from a block feed: addresses of never-block rules and protected ones. */
+export function subtractionsOf(
+  snapshot: ContentRules,
+  { family, action, asOf, guarded }: Pick<ContentQuery, 'family' | 'action' | 'asOf' | 'guarded'>,
+  geo: GeoDatabase,
+): { readonly allowed?: AddressSet | undefined; readonly guarded?: AddressSet | undefined } {
+  if (action !== 'block') return {};
+  const role = exceptionsOf(snapshot);
+  if (role === undefined) return { guarded };
+  const parts = activeParts(snapshot.parts, { asOf, family, guarded }, geo);
+  const { v4, v6 } = (snapshot.ranges ?? new FeedRanges()).ranges(parts, { role, classes: undefined, family }, geo);
+  return { allowed: { v4: v4[0] ?? new V4Ranges(), v6: v6[0] ?? new V6Ranges() }, guarded };
+}
+
 /** The part of the ranges with a quorum; all of them without one. */
 const within = (agreed: AddressSet | undefined, { v4, v6 }: { readonly v4: V4Ranges | undefined; readonly v6: V6Ranges | undefined }) => ({
   v4: agreed === undefined || v4 === undefined || v4 === agreed.v4 ? v4 : v4.without(v4.without(agreed.v4)),

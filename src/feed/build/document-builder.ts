@@ -1,17 +1,20 @@
 /** Builds on the feed thread: reads an outdated snapshot again, renews expiring rules from the store, renders the variant. */
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
-import { type Clock, instantOf, secondOf, timeUntil, within } from '../../clock.ts';
+import { type Clock, instantOf, secondOf, timeUntil, turnOf, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { TrimState } from '../../ports/snapshot.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
+import { fairQueue } from '../../schedule/fair-queue.ts';
 import { oneByOne } from '../../serial.ts';
-import type { BuildRequest, BuildResult, BuildSource, DocumentBuilder } from '../builder.ts';
+import type { AddressMapper, BuildRequest, BuildResult, BuildSource, DocumentBuilder } from '../builder.ts';
 import { DECISIONS, type DecisionsVariant, DOCUMENTS, type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
 import type { FeedFacts } from '../facts.ts';
 import { FeedRanges } from '../index/feed-ranges.ts';
 import { type RenewalReads, renewDueRules } from '../index/renewal.ts';
 import { completeSince, readSnapshot, type Snapshot } from '../index/snapshot.ts';
 import { WorkspaceRules } from '../index/workspace-rules.ts';
+import { DEFAULT_VARIANT } from '../variant.ts';
+import { addressSpaceOf } from './address-space.ts';
 import { exceptionsOf } from './content.ts';
 import { render } from './render-document.ts';
 import type { OverCap, RenderedDocument } from './render-feed.ts';
@@ -32,6 +35,8 @@ export interface DocumentBuilderOptions {
 
 const READ_LIMIT = 60_000;
 const ASK_LIMIT = 2_000;
+/** Maps are made sequentially. */
+const MAPS = { running: 1, asked: { inAll: 256, ofWorkspace: 16 }, refusal: 'too many maps of feeds are being made' };
 
 interface DocumentState {
   snapshot: Snapshot | undefined;
@@ -41,7 +46,7 @@ interface DocumentState {
   readonly inTurn: ReturnType<typeof oneByOne>;
 }
 
-export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilder {
+export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilder & AddressMapper {
   const documents = new Map<string, DocumentState>();
   const workspaces = new Map<string, WorkspaceRules>();
   const rulesOf = (workspaceId: string): WorkspaceRules => {
@@ -49,6 +54,13 @@ export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilde
     workspaces.set(workspaceId, rules);
     return rules;
   };
+  const stateOf = (workspaceId: string, document: DocumentKind, feedId: string | null): DocumentState => {
+    const key = documentKey(workspaceId, document, feedId);
+    const state = documents.get(key) ?? newDocument(rulesOf(workspaceId));
+    documents.set(key, state);
+    return state;
+  };
+  const line = fairQueue(MAPS);
   async function forget(workspaceId: string, document: DocumentKind, feedId: string | null): Promise<void> {
     const key = documentKey(workspaceId, document, feedId);
     const state = documents.get(key);
@@ -62,9 +74,7 @@ export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilde
 
   return {
     async build(request) {
-      const key = documentKey(request.workspaceId, request.variant.document, request.feedId);
-      const state = documents.get(key) ?? newDocument(rulesOf(request.workspaceId));
-      documents.set(key, state);
+      const state = stateOf(request.workspaceId, request.variant.document, request.feedId);
       if (request.offline) return state.snapshot === undefined ? { kind: 'no_snapshot' } : buildFrom(state.snapshot, request, options);
       const built = await state.inTurn(() => buildDocument(state, request, options));
       if (request.variant.document === DECISIONS.document) {
@@ -74,6 +84,19 @@ export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilde
       }
       return built;
     },
+    addressSpace: ({ workspaceId, feedId, within: network, offline }) =>
+      line(workspaceId, async () => {
+        await turnOf(options.clock);
+        const state = stateOf(workspaceId, 'feed', feedId);
+        return state.inTurn(async () => {
+          const request = { workspaceId, feedId, variant: DEFAULT_VARIANT, sequence: 0 };
+          const snapshot = offline ? state.snapshot : await currentSnapshot(state, request, options);
+          if (snapshot === undefined) return undefined;
+          const second = secondOf(options.clock.now());
+          await renewDueRules(snapshot, second, second, offline ? undefined : renewalReads(workspaceId, options));
+          return addressSpaceOf(snapshot, network, second, options.geo(), options.guard(snapshot.head.guardRails).protected);
+        });
+      }),
     forget,
   };
 }
@@ -85,8 +108,19 @@ const newDocument = (rules: WorkspaceRules): DocumentState => ({
 });
 const documentKey = (workspaceId: string, document: DocumentKind, feedId: string | null) => `${workspaceId}/${document}/${feedId ?? ''}`;
 
-/** Builds from the document's snapshot. Reads it again if it is older than the request or mixes two reads. */
 async function buildDocument(state: DocumentState, request: BuildRequest, options: DocumentBuilderOptions): Promise<BuildResult> {
+  const snapshot = await currentSnapshot(state, request, options);
+  return snapshot === undefined ? { kind: 'deleted' } : buildFrom(snapshot, request, options);
+}
+
+type SnapshotRequest = Pick<BuildRequest, 'workspaceId' | 'feedId' | 'variant' | 'sequence'>;
+
+/** The document's snapshot. Reads it again if it is older than the request or mixes two reads. */
+async function currentSnapshot(
+  state: DocumentState,
+  request: SnapshotRequest,
+  options: DocumentBuilderOptions,
+): Promise<Snapshot | undefined> {
   const { store, clock } = options;
   const { snapshot } = state;
   const { workspaceId, feedId, variant } = request;
@@ -101,7 +135,7 @@ async function buildDocument(state: DocumentState, request: BuildRequest, option
       : within(readSnapshot(store, { workspaceId, feedId }, instantOf(clock), document, sequence), READ_LIMIT, 'the store', clock);
     state.snapshot = await read;
   }
-  return state.snapshot === undefined ? { kind: 'deleted' } : buildFrom(state.snapshot, request, options);
+  return state.snapshot;
 }
 
 /**
@@ -113,7 +147,7 @@ const isMixed = (snapshot: Snapshot, rules: WorkspaceRules): boolean =>
 
 async function sharedSnapshot(
   { rules, snapshot }: DocumentState,
-  { workspaceId, feedId }: BuildRequest,
+  { workspaceId, feedId }: SnapshotRequest,
   sequence: number,
   { store, clock }: DocumentBuilderOptions,
 ): Promise<Snapshot | undefined> {

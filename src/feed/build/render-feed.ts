@@ -61,6 +61,18 @@ export function contentOfFeed(
   return { content, facts: feedFacts(head.profile, variant, { ...content, nextExpiry }, chosen?.trimmed) };
 }
 
+/** The networks as last trimmed, and the places of the lists left out. */
+export function servedContent(
+  snapshot: Snapshot,
+  variant: Variant,
+  asOf: number,
+  geo: GeoDatabase,
+  guarded: AddressSet | undefined,
+): { readonly content: Content; readonly left: readonly number[] } {
+  const cut = variant.action === 'block' ? storedCut(snapshot.head, trimKey(snapshot, variant)) : undefined;
+  return { content: feedContent(snapshot, { ...queryOf(snapshot, variant, asOf, guarded), cut }, geo), left: cut?.left ?? [] };
+}
+
 /** The stored variant with other parts. `guard`: by the workspace's guard rails. */
 export function contentAsked(
   snapshot: Snapshot,

@@ -1,6 +1,6 @@
 import type { BodyPart } from '../formats/stamp.ts';
+import { type Digest, digestOf } from './digest.ts';
 import { type Gzipped, gzipBody } from './gzip.ts';
-import { md5Of } from './md5.ts';
 
 export interface Body {
   identity: Uint8Array | undefined;
@@ -10,7 +10,7 @@ export interface Body {
   gzip: Gzipped | undefined;
   /** The predecessor's compressed body, until this one is compressed. */
   before: Gzipped | undefined;
-  md5: Promise<string> | undefined;
+  readonly digests: { [algorithm in Digest]?: Promise<string> };
   compressing: Promise<Uint8Array> | undefined;
   used: boolean;
 }
@@ -33,7 +33,7 @@ export class BodyCache {
   /** Caches a new body, at least until the next one. Parts shared with the predecessor are not compressed again. */
   add(identity: Uint8Array, parts?: readonly BodyPart[], predecessor?: Body): Body {
     const before = parts && (predecessor?.gzip ?? predecessor?.before);
-    const body: Body = { identity, parts, gzip: undefined, before, md5: undefined, compressing: undefined, used: false };
+    const body: Body = { identity, parts, gzip: undefined, before, digests: {}, compressing: undefined, used: false };
     this.#cached.add(body);
     this.#bytes += sizeOf(body);
     this.#evict(body);
@@ -60,9 +60,9 @@ export class BodyCache {
   }
 
   /** Calculated on first use; undefined if the body was evicted before. */
-  md5(body: Body): Promise<string> | undefined {
-    if (body.identity !== undefined) body.md5 ??= md5Of(body.identity);
-    return body.md5;
+  digest({ identity, digests }: Body, algorithm: Digest): Promise<string> | undefined {
+    if (identity !== undefined) digests[algorithm] ??= digestOf(identity, algorithm);
+    return digests[algorithm];
   }
 
   drop(body: Body): void {

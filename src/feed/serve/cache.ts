@@ -7,8 +7,9 @@ import type { Instant } from '../../clock.ts';
 import { type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
 import { type Variant, variantOf } from '../variant.ts';
 import { type DocumentCacheOptions, ServeContext } from './context.ts';
+import type { Digest } from './digest.ts';
 import type { Representation, TooLarge } from './representation.ts';
-import type { Resolution } from './resolution.ts';
+import type { NamedFeed, Resolution } from './resolution.ts';
 import { ServedWorkspace } from './workspace.ts';
 
 export interface DocumentQuery {
@@ -67,21 +68,26 @@ export class DocumentCache {
    * answer and no valid content is in memory. `isUrgent`: the store is read now, regardless of FEED_REBUILD_SECONDS.
    */
   async find(query: DocumentQuery, withBody = false, isUrgent = false): Promise<Found> {
+    return (await this.findNamed(query, withBody, isUrgent)).found;
+  }
+
+  /** With the feed's name and signing key, as confirmed for the request. */
+  async findNamed(query: DocumentQuery, withBody: boolean, isUrgent = false): Promise<{ found: Found; named?: NamedFeed }> {
     const arrival = this.#context.moment();
     this.#prune(arrival.monotonic);
     const workspace = this.#workspace(query.workspaceId);
     const known = await workspace.resolve(query.list, isUrgent ? { ...arrival, monotonic: Number.POSITIVE_INFINITY } : arrival);
-    if (known === undefined) return { kind: 'no_workspace' };
+    if (known === undefined) return { found: { kind: 'no_workspace' } };
     const { resolution, read } = known;
-    if (!isPermitted(resolution, query.boundTo)) return { kind: 'forbidden' };
-    if (resolution.kind !== 'named') return resolution;
+    if (!isPermitted(resolution, query.boundTo)) return { found: { kind: 'forbidden' } };
+    if (resolution.kind !== 'named') return { found: resolution };
     const { feedId, defaults } = resolution;
     const variant = completed(query.variant, defaults);
     const revision = revisionOf(variant.document, resolution);
     const served = await workspace
       .document(variant.document, feedId)
       .serve(variant, arrival, { ...read, revision }, { withBody, isUrgent });
-    return served ?? { kind: feedId === null ? 'no_workspace' : 'unknown_list' };
+    return { found: served ?? { kind: feedId === null ? 'no_workspace' : 'unknown_list' }, named: resolution };
   }
 
   forget(workspaceId: string, document: DocumentKind, feedId: string | null): void {
@@ -94,8 +100,8 @@ export class DocumentCache {
     return coding === 'gzip' ? bodies.gzip(representation.body) : bodies.identity(representation.body);
   }
 
-  md5(representation: Representation): Promise<string> | undefined {
-    return this.#context.bodies.md5(representation.body);
+  digest(representation: Representation, algorithm: Digest): Promise<string> | undefined {
+    return this.#context.bodies.digest(representation.body, algorithm);
   }
 
   *cached(): Generator<CachedFeed> {

@@ -6,30 +6,38 @@ import { DEFAULT_VARIANT, storedVariant, type Variant } from '../variant.ts';
 export interface NamedFeed extends Revisions {
   readonly kind: 'named';
   readonly feedId: string | null;
+  readonly name: string;
+  readonly signingSecret: Uint8Array | null;
   /** Defaults for requests (spec 4.4.3). */
   readonly defaults: Variant;
 }
 
 export type Resolution = NamedFeed | { readonly kind: 'unknown_list' } | { readonly kind: 'ambiguous'; readonly lists: readonly string[] };
 
+type Found = Pick<NamedDirectory, 'name' | 'signingSecret'> & Revisions;
+
 /** Resolves a name to one of these lists or composed feeds (spec 4.4, SPEC D8.3). */
-export function resolutionOf({ lists, feeds, ...revisions }: Pick<NamedDirectory, 'lists' | 'feeds'> & Revisions): Resolution {
-  const found = [...lists, ...feeds];
-  if (found.length === 0) return { kind: 'unknown_list' };
-  return found.length === 1 ? namedFeed(found[0], revisions) : { kind: 'ambiguous', lists: found.map(({ id }) => id).sort() };
+export function resolutionOf({ lists, feeds, ...found }: Pick<NamedDirectory, 'lists' | 'feeds'> & Found): Resolution {
+  const all = [...lists, ...feeds];
+  if (all.length === 0) return { kind: 'unknown_list' };
+  return all.length === 1 ? namedFeed(all[0], found) : { kind: 'ambiguous', lists: all.map(({ id }) => id).sort() };
 }
 
-export const workspaceFeed = ({ revision, expressionRevision }: Revisions): NamedFeed => ({
+export const workspaceFeed = ({ name, signingSecret, revision, expressionRevision }: Found): NamedFeed => ({
   kind: 'named',
   feedId: null,
+  name,
+  signingSecret,
   revision,
   expressionRevision,
   defaults: DEFAULT_VARIANT,
 });
 
-const namedFeed = (feed: FoundFeed, { revision, expressionRevision }: Revisions): NamedFeed => ({
+const namedFeed = (feed: FoundFeed, { signingSecret, revision, expressionRevision }: Found): NamedFeed => ({
   kind: 'named',
   feedId: feed.id,
+  name: feed.name,
+  signingSecret,
   revision: feedRevision(feed, feed.revision, revision),
   expressionRevision,
   defaults: storedVariant(feed),

@@ -6,10 +6,8 @@ import type { RecordHits } from '../../decisions/serve/hit-recorder.ts';
 import { hitWindows } from '../../decisions/serve/hits.ts';
 import { enforcedIn, storedMetrics, usageReport } from '../../decisions/serve/metrics.ts';
 import { BUSY, type SharedAnswer } from '../../decisions/serve/shared-answers.ts';
-import { isSameMark, type Waiting } from '../../decisions/serve/waiting.ts';
-import { MOST_OF_KEY } from '../../decisions/serve/waiting-feeds.ts';
+import { isSameMark, type Line, type Waiting } from '../../decisions/serve/waiting.ts';
 import { hasCode } from '../../errors.ts';
-import { MOST_BOUNCERS } from '../../ports/stored/bouncer-store.ts';
 import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
 import { negotiateCoding } from '../feeds/encoding.ts';
@@ -25,8 +23,8 @@ export interface BouncerRequest {
   readonly acceptEncoding: string | undefined;
   /** Why the key is refused now, after the request has waited (SPEC D50.7). */
   readonly readmit: () => Promise<HttpFault | undefined>;
-  /** Leaves the connection open while nothing is sent for `ms`; aborted if the client disconnects. Call `end` before sending. */
-  readonly keepOpen: (ms: number) => { readonly closed: AbortSignal; end(): void };
+  /** Leaves the connection open while nothing is sent for `ms`. Call `end` before sending. */
+  readonly keepOpen: (ms: number) => Line & { end(): void };
 }
 
 export interface BouncerAnswer {
@@ -66,7 +64,7 @@ export const MANY_ANSWERS: HttpFault = {
 };
 export const MANY_WAIT: HttpFault = {
   status: 429,
-  message: `Too many clients of the key (${MOST_OF_KEY}) or the workspace (${MOST_BOUNCERS.ofWorkspace}) are waiting; fetch without wait`,
+  message: 'Too many clients of the key (WAITING_PER_KEY) or the workspace (WAITING_PER_WORKSPACE) are waiting; fetch without wait',
   headers: { 'Retry-After': '5' },
 };
 export const MANY_REPORTS: HttpFault = {
@@ -137,16 +135,16 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
       if (!startup && wait !== undefined && !('status' in found)) {
         const end = monotonic() + wait * 1000;
         const has = asked.since === undefined ? bouncers.last(name, filtered) : asked.since;
-        const { closed, end: sending } = keepOpen(wait * 1000);
+        const line = keepOpen(wait * 1000);
         for (let mayWait = true; mayWait && !('status' in found) && (isSameMark(has, found.mark) || isEmpty(found)); ) {
-          const waited = waiting.wait({ workspaceId, feedId, keyId, mark: found.mark, until: end, closed });
+          const waited = waiting.wait({ workspaceId, feedId, keyId, mark: found.mark, until: end, line });
           if (waited === undefined) found = MANY_WAIT;
           else {
             mayWait = await waited;
-            if (!closed.aborted) found = (await readmit()) ?? (await ask());
+            if (line.isOpen) found = (await readmit()) ?? (await ask());
           }
         }
-        sending();
+        line.end();
       }
       if ('status' in found) return found;
       const pull = { mark: found.mark, filter: filtered };

@@ -22,18 +22,23 @@ export function readBouncer<C>(call: Call, caller: C): Asked<C> {
   const { request, response, ip, query } = call;
   const { 'user-agent': userAgent = '', 'accept-encoding': acceptEncoding } = request.headers;
   const keepOpen = (ms: number) => {
-    const closed = new AbortController();
     const { socket } = request;
     const { timeout = 0 } = socket;
-    const onClose = () => closed.abort();
-    if (response.closed) onClose();
+    const onClose = () => {
+      line.isOpen = false;
+      line.onClose();
+    };
+    const line = {
+      isOpen: !response.closed,
+      onClose: () => {},
+      end() {
+        response.off('close', onClose);
+        socket.setTimeout(timeout);
+      },
+    };
     response.once('close', onClose);
     socket.setTimeout(ms + SLACK);
-    const end = () => {
-      response.off('close', onClose);
-      socket.setTimeout(timeout);
-    };
-    return { closed: closed.signal, end };
+    return line;
   };
   return { caller, userAgent, address: ip, query, acceptEncoding: acceptEncoding?.toString(), keepOpen, call };
 }

@@ -7,7 +7,9 @@ import type { HttpFault } from '../errors.ts';
 import { type Conditions, evaluate } from './conditional.ts';
 import { negotiateCoding } from './encoding.ts';
 import { type AnswerForm, type DocumentAnswer, okAnswer, preparedAnswers } from './headers.ts';
+import type { Instead } from './query.ts';
 import { otherFeed, PRECONDITION_FAILED, redacted } from './refusals.ts';
+import type { Sign } from './signature.ts';
 
 export type DocumentHeaders = Conditions & { readonly 'accept-encoding'?: string | undefined };
 
@@ -17,8 +19,7 @@ export interface DocumentRequest {
   readonly headers: DocumentHeaders;
   /** Age limit of a response from memory; default now. */
   readonly at?: Instant | undefined;
-  /** Return the MD5 digest instead. */
-  readonly checksum: boolean;
+  readonly instead: Instead | undefined;
   /** Reported only after the caller's access to the list is checked. */
   readonly fault: HttpFault | undefined;
   refusalOf(found: Exclude<Found, Representation | { kind: 'forbidden' }>): HttpFault;
@@ -29,8 +30,9 @@ export type Answered = DocumentAnswer | HttpFault | Promise<DocumentAnswer | Htt
 export type AnswerDocument = (asked: DocumentRequest) => Answered;
 
 /** `report` receives the errors behind a 500. */
-export function documentEndpoint(cache: DocumentCache, now: () => number, report: (error: Error) => void): AnswerDocument {
+export function documentEndpoint(cache: DocumentCache, sign: Sign, now: () => number, report: (error: Error) => void): AnswerDocument {
   return (asked) => {
+    if (asked.instead === 'ssh') return signed(asked).catch(failed);
     const ready = cache.hit(asked.query, asked.at);
     return (ready && answerFound(ready, asked)) ?? findAndAnswer(asked).catch(failed);
   };
@@ -43,12 +45,19 @@ export function documentEndpoint(cache: DocumentCache, now: () => number, report
     }
   }
 
+  async function signed(asked: DocumentRequest): Promise<DocumentAnswer | HttpFault> {
+    for (;;) {
+      const { found, named } = await cache.findNamed(asked.query, true);
+      if (!isPermitted(found, asked)) return refused(found, asked);
+      const sha256 = await cache.digest(found, 'sha256');
+      if (sha256 !== undefined) return sign(found, named!, { ...asked, sha256 });
+    }
+  }
+
   /** undefined: the body was evicted and must be rebuilt. */
   function answerFound(found: Found, asked: DocumentRequest): Answered | undefined {
-    if (found.kind === 'forbidden') return otherFeed(asked.caller);
-    if (asked.fault !== undefined) return asked.fault;
-    if (found.kind !== 'document') return asked.refusalOf(redacted(found, asked.caller));
-    const form = asked.checksum ? 'md5' : negotiateCoding(asked.headers['accept-encoding']);
+    if (!isPermitted(found, asked)) return refused(found, asked);
+    const form = asked.instead === 'md5' ? 'md5' : negotiateCoding(asked.headers['accept-encoding']);
     switch (conditionalStatus(found, form, asked.headers, now)) {
       case 304:
         return preparedAnswers(found, form).notModified;
@@ -61,7 +70,7 @@ export function documentEndpoint(cache: DocumentCache, now: () => number, report
 
   function withBody(found: Representation, form: AnswerForm): Answered | undefined {
     const prepared = preparedAnswers(found, form);
-    const body = form === 'md5' ? cache.md5(found) : cache.body(found, form);
+    const body = form === 'md5' ? cache.digest(found, 'md5') : cache.body(found, form);
     return body instanceof Promise ? body.then((bytes) => okAnswer(prepared, bytes)).catch(failed) : body && okAnswer(prepared, body);
   }
 
@@ -70,6 +79,13 @@ export function documentEndpoint(cache: DocumentCache, now: () => number, report
     if (!hasCode(error, 'FEED_UNAVAILABLE')) report(error);
     return { status: 500 };
   }
+}
+
+const isPermitted = (found: Found, { fault }: DocumentRequest): found is Representation => found.kind === 'document' && fault === undefined;
+
+function refused(found: Found, asked: DocumentRequest): HttpFault {
+  if (found.kind === 'forbidden') return otherFeed(asked.caller);
+  return asked.fault ?? asked.refusalOf(redacted(found as Exclude<Found, Representation | { kind: 'forbidden' }>, asked.caller));
 }
 
 /** An instant with several contents proves nothing: only tags count then. */

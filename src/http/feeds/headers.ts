@@ -49,22 +49,32 @@ export function preparedAnswers(representation: Representation, form: AnswerForm
 }
 
 function prepareAnswers(representation: Representation, form: AnswerForm): PreparedAnswers {
-  const { feedId, etags, lastModified, variant, facts, staleSince } = representation;
-  const leftOut = facts.trimmed?.leftOut;
+  const { feedId, etags, lastModified, variant } = representation;
   const content = { feedId, variant, etag: etags[form], lastModified };
   const common: Pairs = [
     ['ETag', etags[form]],
     ['Last-Modified', formatHttpDate(lastModifiedOf(representation))],
+    ...commonHeaders(representation),
+  ];
+  const type = form === 'md5' ? 'text/plain' : mediaTypeOf(variant);
+  const own: Pairs = [['Content-Type', `${type}; charset=utf-8`], ...(form === 'gzip' ? ([['Content-Encoding', 'gzip']] as const) : [])];
+  return { content, ok: [...common, ...own].flat(), notModified: { status: 304, headers: common.flat(), body: undefined, content } };
+}
+
+function commonHeaders({ facts, staleSince }: Representation): Pairs {
+  const leftOut = facts.trimmed?.leftOut;
+  return [
     ['Cache-Control', 'private, max-age=30, must-revalidate'],
     ['Vary', 'Accept-Encoding, Authorization'],
     NO_SNIFFING,
     ...entryHeaders(facts, staleSince),
     ...(leftOut === undefined ? [] : ([['X-Feed-Left-Out', trimmedHeader(leftOut)]] as const)),
   ];
-  const type = form === 'md5' ? 'text/plain' : mediaTypeOf(variant);
-  const own: Pairs = [['Content-Type', `${type}; charset=utf-8`], ...(form === 'gzip' ? ([['Content-Encoding', 'gzip']] as const) : [])];
-  return { content, ok: [...common, ...own].flat(), notModified: { status: 304, headers: common.flat(), body: undefined, content } };
 }
+
+/** Of a signed statement: its date would not change with it. */
+export const signatureHeaders = (representation: Representation, etag: string): readonly string[] =>
+  [['ETag', etag] as const, ...commonHeaders(representation)].flat();
 
 const mediaTypeOf = (variant: DocumentVariant): string =>
   variant.document === 'feed' ? FORMATS[variant.format].mediaType : 'application/json';

@@ -56,6 +56,7 @@ const PARAMETERS = [
     family: withDefault('Address family published.', DEFAULT_VARIANT.family),
     action: withDefault('The deny list, without protected networks, or the never-block list.', DEFAULT_VARIANT.action),
     checksum: 'Return the MD5 digest of the feed body instead of the feed.',
+    signature: 'Return a signed statement about the feed instead of the feed (SSHSIG).',
   }),
   headerParameter('If-None-Match', 'Entity tags; takes precedence over If-Modified-Since.', ETAG),
   headerParameter('If-Modified-Since', 'An HTTP date.', DATE),

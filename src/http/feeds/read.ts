@@ -15,11 +15,11 @@ export function readFeed({ request: { headers }, params, isMalformed, query, at 
   if (boundTo !== null && list === null) return otherFeed(caller);
   const options = readFeedQuery(query);
   if (!('status' in options)) {
-    const { variant, checksum } = options;
-    return { caller, query: { workspaceId, list, variant, boundTo }, headers, at, checksum, fault: undefined, refusalOf };
+    const { variant, instead } = options;
+    return { caller, query: { workspaceId, list, variant, boundTo }, headers, at, instead, fault: undefined, refusalOf };
   }
   if (boundTo === null) return options;
-  return { caller, query: { workspaceId, list, variant: {}, boundTo }, headers, at, checksum: false, fault: options, refusalOf };
+  return { caller, query: { workspaceId, list, variant: {}, boundTo }, headers, at, instead: undefined, fault: options, refusalOf };
 }
 
 /** A document other than a feed: of a list or feed by UUID or name, or of all (null). */
@@ -31,5 +31,5 @@ export const documentRequest = (
 ): DocumentRequest => {
   const { workspaceId, listId, feedId } = caller;
   const query = { workspaceId, list, variant, boundTo: listId ?? feedId };
-  return { caller, query, headers, at, checksum: false, fault: undefined, refusalOf: documentRefusalOf };
+  return { caller, query, headers, at, instead: undefined, fault: undefined, refusalOf: documentRefusalOf };
 };

@@ -13,6 +13,7 @@ import { fewAtOnce } from '../../serial.ts';
 import type { Answer } from '../answer.ts';
 import type { BodyLimit } from '../bodies/body.ts';
 import type { Call } from '../call.ts';
+import type { Origins } from '../enroll/origin.ts';
 import { errorFields, type HttpFault } from '../errors.ts';
 import { strongTags } from '../feeds/conditional.ts';
 import { type Accepts, acceptsOf, outcomeAnswer } from './answered.ts';
@@ -38,6 +39,7 @@ interface Asked {
   readonly given: GivenInput;
   readonly about: About;
   readonly accepts: Accepts;
+  readonly call: Call;
 }
 type About = Pick<
   ManageContext,
@@ -50,7 +52,7 @@ export function readOperation(operation: Operation): (call: Call, identity: Iden
     const given = read({ params: call.params, query: parse(call.query, '&', '=', ALL), bytes });
     const about = aboutOf(operation, identity, call, bytes);
     if ('status' in given) return given as HttpFault;
-    return 'status' in about ? about : { given, about, accepts: acceptsOf(operation.method, call.request.headers) };
+    return 'status' in about ? about : { given, about, accepts: acceptsOf(operation.method, call.request.headers), call };
   };
 }
 
@@ -60,11 +62,16 @@ const ALL = { maxKeys: 0 };
 /** Concurrent reads or long operations of one kind per workspace: each holds its data and response in memory. */
 const AT_ONCE = 2;
 
-export function done(operation: Operation, ports: ManagePorts): (asked: Asked) => Promise<Answer | HttpFault> {
+export function done(
+  operation: Operation,
+  ports: ManagePorts,
+  origins?: Pick<Origins, 'of'>,
+): (asked: Asked) => Promise<Answer | HttpFault> {
   const isRead = operation.method === 'GET';
   const few = fewAtOnce(AT_ONCE);
-  const answered = async ({ given, about, accepts }: Asked, inTurn: ManagePorts['inTurn']): Promise<Answer | HttpFault> => {
+  const answered = async ({ given, about, accepts, call }: Asked, inTurn: ManagePorts['inTurn']): Promise<Answer | HttpFault> => {
     const { workspaceId, isDisconnected } = about;
+    const origin = origins?.of(call.request);
     const stay = () => {
       // Stop work for a disconnected client.
       if (isDisconnected()) throw new WeirError('REFUSED', 'the client has disconnected');
@@ -81,7 +88,8 @@ export function done(operation: Operation, ports: ManagePorts): (asked: Asked) =
       stay();
       return steps(work);
     };
-    const work = () => perform(operation, { ...ports, ...about, inTurn, store, step, pause: () => step(async () => undefined) }, given);
+    const work = () =>
+      perform(operation, { ...ports, ...about, origin, inTurn, store, step, pause: () => step(async () => undefined) }, given);
     const fairQueue = () =>
       few(async () => {
         stay();

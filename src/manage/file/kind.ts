@@ -1,7 +1,7 @@
 /** A row of table.ts. Schema, export and plan are derived from it (SPEC D28). */
 import type { TSchema } from 'typebox';
 import type { Author } from '../../account/caller.ts';
-import type { SecretKeys } from '../../account/encrypted-secret.ts';
+import type { SecretKeys } from '../../account/secrets/encrypted-secret.ts';
 import type { ChangeCall, WorkspaceState } from '../../ports/stored/transaction-store.ts';
 import type { Most } from '../context.ts';
 import { fieldFault } from '../operation.ts';

@@ -79,7 +79,7 @@ export const whereJson = (where: Locate | null) =>
 const LISTS = 200;
 
 /** Itself, the networks around it, its country and ASN. */
-function targetsAround(target: Target, where: Locate | null): string[] {
+export function targetsAround(target: Target, where: Locate | null): string[] {
   if (target.kind !== 'ip') return [formatTarget(target)];
   const networks = networksAround(target.network).map((network) => formatTarget({ kind: 'ip', network }));
   return [...networks, ...(where?.country ? [where.country] : []), ...(where?.asn ? [`AS${where.asn}`] : [])];

@@ -9,12 +9,12 @@ import {
   MOST_ACTIVITY,
   NO_ACTIVITY,
 } from '../../ports/activity.ts';
-import { STORED_DAYS } from '../../ports/history.ts';
+import { type RuleHour, STORED_DAYS } from '../../ports/history.ts';
 import { devicePage } from '../../ports/stored/paginate.ts';
 import type { ManageContext } from '../context.ts';
 import { deviceJson, deviceNames } from '../devices/device-json.ts';
 import { anyFeedId, findKeyNamed } from '../find.ts';
-import { dayJson } from '../history.ts';
+import { dayJson, ruleDaysJson } from '../history.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 
@@ -95,6 +95,24 @@ const DAY = {
   v6: [null, sizes],
 } as const satisfies Fields;
 
+const HOUR = 3_600_000;
+/** Changes of rules are stored for seven days. */
+const MOST_HOURS = 7 * 24;
+const NO_CHANGES: RuleHour = { hour: 0, added: 0, renewed: 0, removed: 0, expired: 0 };
+const perDay = Type.Array(nullable(count), { description: 'At the end of each day (UTC), of today now; null: not known.' });
+const RuleHistory = answerOf('RuleHistory', {
+  days: [['2026-11-19', '2026-11-20'], Type.Array(Type.String())],
+  lists: listOf({ id: '0195a3c0-0000-7000-8000-000000000001', name: 'edge', rules: [[1200, 1180], perDay] }),
+  others: { lists: 2, rules: [[0, 3], perDay] },
+  hours_from: '2026-11-20T09:00:00.000Z',
+  hours: listOf({
+    added: [12, 'New rules, including ones that had expired.'],
+    renewed: 3,
+    removed: [1, 'Unblocked, deleted, or removed by an undo.'],
+    expired: 4,
+  }),
+});
+
 /** Per `step` minutes up to now. */
 async function countsOf({ store, activity, workspaceId, now }: ManageContext, minutes: number, step: number): Promise<ActivityCounts[]> {
   // Hourly counts are stored for longer.
@@ -152,6 +170,33 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
       const to = dayOf(now());
       const feedId = feed === undefined ? null : await anyFeedId(store, workspaceId, feed);
       return { days: (await store.feedDays(workspaceId, feedId, { from: to - days + 1, to })).map(dayJson) };
+    },
+  }),
+  operation('getRuleHistory', 'GET /history/rules', 'rules:read', {
+    summary: 'Count the active access rules of each list per day, and their changes per hour',
+    description:
+      'Of existing lists, the ten with the most rules; the others as a sum. Changes are those of all lists, deleted ones included.',
+    query: Type.Object({
+      days: Type.Optional(durationOf('d', 'Number of days, including today; default 30', { minimum: 1, maximum: STORED_DAYS })),
+      hours: Type.Optional(durationOf('h', 'Number of hours, including the current one; default 24', { minimum: 1, maximum: MOST_HOURS })),
+    }),
+    answer: RuleHistory,
+    async run({ store, workspaceId, now, step }, { query: { days = 30, hours = 24 } }) {
+      const [today, last] = [dayOf(now()), Math.floor(now() / HOUR)];
+      const first = today - days + 1;
+      const found: RuleHour[] = [];
+      // A day at a time: an hour may have many rows.
+      for (let from = last - hours + 1; from <= last; from += 24)
+        found.push(...(await step(() => store.ruleHours(workspaceId, { from, to: Math.min(last, from + 23) }))));
+      const known = await store.ruleDays(workspaceId, first);
+      return {
+        ...ruleDaysJson(known, first, today),
+        hours_from: isoTime((last - hours + 1) * HOUR),
+        hours: Array.from({ length: hours }, (_, i) => {
+          const { hour: _hour, ...counts } = found.find(({ hour }) => hour === last - hours + 1 + i) ?? NO_CHANGES;
+          return counts;
+        }),
+      };
     },
   }),
   operation('listDevices', 'GET /devices', 'rules:read', {

@@ -77,7 +77,7 @@ async function readContent(
       const of = variantOf(variant, storedVariant((await madeOf(context, feedId)).profile));
       return { ...sizeOf(feedId, found, of), hint: hintOf(found), bytes: null, md5: null, last_modified: null, lines: [] };
     }
-    const [bytes, md5] = await Promise.all([documents.body(found, 'identity'), documents.md5(found)]);
+    const [bytes, md5] = await Promise.all([documents.body(found, 'identity'), documents.digest(found, 'md5')]);
     if (bytes === undefined || md5 === undefined) continue;
     return {
       ...sizeOf(feedId, found, found.variant as Variant),

@@ -1,5 +1,5 @@
 /** SPEC D23.6. */
-import { openSecret, type SecretKeys, type SecretOwner, sealSecret } from '../../account/encrypted-secret.ts';
+import { openSecret, type SecretKeys, type SecretOwner, sealSecret } from '../../account/secrets/encrypted-secret.ts';
 import type { Credential } from '../../account/source.ts';
 import { WeirError } from '../../errors.ts';
 import { fieldFault } from '../operation.ts';

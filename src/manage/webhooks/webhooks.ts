@@ -1,6 +1,6 @@
 /** SPEC D27. */
 import { randomUUID } from 'node:crypto';
-import { sealSecret } from '../../account/encrypted-secret.ts';
+import { sealSecret } from '../../account/secrets/encrypted-secret.ts';
 import { reusedSecretFault, type Webhook, type WebhookDelivery, type WebhookPatch, type WebhookSettings } from '../../account/webhook.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';

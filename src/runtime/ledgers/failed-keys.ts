@@ -13,8 +13,8 @@ export const startFailureLog = (takeFailed: () => readonly Failures[], log: Log)
 
 export function failureLines(failures: readonly Failures[]): string[] {
   const [listed, others] = [failures.slice(0, LINES), failures.slice(LINES)];
-  const lines = listed.map(({ source, count }) => `${count} wrong API keys within a minute from ${source}`);
+  const lines = listed.map(({ source, count }) => `${count} wrong API keys or enrolment codes within a minute from ${source}`);
   if (others.length === 0) return lines;
   const sum = others.reduce((total, { count }) => total + count, 0);
-  return [...lines, `${sum} wrong API keys within a minute from ${others.length} other addresses`];
+  return [...lines, `${sum} wrong API keys or enrolment codes within a minute from ${others.length} other addresses`];
 }

@@ -13,6 +13,7 @@ const SOURCES: MetricSources = {
   deadLetters: undefined,
   builds: undefined,
   feeds: undefined,
+  waiting: undefined,
   devices: undefined,
   endingKeys: undefined,
   sources: undefined,

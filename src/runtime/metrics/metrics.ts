@@ -82,6 +82,7 @@ export const METRICS: readonly Metric<Reading>[] = [
     perFeed(reading, ({ entries }) => entries),
   ),
   gauge('weir_feed_entry_limit', 'Entry cap of a feed; weir status has the names', (reading) => perFeed(reading, ({ limit }) => limit)),
+  gauge('weir_waiting_clients', 'Clients waiting for a change of their feed', ({ waiting }) => one(waiting?.size)),
   gauge('weir_feed_cache_bytes', 'Bytes of cached feed bodies, of FEED_CACHE_MB', ({ bodyBytes }) => one(bodyBytes)),
   gauge(
     'weir_devices',

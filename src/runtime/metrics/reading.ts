@@ -20,6 +20,7 @@ export interface MetricSources {
   readonly deadLetters: (() => Promise<number>) | undefined;
   readonly builds: BuildCounts | undefined;
   readonly feeds: { cached(): Iterable<CachedFeed>; bodyBytes(): number } | undefined;
+  readonly waiting: { readonly size: number } | undefined;
   /** Used keys that end within 14 days. */
   readonly endingKeys: (() => number | undefined) | undefined;
   /** Devices that poll regularly, and those stopped within a day. */

@@ -1,7 +1,7 @@
 import type { ServiceGuardRails } from '../../account/guard-rails.ts';
 import type { DecisionAnswers } from '../../decisions/build/decision-builder.ts';
 import type { DroppedDecisions } from '../../decisions/decisions.ts';
-import type { DocumentBuilder, FeedCounter, FeedMeasurer, FeedPreviewer } from '../../feed/builder.ts';
+import type { AddressMapper, DocumentBuilder, FeedCounter, FeedMeasurer, FeedPreviewer } from '../../feed/builder.ts';
 import type { FeedExplainer } from '../../feed/whatif/explain/explain.ts';
 import type { GeoData } from '../../geo/data.ts';
 import type { FeedSource } from '../engines.ts';
@@ -9,7 +9,14 @@ import type { ClockBase } from '../store-clock.ts';
 import { methodsOf, reviving } from './rpc.ts';
 import { startWaiting, type WaitingThread } from './waiting-thread.ts';
 
-export interface FeedThreadMethods extends DocumentBuilder, FeedPreviewer, FeedExplainer, FeedMeasurer, FeedCounter, DecisionAnswers {
+export interface FeedThreadMethods
+  extends DocumentBuilder,
+    AddressMapper,
+    FeedPreviewer,
+    FeedExplainer,
+    FeedMeasurer,
+    FeedCounter,
+    DecisionAnswers {
   useGeo(data: GeoData): Promise<void>;
   /** Resolves when the thread is free. */
   ping(): Promise<void>;

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { formatNetwork } from '@weir/network/format.ts';
 import { entrySignals, type Reading, readContent } from './content.ts';
 import type { ListDefaults } from './entry.ts';
 import type { Form } from './form.ts';
 import { readCondition, readPath } from './paths.ts';
+import { extractTargets } from './report.ts';
 
 const NONE: ListDefaults = { action: 'block', expiresIn: undefined, reason: undefined, labels: {} };
 
@@ -514,4 +516,73 @@ test('D11.6 Suricata: the sources of alerts, with signature and number; other ev
     ['line 4', block({ ip: '192.0.2.2' }, told)],
     ['line 5', 'this is not JSON in UTF-8'],
   ]);
+});
+
+const NO_PAUSE = async () => {};
+
+test('D54.1 a report, an e-mail and a log give what is unmistakably an address or a network, each once, with its line', async () => {
+  const TEXTS: Readonly<Record<string, readonly string[]>> = {
+    'C2 at hxxp://45[.]83[.]64[.]1:8080/a.php, 45(.)83{.}64[dot]2 and 45(dot)83(dot)64(dot)3.': ['45.83.64.1', '45.83.64.2', '45.83.64.3'],
+    '2001[:]db8[:][:]1, src:2001:db8::2: [2001:db8::3]:443 ::ffff:192.0.2.9 <2001:db8:5::/48>': [
+      ...['2001:db8::1', '2001:db8::2', '2001:db8::3', '192.0.2.9', '2001:db8:5::/48'],
+    ],
+    '198.51.100.0/255.255.255.0 (203.0.113.0/24) 192.0.2.1-192.0.2.4': [
+      '198.51.100.0/24',
+      '203.0.113.0/24',
+      '192.0.2.1',
+      '192.0.2.2/31',
+      '192.0.2.4',
+    ],
+    'x@192.0.2.1; ip="192.0.2.2" 192.0.2.3->192.0.2.4:80 http://192.0.2.5/24 192.0.2.6.': [1, 2, 3, 4, 5, 6].map((n) => `192.0.2.${n}`),
+    'version 1.2.3.4 and 1.2.3.4 again': ['1.2.3.4'],
+    'v2.3.4.5 1.3.6.1.4.1.311 300.1.1.1 4.3.2.1.in-addr.arpa 1.2.3.4.example.com openssl-1.2.3.4.tar.gz': [],
+    '12:34:56 00:1a:2b:3c:4d:5e 50:01:43:80:12:0b:ab:cd std::a a::b dead::beef x[1::2] ::1': [],
+    'Content-Transfer-Encoding: quoted-printable\n\nfrom 192.0.2.=\n77, url=3D198.51.100.7': ['192.0.2.77', '198.51.100.7'],
+  };
+  for (const [text, expected] of Object.entries(TEXTS)) {
+    const { found, unclear } = await extractTargets(text, NO_PAUSE);
+    assert.deepEqual(
+      found.map(({ network }) => formatNetwork(network)),
+      expected,
+      text,
+    );
+    assert.deepEqual(unclear, [], text);
+  }
+  const { found } = await extractTargets('first\nversion 1.2.3.4\nand 1[.]2[.]3[.]4', NO_PAUSE);
+  assert.deepEqual(
+    found.map(({ line, context, times }) => [line, context, times]),
+    [[2, 'version 1.2.3.4', 2]],
+  );
+});
+
+test('D54.1 an ambiguous notation is named with its line, and nothing is found there', async () => {
+  const UNCLEAR: Readonly<Record<string, RegExp>> = {
+    '203.0.113.9/24': /host bits: write 203.0.113.9 or 203.0.113.0\/24/,
+    '2001:db8::7/64': /host bits/,
+    '10.0.0.0:24': /port or a prefix length/,
+    '192.0.2.1-7': /range or a version/,
+    '192.0.2.9-192.0.2.1': /./,
+    '198.51.100.*': /write 198.51.100.0\/24/,
+    '010.1.2.3': /leading zeros/,
+    'Chrome/120.0.0.0': /part of a name/,
+    'ip-192.0.2.1 ': /part of a name/,
+    '192.0.2.0/24/index': /path/,
+    '192.0.2.0/255.0.255.0': /no mask/,
+  };
+  for (const [text, why] of Object.entries(UNCLEAR)) {
+    const { found, unclear } = await extractTargets(`a\nb ${text}`, NO_PAUSE);
+    assert.deepEqual([found, unclear.length, unclear[0]?.line], [[], 1, 2], text);
+    assert.match(unclear[0]!.why, why, text);
+  }
+});
+
+test('D54.1 what is beyond the limits is counted; a long line without blanks is not cut within an address', async () => {
+  const many = Array.from({ length: 1002 }, (_, i) => `100.64.${i >> 8}.${i & 255}`).join(' ');
+  const { found, foundLeftOut } = await extractTargets(many, NO_PAUSE);
+  assert.deepEqual([found.length, foundLeftOut], [1000, 2]);
+  const long = await extractTargets(`${'a,'.repeat(4090)}192.0.2.123,${'b,'.repeat(9000)} 192.0.2.1`, NO_PAUSE);
+  assert.deepEqual(
+    long.found.map(({ network }) => formatNetwork(network)),
+    ['192.0.2.123', '192.0.2.1'],
+  );
 });

@@ -47,7 +47,8 @@ export const FEEDS = `SELECT f.*, ${Object.values(FEED_INPUTS).join(' + ')} AS f
 
 /** A workspace with its lists by UUID or name, in one statement, for a consistent revision. */
 const find = (now: string) => `SELECT w.pk AS workspace, w.name AS workspace_name, w.revision AS workspace_revision,
-    w.expression_revision, ${now} AS taken_at, l.*
+    w.expression_revision, ${now} AS taken_at, l.*,
+    (SELECT s.secret FROM signing_keys s WHERE s.workspace_pk = w.pk ORDER BY s.pk LIMIT 1) AS signing_secret
   FROM workspaces w LEFT JOIN (
     SELECT * FROM lists WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}
     UNION ALL SELECT * FROM lists WHERE workspace_pk = ${WORKSPACE_PK} AND name = $3 AND id <> $2
@@ -63,7 +64,7 @@ export function* findNamed(now: string, workspaceId: string, ref: string): Work<
   const name = isStorableText(ref) ? ref : '';
   const rows = yield* allByKey(find(now), workspaceId, name.toLowerCase(), name);
   if (rows.length === 0) return undefined;
-  const [{ workspace, workspace_name, workspace_revision, expression_revision, taken_at }] = rows as [Row];
+  const [{ workspace, workspace_name, workspace_revision, expression_revision, taken_at, signing_secret }] = rows as [Row];
   const found = rows.filter(({ pk }) => pk !== null);
   const { lists, feed } = yield* named(Number(workspace), name, found);
   return {
@@ -73,6 +74,7 @@ export function* findNamed(now: string, workspaceId: string, ref: string): Work<
     expressionRevision: Number(expression_revision),
     readAt: Number(taken_at),
     lists: lists.map((row) => listOf(row, workspaceId)),
+    signingSecret: (signing_secret ?? null) as Uint8Array | null,
     feeds: feed === undefined ? [] : [{ id: String(feed.id), ...profileOf(feed), revision: Number(feed.feed_revision) }],
   };
 }

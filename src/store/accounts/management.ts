@@ -255,7 +255,7 @@ function* freeKeySlot(now: string, workspacePk: number, most: number): Work<void
   if (forgotten === 0) throw tooMany(most, 'keys', 'MAX_KEYS', 'revoke one');
 }
 
-function* insertKey(
+export function* insertKey(
   now: string,
   workspaceId: string,
   key: NewKey,

@@ -4,6 +4,7 @@ import { WeirError } from '../../errors.ts';
 import { type AccountWrites, type DeletedFeed, RESTORE_PERIOD } from '../../ports/stored/account-store.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { listOf } from '../rows.ts';
+import { countExpiredMeanwhile } from '../usage/feed-days.ts';
 import { all, type Changes, one, run, type Value, type Work } from '../work.ts';
 import { changeWorkspace, moveKeyRevision, tooManyLists } from './account-statements.ts';
 import { audit } from './audit.ts';
@@ -50,6 +51,7 @@ export const deletedChanges = {
       yield* restoreDeletedSource(now, workspacePk, number, source);
     }
     yield* run('DELETE FROM deleted_lists WHERE list_pk = $1', number);
+    if (table === 'lists') yield* countExpiredMeanwhile(now, Number(workspacePk), number, Number(found.deleted_at));
     yield* rejoin(number);
     const keys = yield* all('UPDATE keys SET revoked_at = NULL, revoked_with = NULL WHERE revoked_with = $1 RETURNING id', id);
     yield* moveKeyRevision();

@@ -128,6 +128,12 @@ export class LandedChanges {
     }
   }
 
+  /** The growth of lists, by place. Comes after `count`. */
+  get nets(): { readonly workspace: number; readonly place: number; readonly net: number }[] {
+    const ofLists = this.#runs.filter(({ kind }) => kind === 'access_rule');
+    return ofLists.map(({ workspace, place, added, removed }) => ({ workspace, place, net: added - removed }));
+  }
+
   *write(now: number): Work<void> {
     const sums = new Map<string, Run>();
     for (const each of this.#runs) {

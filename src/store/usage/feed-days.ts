@@ -3,18 +3,21 @@
  * neither loses nor doubles counts.
  */
 import { DAY, dayOf } from '../../clock.ts';
-import { type FamilySize, type FeedDay, type FeedSizeOfDay, STORED_DAYS } from '../../ports/history.ts';
+import { type FamilySize, type FeedDay, type FeedSizeOfDay, type HistoryReads, STORED_DAYS } from '../../ports/history.ts';
 import { EXPRESSION_KINDS, type ExpressionKind, type Kind, RULE_KINDS, type RuleOperation } from '../../rule.ts';
 import type { NumberedItem } from '../batches/batches.ts';
 import { type ExpiredRules, writeExpired } from '../changes/rule-changes.ts';
-import { FEED_PK, FROM_FEED } from '../row-ids.ts';
+import { FEED_PK, FROM_FEED, WORKSPACE_PK } from '../row-ids.ts';
 import type { Row } from '../rows.ts';
-import { all, one, run, runRows, type Value, type Work } from '../work.ts';
+import { all, one, type Reads, run, runRows, type Value, type Work } from '../work.ts';
 
 const MINUTE = 60_000;
+/** The day of a row with the sums of all days: its `net` is the number of active rules. */
+const ALL_DAYS = 2 ** 31 - 1;
 /** The total of a workspace. */
 const WORKSPACE_ROW = 0;
-const EVENTS = ['added', 'expired', 'removed', 'undone'] as const;
+/** `net`: change in active rules. */
+const EVENTS = ['added', 'expired', 'removed', 'undone', 'net'] as const;
 type Event = (typeof EVENTS)[number];
 
 interface Counted extends Record<Event, number> {
@@ -38,7 +41,7 @@ export class DayCounts {
   }
 
   add(event: Event, workspace: number, list: number, count: number): void {
-    const known = this.#lists.get(list) ?? { workspace, added: 0, expired: 0, removed: 0, undone: 0 };
+    const known = this.#lists.get(list) ?? { workspace, added: 0, expired: 0, removed: 0, undone: 0, net: 0 };
     known[event] += count;
     this.#lists.set(list, known);
   }
@@ -48,14 +51,21 @@ export class DayCounts {
     const day = dayOf(at);
     const rows = new Map<string, Value[]>();
     for (const [list, { workspace, ...counts }] of this.#lists) {
-      for (const place of [list, WORKSPACE_ROW]) {
-        const row = rows.get(`${workspace} ${place}`) ?? [workspace, place, day, 0, 0, 0, 0];
+      for (const [place, on] of [
+        [list, day],
+        [WORKSPACE_ROW, day],
+        [list, ALL_DAYS],
+      ] as const) {
+        const name = `${workspace} ${place} ${on}`;
+        const row = rows.get(name) ?? [workspace, place, on, ...EVENTS.map(() => 0)];
         for (const [n, event] of EVENTS.entries()) row[n + 3] = Number(row[n + 3]) + counts[event];
-        rows.set(`${workspace} ${place}`, row);
+        rows.set(name, row);
       }
     }
     // A fixed order, to prevent deadlocks.
-    const sorted = [...rows.values()].sort((a, b) => Number(a[0]) - Number(b[0]) || Number(a[1]) - Number(b[1]));
+    const sorted = [...rows.values()].sort(
+      (a, b) => Number(a[0]) - Number(b[0]) || Number(a[1]) - Number(b[1]) || Number(a[2]) - Number(b[2]),
+    );
     yield* runRows(sorted, (values) => `INSERT INTO feed_days (workspace_pk, list_pk, day, ${EVENTS}) VALUES ${values} ${ADDED}`);
   }
 }
@@ -116,11 +126,25 @@ export function* countExpired(now: number, limit: number): Work<boolean> {
   const days = Map.groupBy(ofLists, ({ minute }) => dayOf(minute * MINUTE));
   for (const [day, rows] of [...days].sort(([a], [b]) => a - b)) {
     const counts = new DayCounts();
-    for (const { workspace, place, rules } of rows) counts.add('expired', workspace, place, rules);
+    for (const { workspace, place, rules } of rows) {
+      counts.add('expired', workspace, place, rules);
+      counts.add('net', workspace, place, -rules);
+    }
     yield* counts.write(day * DAY);
   }
   yield* run("UPDATE counters SET value = $1 WHERE name = 'expired_until'", until);
   return next !== undefined;
+}
+
+const meanwhile = (now: string) => `SELECT count(*) AS rules, ${now} AS now FROM access_rules WHERE list_pk = $1 AND expires_at > $2
+  AND expires_at <= (SELECT value FROM counters WHERE name = 'expired_until')`;
+
+/** The growth of a restored list: expired rules of deleted lists are not counted. `now`: SQL; `since`: its deletion, ms. */
+export function* countExpiredMeanwhile(now: string, workspacePk: number, listPk: number, since: number): Work<void> {
+  const row = yield* one(meanwhile(now), listPk, since);
+  const counts = new DayCounts();
+  counts.add('net', workspacePk, listPk, -Number(row!.rules));
+  yield* counts.write(Number(row!.now));
 }
 
 const SIZES = ['last_v4', 'max_v4', 'last_v6', 'max_v6'] as const;
@@ -146,6 +170,28 @@ export function* feedDays(workspaceId: string, feedId: string | null, { from, to
   if (place === undefined) return [];
   return (yield* all(FEED_DAYS, Number(place.workspace_pk), Number(place.list_pk), from, to)).map(feedDayOf);
 }
+
+const NETS = `SELECT l.id, l.name, d.day, d.net FROM lists l JOIN feed_days d
+  ON d.workspace_pk = l.workspace_pk AND d.list_pk = l.pk AND d.day >= $2 WHERE l.workspace_pk = ${WORKSPACE_PK}`;
+const HOURS = `SELECT minute / 60 AS hour, sum(added) AS added, sum(renewed) AS renewed, sum(removed) AS removed, sum(expired) AS expired
+  FROM rule_changes WHERE workspace_pk = ${WORKSPACE_PK} AND minute BETWEEN $2 AND $3 AND kind = 'access_rule' GROUP BY minute / 60`;
+
+export const ruleHistoryReads = {
+  *ruleDays(workspaceId, from) {
+    const since = yield* one("SELECT value FROM counters WHERE name = 'net_since'");
+    const rows = yield* all(NETS, workspaceId, from);
+    const all_ = rows.map(({ id, name, day, net }) => ({ listId: String(id), name: String(name), day: Number(day), net: Number(net) }));
+    const [now, nets] = [all_.filter(({ day }) => day === ALL_DAYS), all_.filter(({ day }) => day !== ALL_DAYS)];
+    return { since: Number(since?.value ?? 0), now: now.map(({ net, ...list }) => ({ ...list, rules: net })), nets };
+  },
+  *ruleHours(workspaceId, { from, to }) {
+    const rows = yield* all(HOURS, workspaceId, 60 * from, 60 * to + 59);
+    return rows.map((row) => ({
+      ...{ hour: Number(row.hour), added: Number(row.added), renewed: Number(row.renewed) },
+      ...{ removed: Number(row.removed), expired: Number(row.expired) },
+    }));
+  },
+} satisfies Reads<Pick<HistoryReads, 'ruleDays' | 'ruleHours'>>;
 
 const feedDayOf = (row: Row): FeedDay => ({
   day: Number(row.day),

@@ -4,11 +4,12 @@ import { test } from 'node:test';
 import type { DecisionMark } from '../../../src/decisions/decisions.ts';
 import { markOf } from '../../../src/decisions/decisions.ts';
 import { Waiting } from '../../../src/decisions/serve/waiting.ts';
-import { MOST_OF_KEY, type WaitingClient, WaitingFeeds } from '../../../src/decisions/serve/waiting-feeds.ts';
+import { type WaitingClient, WaitingFeeds } from '../../../src/decisions/serve/waiting-feeds.ts';
 import { DECISIONS } from '../../../src/feed/document.ts';
 import { ManualClock, MemoryStore, Replica, settled, WORKSPACE } from '../../support/feed-world.ts';
 
 const DAY = 86_400_000;
+const MOST = { ofKey: 1_000, ofWorkspace: 5_000, inAll: 20_000 };
 
 async function world() {
   const clock = new ManualClock();
@@ -25,7 +26,7 @@ async function world() {
     store: { revisions: () => store.revisions(), watchCommits },
     clock,
     interval: 30_000,
-    most: 20_000,
+    most: MOST,
   });
   const find = () => replica.cache.find({ workspaceId: WORKSPACE, list: null, variant: DECISIONS, boundTo: null });
   const mark = async (): Promise<DecisionMark> => {
@@ -37,7 +38,7 @@ async function world() {
   const wait = async (clients: number, ms = 10 * DAY, keyId = 'k') => {
     const request = { workspaceId: WORKSPACE, feedId: null, keyId, mark: await mark(), until: clock.monotonic() + ms };
     for (let n = 0; n < clients; n += 1) {
-      void waiting.wait({ ...request, closed: new AbortController().signal })?.then((mayWait) => answered.push(mayWait));
+      void waiting.wait({ ...request, line: { isOpen: true, onClose() {} } })?.then((mayWait) => answered.push(mayWait));
     }
     await clock.advance(1000);
   };
@@ -62,7 +63,7 @@ test('D50.1 a block that expires reaches waiting clients at its second', async (
 
 test('D50.2 a commit is one read and one build for all clients of a feed, and a burst is two answers at most in 100 ms', async () => {
   const { clock, store, list, wait, taken, commit } = await world();
-  await wait(MOST_OF_KEY);
+  await wait(MOST.ofKey);
   const before = { ...store.calls };
   for (let n = 0; n < 20; n += 1) {
     store.add(list, `192.0.2.${n}`);
@@ -70,7 +71,7 @@ test('D50.2 a commit is one read and one build for all clients of a feed, and a 
     await clock.advance(5);
   }
   for (let turn = 0; turn < 5; turn += 1) await clock.advance(1);
-  assert.equal(taken().length, MOST_OF_KEY);
+  assert.equal(taken().length, MOST.ofKey);
   const { revisions, findNamed, snapshot } = store.calls;
   assert.ok(revisions - before.revisions <= 2 && findNamed - before.findNamed <= 2 && snapshot - before.snapshot <= 2);
 });
@@ -101,7 +102,7 @@ test('D50.4 while a process stops, clients are answered at once and none waits',
 });
 
 test('D50.3 a key and a workspace have limits; where all places are taken, the workspace with most gives one up', () => {
-  const feeds = new WaitingFeeds(20_000);
+  const feeds = new WaitingFeeds(MOST);
   const given = new Map<string, number>();
   const add = (workspace: string, keyId: string) => {
     const feed = feeds.feed(workspace, null, 0);
@@ -110,10 +111,10 @@ test('D50.3 a key and a workspace have limits; where all places are taken, the w
   };
   const fill = (workspace: string) => {
     let places = 0;
-    for (let key = 0; key < 6; key += 1) for (let n = 0; n <= MOST_OF_KEY; n += 1) if (add(workspace, `${key}`)) places += 1;
+    for (let key = 0; key < 6; key += 1) for (let n = 0; n <= MOST.ofKey; n += 1) if (add(workspace, `${key}`)) places += 1;
     return places;
   };
-  assert.equal(Array.from({ length: MOST_OF_KEY + 1 }, () => add('one', 'k')).filter((isIn) => isIn).length, MOST_OF_KEY);
+  assert.equal(Array.from({ length: MOST.ofKey + 1 }, () => add('one', 'k')).filter((isIn) => isIn).length, MOST.ofKey);
   assert.deepEqual(['a', 'b', 'c'].map(fill), [5_000, 5_000, 5_000]);
   fill('d');
   assert.equal(feeds.size, 20_000);

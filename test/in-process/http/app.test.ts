@@ -85,7 +85,7 @@ function world(given: World = {}) {
       if (given.storeDown) throw new Error('SQLITE_BUSY');
       const byId = lists.filter(({ id }) => id === ref.toLowerCase());
       const found = byId.length > 0 ? byId : lists.filter(({ name }) => name === ref);
-      return { id: 'w', name: 'w', revision: 1, lists: found, feeds: [], expressionRevision: 1, readAt: now() };
+      return { id: 'w', name: 'w', revision: 1, lists: found, feeds: [], signingSecret: null, expressionRevision: 1, readAt: now() };
     },
   };
   const entryLimit = rateLimiter(given.entryLimit ?? 0);

@@ -2,10 +2,7 @@ import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
-import { useWork } from '../../data.js';
 import { count, counted, durations, endText } from '../../format.js';
-import { link } from '../../router.js';
-import { Button } from '../../ui/button.js';
 import { FormDialog } from '../../ui/dialog.js';
 import { CheckField, SelectField, TextField } from '../../ui/field.js';
 import { Notice } from '../../ui/states.js';
@@ -13,6 +10,7 @@ import { Table } from '../../ui/table.js';
 import { toast } from '../../ui/toast.js';
 import { FeedChanges, usePreview } from './preview.js';
 import { nameOf } from './tabs.js';
+import { Undo } from './undo.js';
 import { WhatChanges } from './what-changes.js';
 
 const ADDRESS = manage('/rules/change');
@@ -99,22 +97,6 @@ async function changeAll(body) {
     after = done.next ?? undefined;
   } while (after !== undefined);
   return { changed, batches };
-}
-
-/** @param {{ batches: string[], onDone: () => void }} props */
-function Undo({ batches, onDone }) {
-  const { busy, error, run } = useWork();
-  const undo = () =>
-    run(async () => {
-      await ask(manage('/undo'), { method: 'POST', once: crypto.randomUUID(), body: { batches } });
-      toast('Change undone.');
-      onDone();
-    });
-  if (batches.length === 0) return null;
-  return html`
-    <${Button} tiny busy=${busy} onClick=${undo}>Undo<//> <a href=${link('/batches', batches[0])}>Batch</a>
-    ${error !== undefined && html`<span class="text"> ${error.message}</span>`}
-  `;
 }
 
 /** @param {{ answer: any, set: Record<string, any>, names: Names }} props */

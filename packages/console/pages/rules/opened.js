@@ -6,7 +6,8 @@ import { DeleteRules } from './delete-rules.js';
 import { TryExpression } from './expression.js';
 import { ExpressionRuleForm } from './expression-rule.js';
 import { OrderRules } from './order.js';
-import { PasteForm } from './paste.js';
+import { PasteForm } from './paste/list.js';
+import { ReportForm } from './paste/report.js';
 import { RuleDialog } from './rule-dialog.js';
 import { UnblockForm } from './unblock.js';
 
@@ -27,6 +28,7 @@ export function Opened({ open, onOpen, tab, type, names, session, onDone }) {
     ${open.name === 'block' && html`<${BlockForm} ...${opened} />`}
     ${open.name === 'unblock' && html`<${UnblockForm} ...${opened} />`}
     ${open.name === 'paste' && html`<${PasteForm} ...${opened} />`}
+    ${open.name === 'report' && html`<${ReportForm} text=${open.text ?? ''} ...${opened} />`}
     ${open.name === 'delete' && html`<${DeleteRules} conditions=${open.selection} ...${opened} />`}
     ${open.name === 'edit' && html`<${ChangeRules} selection=${open.selection} ...${opened} />`}
     ${

@@ -6,7 +6,7 @@ import { isoTime, readInstant } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
 import { textField } from '../../../json/schema.ts';
 import { fieldFault } from '../../operation.ts';
-import { canonicalNetworks, KEY_FIELDS, permissionsGiven } from '../../operations/keys.ts';
+import { canonicalNetworks, KEY_FIELDS, permissionsGiven } from '../../operations/access/keys.ts';
 import { type About, call, type Entry, fileKind, isSame, type Thing } from '../kind.ts';
 
 /** Expanded and ordered, for comparison. */

@@ -1,7 +1,7 @@
 /** The export contains no secrets. */
 
-import { openSecret } from '../../../account/encrypted-secret.ts';
 import { NO_SETTINGS, settingsJson } from '../../../account/list.ts';
+import { openSecret } from '../../../account/secrets/encrypted-secret.ts';
 import { AUTH_KINDS, type Credential, EVERY, type Source } from '../../../account/source.ts';
 import { sourceSettingsJson } from '../../../account/source-change.ts';
 import { flagField, Type, textField } from '../../../json/schema.ts';

@@ -1,4 +1,4 @@
-import { openSecret } from '../../../account/encrypted-secret.ts';
+import { openSecret } from '../../../account/secrets/encrypted-secret.ts';
 import { reusedSecretFault, type WebhookSettings } from '../../../account/webhook.ts';
 import { flagField, textField } from '../../../json/schema.ts';
 import type { WebhookWithSecret } from '../../../ports/stored/webhook-store.ts';

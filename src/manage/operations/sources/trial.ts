@@ -1,5 +1,5 @@
 /** SPEC D23.41. */
-import type { SecretKeys } from '../../../account/encrypted-secret.ts';
+import type { SecretKeys } from '../../../account/secrets/encrypted-secret.ts';
 import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type } from '../../../json/schema.ts';
 import type { StoreReads } from '../../../ports/store.ts';
 import { everyItem } from '../../../ports/stored/paginate.ts';

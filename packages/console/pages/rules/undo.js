@@ -1,0 +1,22 @@
+import { html } from 'htm/preact';
+import { ask, manage } from '../../api.js';
+import { useWork } from '../../data.js';
+import { link } from '../../router.js';
+import { Button } from '../../ui/button.js';
+import { toast } from '../../ui/toast.js';
+
+/** Undoes batches in place, for a message of success. @param {{ batches: readonly string[], onDone?: () => void }} props */
+export function Undo({ batches, onDone }) {
+  const { busy, error, run } = useWork();
+  const undo = () =>
+    run(async () => {
+      await ask(manage('/undo'), { method: 'POST', once: crypto.randomUUID(), body: { batches } });
+      toast('Change undone.');
+      onDone?.();
+    });
+  if (batches.length === 0) return null;
+  return html`
+    <${Button} tiny busy=${busy} onClick=${undo}>Undo<//> <a href=${link('/batches', batches[0])}>Batch</a>
+    ${error !== undefined && html`<span class="text"> ${error.message}</span>`}
+  `;
+}

@@ -1,0 +1,180 @@
+/** Signed feeds, verified by OpenSSH. */
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { temporaryFolder } from '../support/folder.ts';
+import { needs } from '../support/programs.ts';
+import { type Client, startWorld, type World } from '../support/world.ts';
+
+const PROGRAM = new URL('../../integrations/weir-fetch', import.meta.url).pathname;
+const TOOLS = needs('curl', 'ssh-keygen', 'sha256sum');
+const BEGIN = '-----BEGIN SSH SIGNATURE-----';
+
+interface Got {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+suite('signed feeds', { timeout: 300_000 }, () => {
+  const cleanup: (() => void)[] = [];
+  const folder = temporaryFolder({ after: (work) => cleanup.push(work) });
+  const path = (name: string) => join(folder, name);
+  let world: World;
+  let client: Client;
+
+  before(async () => {
+    world = await startWorld({ DATA_DIR: path('data'), SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') });
+    client = await world.client();
+    await world.text(['list', 'create', 'edge', '--workspace', client.workspace]);
+    await block('192.0.2.1', 'edge');
+  });
+  after(async () => {
+    await world?.stop();
+    for (const work of cleanup) work();
+  });
+
+  const of = (...words: string[]) => world.json([...words, '--workspace', client.workspace]);
+  async function block(ip: string, list: string): Promise<void> {
+    const entry = { type: 'access_rules', action: 'block', ip };
+    assert.equal((await client.post(`/v1/signal?list=${list}`, [entry])).status, 200);
+    await world.landed();
+  }
+  async function get(query: string, headers: Record<string, string> = {}): Promise<Got> {
+    const answer = await fetch(`${world.weir().url}/v1/threat/feeds${query}`, {
+      headers: { authorization: `Bearer ${client.key}`, 'accept-encoding': 'identity', ...headers },
+    });
+    return { status: answer.status, text: await answer.text(), headers: answer.headers };
+  }
+  const signers = (lines: readonly unknown[]) => writeFileSync(path('allowed'), `${lines.join('\n')}\n`);
+  function verify(signed: string): { statement: Record<string, string>; isValid: boolean } {
+    const at = signed.indexOf(BEGIN);
+    const statement = signed.slice(0, at);
+    writeFileSync(path('signature'), signed.slice(at));
+    const args = ['-Y', 'verify', '-f', path('allowed'), '-I', 'weir', '-n', 'weir-feed', '-s', path('signature')];
+    const isValid = spawnSync('ssh-keygen', args, { input: statement }).status === 0;
+    const lines = statement.trimEnd().split('\n');
+    assert.equal(lines.shift(), 'weir feed 1');
+    return {
+      isValid,
+      statement: Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)])),
+    };
+  }
+  /** Runs weir-fetch without blocking the server of a proxy. */
+  const fetched = (url: string, file: string, feed = 'edge'): Promise<{ code: number; stderr: string }> =>
+    new Promise((done) => {
+      const env = { ...process.env, WEIR_URL: url, WEIR_API_KEY: client.key, ALLOWED_SIGNERS: path('allowed') };
+      execFile(PROGRAM, [feed, 'plain', 'both', path(file)], { env }, (error, _, stderr) =>
+        done({ code: error === null ? 0 : Number(error.code), stderr }),
+      );
+    });
+  const content = (file: string) => readFileSync(path(file), 'utf8');
+
+  test('D63.1, D63.3 without a key there is no signature; two at most, and both with a checksum are refused', async () => {
+    const none = await get('/edge?signature=ssh');
+    assert.deepEqual([none.status, JSON.parse(none.text).error], [404, 'The workspace has no signing key']);
+    const both = await get('?signature=ssh&checksum=md5');
+    assert.deepEqual([both.status, JSON.parse(both.text).error], [400, 'checksum and signature exclude each other']);
+    assert.equal((await get('?signature=gpg')).status, 400);
+    assert.equal((await get('/nothing?signature=ssh')).status, 404);
+    await of('signing-key', 'add');
+    await of('signing-key', 'add');
+    await assert.rejects(of('signing-key', 'add'), /has 2 signing keys, its limit/);
+    const keys = await of('signing-key', 'ls');
+    assert.deepEqual(
+      keys.map(({ signs }) => signs),
+      [true, false],
+    );
+    const [newest] = await of('audit', 'ls', '--limit', '1');
+    assert.equal(newest?.event, 'signing key created');
+  });
+
+  test('D63.1, D63.2, D63.4 OpenSSH verifies the statement, which names the bytes of every variant', { skip: TOOLS }, async () => {
+    const keys = await of('signing-key', 'ls');
+    signers(keys.map((key) => key.allowed_signer));
+    for (const query of ['?format=plain', '/edge?format=commented&family=v4', '/edge?action=allow', '?format=csv_indicator']) {
+      const [feed, signed] = [await get(query), await get(`${query}&signature=ssh`)];
+      assert.equal(signed.status, 200, signed.text);
+      const { isValid, statement } = verify(signed.text);
+      assert.ok(isValid, query);
+      const wanted = {
+        workspace: client.workspace,
+        name: query.startsWith('/edge') ? 'edge' : statement.name,
+        entries: feed.headers.get('x-feed-entry-count'),
+        sha256: createHash('sha256').update(feed.text).digest('hex'),
+        etag: feed.headers.get('etag'),
+        'last-modified': String(Date.parse(feed.headers.get('last-modified')!) / 1000),
+      };
+      assert.deepEqual({ ...statement, ...wanted }, statement, query);
+      const left = Number(statement['not-after']) - Date.now() / 1000;
+      assert.ok(Number(statement['not-after']) % 3600 === 0 && left > 3590 && left <= 7200, String(left));
+      assert.equal(signed.headers.get('last-modified'), null);
+      const [again, dated] = [{ 'if-none-match': signed.headers.get('etag')! }, { 'if-modified-since': new Date().toUTCString() }];
+      assert.equal((await get(`${query}&signature=ssh`, again)).status, 304);
+      assert.equal((await get(`${query}&signature=ssh`, dated)).status, 200);
+    }
+    assert.ok(!verify((await get('/edge?format=plain&signature=ssh')).text.replace('entries: 1', 'entries: 2')).isValid);
+  });
+
+  test('D63.5 weir-fetch loads what is signed and nothing that a proxy changed, cut, exchanged or replayed', { skip: TOOLS }, async () => {
+    const direct = world.weir().url;
+    assert.deepEqual(await fetched(direct, 'feed'), { code: 0, stderr: '' });
+    assert.equal(content('feed'), '192.0.2.1/32\n');
+    const old = {
+      feed: await get('/edge?action=block&format=plain&family=both'),
+      signed: await get('/edge?format=plain&family=both&signature=ssh'),
+    };
+    await block('192.0.2.7', 'edge');
+    assert.equal((await fetched(direct, 'feed')).code, 0);
+    const good = '192.0.2.1/32\n192.0.2.7/32\n';
+    assert.equal(content('feed'), good);
+    const flipped = (text: string) => text.replace(/[0-9](?=[^0-9]*$)/, (digit) => String((Number(digit) + 1) % 10));
+    type Change = (text: string, isSigned: boolean) => string | Promise<string>;
+    const other = async (query: string, isSigned: boolean) => (await get(`${query}${isSigned ? '&signature=ssh' : ''}`)).text;
+    const HOSTILE: Readonly<Record<string, Change>> = {
+      'a changed feed': (text, isSigned) => (isSigned ? text : flipped(text)),
+      'a cut feed': (text, isSigned) => (isSigned ? text : text.slice(0, 10)),
+      'an empty feed': (text, isSigned) => (isSigned ? text : ''),
+      'a changed statement': (text, isSigned) => (isSigned ? text.replace('entries: 2', 'entries: 3') : text),
+      'a cut statement': (text, isSigned) => (isSigned ? text.slice(text.indexOf('name:')) : text),
+      'no signature': (text, isSigned) => (isSigned ? text.slice(0, text.indexOf(BEGIN)) : text),
+      'a changed signature': (text, isSigned) => (isSigned ? text.replace(/AAAA/, 'AAAB') : text),
+      'the feed of all lists': (_, isSigned) => other('?format=plain&family=both', isSigned),
+      'another family': (_, isSigned) => other('/edge?format=plain&family=v6', isSigned),
+      'another format': (_, isSigned) => other('/edge?format=commented&family=both', isSigned),
+      'the never-block list': (_, isSigned) => other('/edge?action=allow&format=plain&family=both', isSigned),
+      'an older feed': (_, isSigned) => (isSigned ? old.signed.text : old.feed.text),
+    };
+    let change: Change = (text) => text;
+    const proxy: Server = createServer(async (request, response) => {
+      const answer = await get(request.url!.slice('/v1/threat/feeds'.length));
+      response.end(await change(answer.text, request.url!.includes('signature')));
+    });
+    await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
+    const through = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    assert.equal((await fetched(through, 'feed')).code, 0);
+    for (const [what, hostile] of Object.entries(HOSTILE)) {
+      change = hostile;
+      const { code, stderr } = await fetched(through, 'feed');
+      assert.equal(code, 1, `${what}: ${stderr}`);
+      assert.match(stderr, /^weir-fetch: .+; .+ stays as it is\n$/, what);
+      assert.equal(content('feed'), good, what);
+    }
+    proxy.close();
+  });
+
+  test('D63.3, D63.5 the second key signs once the first is deleted, and a verifier with its line goes on', { skip: TOOLS }, async () => {
+    const [first, second] = await of('signing-key', 'ls');
+    signers([second?.allowed_signer]);
+    assert.match((await fetched(world.weir().url, 'feed')).stderr, /the signature is not valid/);
+    await of('signing-key', 'rm', String(first?.id));
+    rmSync(path('feed'));
+    assert.equal((await fetched(world.weir().url, 'feed')).code, 0);
+    assert.equal(content('feed'), '192.0.2.1/32\n192.0.2.7/32\n');
+  });
+});
