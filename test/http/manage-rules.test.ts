@@ -80,7 +80,7 @@ suite('management of rules', () => {
     return { workspaceId, key, call, get, post, done, refsOf, targetsOf };
   }
 
-  test('D15.32 access rules are found by address, list, action, target kind, label, batch, key, expiry, confidence and severity', async () => {
+  test('D15.32, D54.20 access rules are found by address, width, a part of the reason, list, action, target kind, label, batch, key, expiry, confidence and severity', async () => {
     const { get, post, done, targetsOf, key } = await space('search');
     await post('/lists', { name: 'edge' });
     await done('/rules', { value: '192.0.2.0/24', labels: { source: 'soc' }, confidence: 'high', severity: 'low', reason: 'scan' });
@@ -103,6 +103,10 @@ suite('management of rules', () => {
       'confidence=high&severity=low': ['192.0.2.0/24'],
       'severity=high': [],
       'reason=scan': ['192.0.2.0/24'],
+      // D54.20
+      'reason_contains=CA': ['192.0.2.0/24'],
+      'wider=/32': ['192.0.2.0/24'],
+      'wider=64': ['192.0.2.0/24', '192.0.2.9', '2001:db8::/32'],
       [`batch=${batches[0]!.toUpperCase()}`]: ['192.0.2.9'],
       [`key=${keyId}&list=edge`]: ['2001:db8::/32', 'NL'],
       [`expires_before=${soon}`]: ['192.0.2.9'],
@@ -244,6 +248,7 @@ suite('management of rules', () => {
     const orders = {
       'sort=target': all,
       'sort=target&descending=true': all.toReversed(),
+      'sort=size&descending=true': ['9.9.9.0/24', '10.0.0.1', '9.9.9.9', 'NL', 'AS64500'],
       'sort=list': ['9.9.9.0/24', '10.0.0.1', 'AS64500', 'NL', '9.9.9.9'],
       'sort=reason': ['10.0.0.1', '9.9.9.9', '9.9.9.0/24', 'NL', 'AS64500'],
       'sort=reason&descending=true': ['9.9.9.0/24', '10.0.0.1', '9.9.9.9', 'NL', 'AS64500'],

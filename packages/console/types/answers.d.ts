@@ -291,3 +291,12 @@ interface AddressMap {
   widest: AddressBlock[];
   v6: AddressBlock[];
 }
+
+type RuleHour = Record<'added' | 'renewed' | 'removed' | 'expired', number>;
+interface RuleHistory {
+  days: string[];
+  lists: { id: string; name: string; rules: (number | null)[] }[];
+  others: { lists: number; rules: (number | null)[] };
+  hours_from: string;
+  hours: RuleHour[];
+}

@@ -125,7 +125,8 @@ type RulesForm =
   | { name: 'delete' | 'edit'; selection: RuleSelection }
   | { name: 'rule' | 'change'; rule: Rule }
   | { name: 'use'; kind: string; expression: string };
-type Condition = { field: string; label: string; options?: readonly (string | Option)[]; hint?: string };
+/** A condition of the filter: its word, and what it sets in the query. */
+type FilterTerm = { word: string; field: string; match?: string; about: string; of?: 'access' };
 /** Names that may replace a stretch of the text. */
 type Completion = { from: number; to: number; names: RuleName[] };
 type Ordered = { rule_ref: string | null; order?: number | null };
