@@ -124,7 +124,7 @@ export const expiredRules = async (settings: Settings): Promise<Figure[]> => {
       await sleep(2_000);
     });
     return [
-      { what: `${what}: ms`, figure: took, limit: 1_000 },
+      { what: `${what}: ms`, figure: took, limit: 1_000, machine: Math.max(...polls.map(({ machine = 0 }) => machine)) },
       { what: 'the same: decisions', figure: count, limit: ACTIVE, least: true },
       neighbour.memory(what),
       ...polls,
