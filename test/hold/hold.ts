@@ -14,7 +14,7 @@ import { printTable } from '../../bench/support/load.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { needs } from '../support/programs.ts';
 import { addressFloods } from './addresses.ts';
-import { bouncerFilters, bouncerNames, waitingClients } from './bouncers.ts';
+import { bouncerFilters, bouncerNames, expiredRules, waitingClients } from './bouncers.ts';
 import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from './checks.ts';
 import { enrolmentFlood } from './enroll.ts';
 import { filesOfWorkspaces } from './files.ts';
@@ -112,6 +112,7 @@ const PARTS: readonly Part[] = [
   check('slow posts', 'embedded', slowPosts),
   ...ofOneTenant('embedded'),
   check('filters of bouncers', 'embedded', bouncerFilters),
+  check('expired rules', 'embedded', expiredRules),
   ...(isRoot ? [kernel('embedded')] : []),
   ...(postgres === undefined ? [] : ON_POSTGRES),
 ];

@@ -1,12 +1,13 @@
 /**
  * The kernel's set equals a model's, whatever breaks: `npm run test:hold kernel` runs this in a network namespace of its own, as root. Blocks
- * and unblocks go on all the time; once a second the kernel's set is read with `nft`. The figures are how long the oldest difference had
+ * and unblocks go on all the time; once a second the kernel's set is read. The figures are how long the oldest difference had
  * lasted since its change was answered with 200, or since the system was able to answer again.
  */
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -112,27 +113,25 @@ async function change(): Promise<void> {
   }
 }
 
-const run = promisify(execFile);
-type Element = string | { readonly prefix?: { readonly addr: string; readonly len: number } };
-/** The networks of the kernel. A range is half of a change: `nft` has read the set meanwhile. */
-async function kernel(): Promise<Set<string>> {
-  for (let tries = 0; tries < 5; tries += 1) {
-    const { stdout } = await run('nft', ['-j', 'list', 'set', 'inet', 'weir_follow', 'block4'], { maxBuffer: 1 << 28 });
-    const { nftables } = JSON.parse(stdout) as { nftables: { set?: { elem?: Element[] } }[] };
-    const elements = nftables.flatMap(({ set }) => set?.elem ?? []);
-    const texts = elements.map((each) =>
-      typeof each === 'string' ? `${each}/32` : each.prefix && `${each.prefix.addr}/${each.prefix.len}`,
-    );
-    if (texts.every((text) => text !== undefined)) return new Set(texts);
-  }
-  throw new Error('the kernel has ranges');
+const reader = spawn('python3', ['-B', fileURLToPath(new URL('read.py', import.meta.url)), FOLLOW], { stdio: ['pipe', 'pipe', 'inherit'] });
+const lines = createInterface(reader.stdout)[Symbol.asyncIterator]();
+let reading: Promise<unknown> = Promise.resolve();
+/** The networks that the kernel drops packets from. */
+function kernel(): Promise<ReadonlySet<string>> {
+  const read = reading.then(async () => {
+    reader.stdin.write('\n');
+    const { value } = await lines.next();
+    return new Set(String(value).split(' ').filter(Boolean));
+  });
+  reading = read;
+  return read;
 }
 
 let worst: Difference = { missing: [], extra: [], age: 0 };
 let looks = 0;
 async function look(): Promise<void> {
   const at = performance.now();
-  const difference = model.compare(await kernel().catch(() => new Set<string>()), at);
+  const difference = model.compare(await kernel(), at);
   if (difference === undefined) return;
   looks += 1;
   if (difference.age > worst.age) worst = difference;
@@ -170,7 +169,7 @@ await model.while(async () => {
     slots.filter((_, n) => n % 2 === 0),
   );
   for (const [n, network] of slots.entries()) if (n % 2 === 0) blocked.add(network);
-  while ((await kernel().catch(() => new Set())).size < slots.length / 2) await sleep(100);
+  while ((await kernel()).size < slots.length / 2) await sleep(100);
 });
 const working = [change(), watch()];
 const times = async (count: number, work: () => Promise<unknown>) => {
@@ -230,7 +229,7 @@ await part('clock an hour back, and forward again', async () => {
     await sleep(3000);
   }
 });
-await part('ruleset flushed by another program', () => model.while(() => run('nft', ['flush', 'ruleset'])), 6000);
+await part('ruleset flushed by another program', () => model.while(() => promisify(execFile)('nft', ['flush', 'ruleset'])), 6000);
 await part('list over its cap', async () => {
   const cap = (most: number) => commandText(['list', 'set', LIST, '--workspace', 'default', '--max-entries', String(most)], settings);
   const more = Array.from({ length: CAP }, (_, n) => `47.0.${n >> 6}.${(n & 63) * 4}/32`);
@@ -280,6 +279,7 @@ await machine.end();
 figures.push({ what: `kernel, ${engine}: programs that ended by themselves`, figure: ended.length, limit: 0 });
 for (const line of ended) console.error(line);
 if (process.env.VERBOSE) console.error(log);
+reader.kill();
 await Promise.all([weir.stop(), follower.stop(), link.close()]);
 await postgres?.stop();
 rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
