@@ -107,9 +107,8 @@ const TASKS: Readonly<Record<string, () => Promise<void>>> = {
   },
   'give the rules of a network another expiry': async () => {
     await click('Rules');
-    await fill('Address', `${host(next).split('.').slice(0, 2).join('.')}.0.0/16`);
+    await fill('Filter', `in:${host(next).split('.').slice(0, 2).join('.')}.0.0/16`);
     await page.sees('Clear filters');
-    await fill('Rules', 'covered');
     await click('Change these');
     await fill('Expires', '30d');
     await page.sees(/\d rules? changes?\./);

@@ -23,7 +23,7 @@ import { watchMachine } from './support/machine.ts';
 const { values } = parseArgs({
   options: {
     ...{ followers: { type: 'string', default: '1000' }, minutes: { type: 'string', default: '1' } },
-    ...{ processes: { type: 'string', default: '1' }, wait: { type: 'string', default: '30' } },
+    ...{ processes: { type: 'string', default: '1' }, wait: { type: 'string', default: '50' } },
     ...{ baselines: { type: 'boolean', default: false }, json: { type: 'boolean' } },
     ...ENGINE_OPTION,
   },

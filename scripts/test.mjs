@@ -40,7 +40,6 @@ const LONGEST = [
   'crash/sources',
   'stream/kafka',
   'process/new-kind',
-  'process/fresh-clone',
   'process/feeds-outage',
   'process/signals-outage',
   'process/lost-store',
@@ -51,8 +50,6 @@ const LONGEST = [
 const TIMEOUT = 600_000;
 // Four files at a time keep two cores busy: half of the time of most is waiting.
 const CONCURRENCY = 4;
-/** So many files that fail beside the others are run once more, alone: that tells a defect from a machine that was too busy. */
-const SECOND_RUNS = 2;
 const TOGETHER = 3;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -86,26 +83,14 @@ async function runOthers(starting) {
     .sort((a, b) => rank(a) - rank(b));
   const shared = await starting;
   Object.assign(process.env, shared.settings);
-  const failed = await runFiles(
-    files.map((file) => root + file),
-    CONCURRENCY,
-  );
-  let passed = failed.length <= SECOND_RUNS;
-  if (passed && failed.length > 0) {
-    passed = (await runFiles(failed, 1)).length === 0;
-    if (passed) process.stderr.write(`\nfailed beside other tests and passed alone, so unsteady: ${failed.join(', ')}\n`);
-  }
+  let passed = true;
+  const tests = runTests({ files: files.map((file) => root + file), concurrency: CONCURRENCY, timeout: TIMEOUT });
+  tests.on('test:fail', () => {
+    passed = false;
+  });
+  await new Promise((resolve) => tests.compose(spec).on('end', resolve).pipe(process.stdout));
   await shared.stop();
   return passed;
-}
-
-/** Runs files, each in a process of its own, so many at a time; those that failed. */
-async function runFiles(files, concurrency) {
-  const failed = new Set();
-  const tests = runTests({ files, concurrency, timeout: TIMEOUT });
-  tests.on('test:fail', ({ file }) => failed.add(file));
-  await new Promise((resolve) => tests.compose(spec).on('end', resolve).pipe(process.stdout));
-  return [...failed];
 }
 
 const isFolder = (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

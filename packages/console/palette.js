@@ -28,6 +28,7 @@ const ACTIONS = [
   { label: 'Create list', href: `${link('/feeds')}?do=list`, permission: 'manage' },
   { label: 'Compose feed', href: `${link('/feeds')}?do=composed`, permission: 'manage' },
   { label: 'Add source', href: `${link('/sources')}?do=add`, permission: 'manage' },
+  { label: 'New device', href: `${link('/devices')}?do=new`, permission: 'keys:write' },
   { label: 'Create key', href: `${link('/keys')}?do=make`, permission: 'keys:write' },
 ];
 
@@ -69,7 +70,12 @@ async function readNamed(session) {
     ...feeds.map(({ id, name }) => ({ kind: 'Feed', label: name, href: link('/feeds', 'composed', id) })),
     ...sources.map(({ id, name }) => ({ kind: 'Source', label: name, href: link('/sources', id) })),
     ...keys.map(({ name, prefix }) => ({ kind: 'Key', label: name ?? prefix, href: link('/keys') })),
-    ...devices.map(({ address, user_agent: agent }) => ({ kind: 'Device', label: address, note: agent, href: link('/devices') })),
+    ...devices.map(({ id, key_name: name, address, user_agent: agent }) => ({
+      kind: 'Device',
+      label: name ?? address,
+      note: `${address} ${agent}`,
+      href: `${link('/devices')}?${new URLSearchParams({ id })}`,
+    })),
     ...batches.map(({ id, what, actor, received_at: at, entries }) => ({
       kind: 'Batch',
       label: `${dateTime(at)}${actor ? `, ${actor}` : ''}`,
@@ -133,7 +139,9 @@ export async function find(text, session) {
     ({ kind, label }) => (kind === 'Page' || kind === 'Feed' || kind === 'List') && label.toLowerCase().startsWith(wanted),
   );
   const beyond =
-    asked.length === 0 ? [{ kind: 'Rules', label: `with the reason “${text.trim()}”`, href: rulesWith({ reason: text.trim() }) }] : [];
+    asked.length === 0
+      ? [{ kind: 'Rules', label: `with “${text.trim()}” in the reason`, href: rulesWith({ reason_contains: text.trim() }) }]
+      : [];
   // Two letters may be a country code or the beginning of a name.
   return (isPage ? [...few, ...exact, ...beyond] : [...exact, ...few, ...beyond]).slice(0, MOST);
 }

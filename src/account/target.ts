@@ -160,6 +160,17 @@ const ROWS = {
     source: '63 KiB of the longest IPv4 networks',
     page: 'appliances/mikrotik.md',
   },
+  'mikrotik-rsc': {
+    ...PLAIN,
+    title: 'MikroTik RouterOS 7, by importing a script',
+    format: 'mikrotik',
+    maxEntries: null,
+    counts: 'device',
+    beyond: 'it depends on the memory; users report trouble from 15,000 entries on small models',
+    empty: 'the address list is empty',
+    source: UNKNOWN,
+    page: 'appliances/mikrotik.md',
+  },
   nftables: {
     ...PLAIN,
     title: 'nftables, one set for IPv4',

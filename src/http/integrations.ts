@@ -1,4 +1,4 @@
-/** Programs for hosts, in the version of the service (SPEC D51.13, D58.5). */
+/** Programs for hosts, in the version of the service (SPEC D51.13, D63.5). */
 import { readFileSync } from 'node:fs';
 import type { Answered, Call } from './call.ts';
 import { type File, fileAnswer, fileOf } from './files.ts';

@@ -22,6 +22,7 @@ import { LIST_OPERATIONS } from './operations/lists.ts';
 import { LOOKUP_OPERATIONS } from './operations/lookup.ts';
 import { OVERLAP_OPERATIONS } from './operations/overlap.ts';
 import { ADDRESS_OPERATIONS } from './operations/rules/addresses.ts';
+import { ALLOW_OPERATIONS } from './operations/rules/allow.ts';
 import { BATCH_OPERATIONS } from './operations/rules/batches.ts';
 import { EXTRACT_OPERATIONS } from './operations/rules/extract.ts';
 import { IMPORT_OPERATIONS } from './operations/rules/imports.ts';
@@ -53,6 +54,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...DELETED_OPERATIONS,
   ...RULE_READS,
   ...RULE_OPERATIONS,
+  ...ALLOW_OPERATIONS,
   ...RULE_CHANGING,
   ...RULE_DELETIONS,
   ...IMPORT_OPERATIONS,

@@ -8,6 +8,7 @@ import type { ProcessStatus } from '../manage/status.ts';
 import { localUrlOf, urlOf } from '../runtime/address.ts';
 import { ensureFirstKey, keyLine, welcome } from '../runtime/first-key.ts';
 import { GUARD_RAILS_OFF } from '../runtime/guard-rails.ts';
+import { startAuditExport } from '../runtime/ledgers/audit-export.ts';
 import { startAuditLog } from '../runtime/ledgers/audit-log.ts';
 import { startStatusFile } from '../runtime/ledgers/status-file.ts';
 import type { Base } from './base.ts';
@@ -50,6 +51,8 @@ export async function listen(base: Base, { app, metrics, draining, stdout, socke
     throw error;
   });
   onStop(startAuditLog(store, log));
+  const { auditLog: path, dataDir } = config;
+  if (path !== undefined) onStop(startAuditExport(store, { path, dataDir, stdout }, systemClock.now, log));
   if (made && areOff(guardRails)) log('warn', GUARD_RAILS_OFF);
   const url = localUrlOf(...boundTo(base, { app, socket }));
   if (firstKey !== undefined) stdout.write(`${welcome(config.baseUrl ?? url, firstKey, mayBlock(guardRails))}\n`);

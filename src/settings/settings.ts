@@ -95,6 +95,7 @@ export const ROWS = {
   consoleKeys: { fallback: 'on', parse: onOff },
   manageAnswerSeconds: { fallback: '20', parse: duration('s', 0, 29) },
   console: { fallback: 'on', parse: onOff },
+  auditLog: { parse: text },
   accessLog: { fallback: '0', parse: (value) => oneOf(['0', '1'])(value) === '1' },
   otelEndpoint: { variable: 'OTEL_EXPORTER_OTLP_ENDPOINT', parse: (value) => url(['http:', 'https:'])(value).replace(/\/+$/, '') },
   logLevel: { fallback: 'info', parse: oneOf(LOG_LEVELS) },

@@ -36,14 +36,14 @@ export async function assertFirstVersion(store: Store): Promise<void> {
   ]);
   assert.deepEqual(await ids('waf_rule'), [[3, T0, null]]);
   assert.equal(await store.ruleCount('w'), 3);
+  assert.equal(
+    (await store.ruleDays('w', 0)).now.reduce((sum, { rules }) => sum + rules, 0),
+    2,
+  );
   const { rows, sink } = collectingSink();
   await store.snapshot('w', null, T0, sink);
   assert.deepEqual(
     rows.toSorted((a, b) => a.id - b.id).map(({ expires }) => expires),
     [T0 / 1000 + 1, 0],
-  );
-  assert.equal(
-    (await store.ruleDays('w', 0)).now.reduce((sum, { rules }) => sum + rules, 0),
-    2,
   );
 }

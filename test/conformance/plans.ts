@@ -42,7 +42,7 @@ const MEANT: readonly RegExp[] = [
   // The directory, and the lists of the workspace feed.
   /^SELECT \* FROM lists WHERE workspace_pk = /,
   /^SELECT w\.name AS workspace_name, .* JOIN lists l /,
-  /^SELECT pk, id, name, confidence, severity FROM lists WHERE workspace_pk = /,
+  /^SELECT pk, id, name, confidence, severity, widen_v4, widen_v6 FROM lists WHERE workspace_pk = /,
   // A snapshot reads the rules of its lists; SQLite reads them list by list.
   /^SELECT (list_pk, )?id, action, levels, .* WHERE list_pk IN /,
   /^SELECT count\(take_rule\(r\.id, r\.action, .* FROM access_rules r WHERE r\.list_pk = /,

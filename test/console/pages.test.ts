@@ -84,19 +84,28 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('No device has fetched a feed yet');
   });
 
-  test('D18.40 a signal that is posted appears; an address finds what covers it; hostile texts are texts', async () => {
+  test('D18.40, D54.21 a signal that is posted appears, newest first; a line of conditions narrows; an address finds what covers it; hostile texts are texts', async () => {
     await page.click('Rules');
     await page.sees('8.8.4.0/24');
     await page.sees('<script>alert(1)</script>');
     await send([block('192.0.2.77', { expires_in: 7200 })]);
     await page.sees('192.0.2.77');
     await page.sees(/\b2 h\b/);
-    await page.fill('Address', '8.8.4.4');
+    assert.equal(await page.evaluate<string>(`document.querySelector('.long-row').children[1].innerText`), '192.0.2.77');
+    await page.fill('Filter', '8.8.4.4');
     await page.sees('2 rules');
-    await page.fill('Rules', 'exact');
+    await page.fill('Filter', 'is:8.8.4.4');
     await page.sees('1 rule');
-    assert.match(await page.evaluate<string>('location.search'), /address=8\.8\.4\.4/);
-    await page.fill('Address', '8.8.4.4.4');
+    assert.match(await page.evaluate<string>('location.search'), /match=exact&address=8\.8\.4\.4/);
+    await page.fill('Filter', 'wider:/25 reason~HOST list:default changed<1d');
+    await page.sees('1 rule');
+    await page.sees('256');
+    await page.click('Remove reason~HOST');
+    await page.seesNot('reason~HOST');
+    await eventually(async () => assert.equal(await page.evaluate<string>('location.search'), '?list=default&wider=%2F25&since=1d'));
+    await page.fill('Filter', 'width:/25');
+    await page.sees('width is not a condition');
+    await page.fill('Filter', 'is:8.8.4.4.4');
     await page.sees('Fix the filter');
     await page.click('Clear filters');
     await page.sees('4 rules');
@@ -122,7 +131,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     const toTheEnd = () =>
       page.evaluate<string>(`(document.querySelector('.long-body').scrollTop = 1e6, document.querySelector('.long').ariaRowCount)`);
     await eventually(async () => assert.equal(await toTheEnd(), '2905'));
-    await page.sees(networks.at(-1)!);
+    await page.sees('203.0.113.7');
     assert.ok((await page.evaluate<number>(`document.querySelectorAll('.long-row').length`)) < 100);
   });
 
@@ -142,7 +151,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     assert.equal(await page.evaluate<number>(`document.querySelectorAll('.long [tabindex="0"]').length`), 1);
     // Scrolled away, the row with the focus stays.
     await page.evaluate(`document.querySelector('.long-body').scrollTop = 1e6`);
-    await page.sees('45.31.149.1');
+    await page.sees('8.8.4.0/24');
     await isAt(1);
     await page.press('ArrowUp');
     await page.press('ArrowUp');
@@ -207,10 +216,10 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await eventually(async () =>
       assert.equal(await page.evaluate('window.written'), `{"value":"45.20.0.1","action":"block","expires_at":"${until}"}\n`),
     );
-    await page.click('More filters');
-    await page.fill('Key', 'bootstrap');
+    await page.sees('list:"moved to"');
+    await page.fill('Filter', 'list:"moved to" key:bootstrap');
     await page.sees('1 rule');
-    assert.match(await page.evaluate<string>('location.search'), /list=moved\+to.*key=bootstrap/);
+    await eventually(async () => assert.match(await page.evaluate<string>('location.search'), /list=moved\+to.*key=bootstrap/));
     await page.show('/rules/access', 'Rules');
   });
 
@@ -280,16 +289,17 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
 
   test('D54.3 a defanged report pasted into the field above is blocked with one click, and undone in place; what is blocked already is not', async () => {
     const iocs = Array.from({ length: 50 }, (_, i) => `185[.]3[.]1[.]${i + 1}`);
+    await send([block('185.3.2.0/24'), block('185.3.2.4')]);
     await page.show('/', 'Overview');
     await page.press('/');
-    const report = `Our report on hxxp://185.3.1.1/a\n${iocs.join('\n')}\nknown: 8.8.4.4, inside: 8.8.4.77, own: 192.168.1.1, lab 203.0.113.9/24`;
+    const report = `Our report on hxxp://185.3.1.1/a\n${iocs.join('\n')}\nknown: 185.3.2.4, inside: 185.3.2.77, own: 192.168.1.1, lab 203.0.113.9/24`;
     await page.evaluate(`(() => {
       const data = new DataTransfer();
       data.setData('text/plain', ${JSON.stringify(report)});
       document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
     })()`);
-    await page.sees(/8\.8\.4\.4\s+already blocked\s+8\.8\.4\.4 in default/);
-    await page.sees(/8\.8\.4\.77\s+inside a wider block\s+8\.8\.4\.0\/24 in default/);
+    await page.sees(/185\.3\.2\.4\s+already blocked\s+185\.3\.2\.4 in default/);
+    await page.sees(/185\.3\.2\.77\s+inside a wider block\s+185\.3\.2\.0\/24 in default/);
     await page.sees(/192\.168\.1\.1\s+private/);
     await page.sees('1 unclear notation skipped');
     await page.sees('50 valid entries');
@@ -553,7 +563,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
       page.evaluate(`[...document.querySelectorAll('.verdict button')].find((each) => each.innerText === ${JSON.stringify(name)}).focus()`);
     await over('Unblock');
     await page.sees('Unblocking this address takes it out of 2 feeds.');
-    await over('Never block');
+    await over('Allow');
     await page.sees('default does not subtract never-block rules');
     await over('Extend');
     await page.sees('Extend changes the expiry of 8.8.4.0/24 in default and nothing else.');
@@ -570,6 +580,34 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees(/8\.8\.4\.20.* is blocked on 2 feeds/);
     await page.sees(/192\.0\.2\.200.* is blocked on no feed/);
     await page.sees('example.com is a host name');
+  });
+
+  test('D54.12 one address of a /22 is allowed everywhere with two clicks or by keyboard, or the block is split; one undo', async () => {
+    await send([block('185.4.0.0/22', { reason: 'masscan' })]);
+    await page.show('/lookup?target=185.4.1.1', 'Look up');
+    await page.sees(/185\.4\.1\.1.* is blocked on 2 feeds/);
+    await page.evaluate(`[...document.querySelectorAll('.verdict button')].find((each) => each.innerText === 'Allow').focus()`);
+    await page.press('Enter');
+    await page.sees('No feed will block it.');
+    await page.sees('default (workspace)');
+    await page.type('a customer');
+    await page.sees('No feed will block it.');
+    await page.press('Enter');
+    await page.sees('185.4.1.1 is allowed. Devices get it with their next fetch.');
+    await page.sees(/185\.4\.1\.1.* is blocked on no feed/);
+    assert.deepEqual((await read('/workspace')).subtract_allow, 'on');
+    await page.click('Undo');
+    await page.sees('Change undone.');
+    await page.sees(/185\.4\.1\.1.* is blocked on 2 feeds/);
+    assert.deepEqual((await read('/workspace')).subtract_allow, 'off');
+    await page.click('Split the block');
+    await page.sees(/185\.4\.0\.0\/22 in default\s+10 blocks: 185\.4\.2\.0\/23, 185\.4\.0\.0\/24/);
+    await page.click('Split the block', 'dialog footer');
+    await page.sees('1 block split.');
+    await page.sees(/185\.4\.1\.1.* is blocked on no feed/);
+    assert.deepEqual(await active('185.4.2.0/23'), ['185.4.2.0/23']);
+    await page.click('Undo', '.toast:last-child');
+    await page.sees(/185\.4\.1\.1.* is blocked on 2 feeds/);
   });
 
   test('D18.100 the sentence has what the ASN of an address is called', async () => {
@@ -1153,5 +1191,75 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees(/Not published: [\d,]+ entries exceed the limit/);
     await page.sees(/tiny device[\s\S]*never\s+plain, both\s+not published/);
     assert.equal((await read(`/lists/${id}`)).feed.built[0].over_cap, true);
+  });
+
+  test('D52.8, D52.9 the line for a Linux host, and its way to a verified packet filter', async () => {
+    await page.show('/devices', 'Devices');
+    await page.click('New device');
+    await page.fill('Name', 'gw <1>');
+    const { lists } = await read('/lists');
+    await page.fill('Feed', lists.find(({ name }: { readonly name: string }) => name === 'default').id);
+    await page.click('Next');
+    await page.sees(/Run this as root on gw <1>\. It is valid once, until/);
+    const line = await page.evaluate<string>(`document.querySelector('dialog pre').textContent`);
+    const [, address] = /^curl -fsS '(http:\/\/[^']+\/enroll\/[\w-]{32})' \| sh -s -- --yes$/.exec(line) ?? assert.fail(line);
+    await page.sees(/waiting\s+Waiting for the host/);
+    const { text } = await ask(weir.url, new URL(address!).pathname, { method: 'POST' });
+    const headers = { 'x-api-key': /^WEIR_API_KEY=(.*)$/m.exec(text)![1]!, 'user-agent': 'weir-follow/1 (gw; nftables)' };
+    await page.sees(/installed\s+It has its key/);
+    const { headers: feed } = await ask(weir.url, '/v1/decisions/stream?startup=true&wait=1', { headers });
+    await page.sees(/first fetch\s+It has fetched the feed/);
+    const enforced = { version: feed['x-feed-version'], count: Number(feed['x-feed-count']), digest: feed['x-feed-digest'] };
+    const body = JSON.stringify({ remediation_components: [{ type: 'weir-follow', version: '1', metrics: [] }], enforced });
+    assert.equal((await ask(weir.url, '/v1/usage-metrics', { method: 'POST', headers, body })).status, 201);
+    await page.sees(/verified\s+Its packet filter has the \d+ networks? of the feed/);
+    await page.click('Close');
+    const made = await ask(weir.url, '/v1/manage/keys', {
+      ...{ method: 'POST', headers: bearer(KEY) },
+      body: JSON.stringify({ name: 'never there', permissions: ['feed:read'], list: 'default' }),
+    });
+    assert.equal(made.status, 201);
+    await page.sees(/Expected[\s\S]*never seen\s+never there\s+default/);
+  });
+
+  test('D54.30 a firewall and its feed are set up in one dialog, by keyboard alone, until its first fetch', async () => {
+    await page.show('/', 'Overview');
+    await page.press('/');
+    await page.type('new device');
+    await page.sees('New device');
+    await page.press('Enter');
+    await page.sees('Its key has this name.');
+    await page.fill('Kind', 'FortiGate');
+    await page.evaluate(`document.querySelector('dialog input').focus()`);
+    await page.type('branch office');
+    await page.fill('Feed', 'new');
+    await page.fill('Name of the feed', 'branches');
+    await page.fill('Model', 'fortios');
+    await page.evaluate(`document.querySelector('dialog input').focus()`);
+    await page.press('Enter');
+    await page.sees(/set resource ".*\/v1\/threat\/feeds\/branches"/);
+    await page.sees('Waiting for the first fetch');
+    const key = /set password "(weir_[^"]+)"/.exec(await page.text())![1]!;
+    assert.deepEqual(
+      [(await getFeed(weir.url, key)).status, (await getFeed(weir.url, key, '/branches')).status],
+      [403, 200],
+      'it is bound to its feed',
+    );
+    await page.sees(/Connected\. .* fetched [\d,]+ entries\./);
+    await page.press('Escape');
+    await page.seesNot('Connected.');
+    const { feeds } = await read('/feeds');
+    const made = feeds.find(({ name }: { readonly name: string }) => name === 'branches');
+    assert.deepEqual([made.all_lists, made.target], [true, 'fortios']);
+    // A name that is in use is told at its field.
+    await page.click('New device');
+    await page.fill('Name', 'other');
+    await page.fill('Feed', 'new');
+    await page.fill('Name of the feed', 'branches');
+    await page.click('Next');
+    await page.sees(/branches.*/);
+    await page.sees('New device');
+    await page.press('Escape');
+    await page.click('Discard');
   });
 });

@@ -1,29 +1,34 @@
 /** The promise of docs/compatibility.md: the names that programs use stay, or the changelog announces the break. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { commandText } from '../support/command.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { readData } from './released/data.ts';
 import { type Interface, type Names, readInterface } from './released/interface.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDER = 'test/docs/released';
 
-/** The last release, and the changelog since. */
-function lastRelease(): { released: Interface; since: string } {
+/** The last release, its data, and the changelog since. */
+function lastRelease(): { released: Interface; data: string; since: string } {
   const byNumber = (a: string, b: string) => a.localeCompare(b, 'en', { numeric: true });
   const file = globSync('*.json', { cwd: join(ROOT, FOLDER) })
     .sort(byNumber)
     .at(-1)!;
   const [since] = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').split(`\n## ${file.replace('.json', '')} `);
-  return { released: JSON.parse(readFileSync(join(ROOT, FOLDER, file), 'utf8')), since: since! };
+  const data = join(ROOT, FOLDER, file.replace('.json', '.tar.gz'));
+  return { released: JSON.parse(readFileSync(join(ROOT, FOLDER, file), 'utf8')), data, since: since! };
 }
 
 /** Statuses may change: a client handles each of a class alike. */
 const partsOf = (text: string) => text.split(' ').filter((part) => !/^\d*$/.test(part));
 
 /** Names that existed and do not any more; of settings and metrics also those with another default or type. */
-function breaks(before: Interface, now: Interface): string[] {
+function breaks(before: Partial<Interface>, now: Partial<Interface>): string[] {
   const lost = (old: Names, current: Names) => Object.keys(old).filter((name) => current[name] === undefined);
   const changed = (old: Names, current: Names) =>
     Object.keys(old).filter((name) => current[name] !== undefined && current[name] !== old[name]);
@@ -32,11 +37,12 @@ function breaks(before: Interface, now: Interface): string[] {
       const left = new Set(partsOf(current[name]!));
       return partsOf(old[name]!).flatMap((part) => (left.has(part) ? [] : [`${name} ${part}`]));
     });
-  const kinds: (keyof Interface)[] = ['operations', 'settings', 'metrics', 'commands'];
+  const all = <K extends keyof Interface>(kinds: readonly K[], find: (old: Names, current: Names) => string[]) =>
+    kinds.flatMap((kind) => (now[kind] === undefined ? [] : find(before[kind] as Names, now[kind] as Names)));
   return [
-    ...kinds.flatMap((kind) => lost(before[kind], now[kind])),
-    ...(['settings', 'metrics'] as const).flatMap((kind) => changed(before[kind], now[kind])),
-    ...(['operations', 'commands'] as const).flatMap((kind) => missing(before[kind], now[kind])),
+    ...all(['operations', 'settings', 'metrics', 'commands', 'json', 'labels'], lost),
+    ...all(['settings', 'metrics'], changed),
+    ...all(['operations', 'commands', 'json', 'labels'], missing),
   ];
 }
 
@@ -47,19 +53,37 @@ test('D49.8 every operation, member, setting, metric, command and option of the 
   assert.deepEqual(unannounced, [], 'announce each in CHANGELOG.md under Breaking, between backticks as here (docs/compatibility.md)');
 });
 
+test('D49.8 this weir reads the store, the messages and the export of the last release, with the same feed, members of --json and labels', async (t) => {
+  const { released, data, since } = lastRelease();
+  const folder = temporaryFolder(t);
+  execFileSync('tar', ['-xzf', data, '-C', folder]);
+  const dataDir = join(folder, 'data');
+  await commandText(['restore', join(folder, 'backup')], { DATA_DIR: dataDir });
+  const { feed, ...now } = await readData(folder, dataDir, join(folder, 'export.ndjson'));
+  assert.equal(feed, released.feed);
+  assert.deepEqual(
+    breaks(released, now).filter((name) => !since.includes(`\`${name}\``)),
+    [],
+  );
+});
+
 test('D49.8 a missing name, a missing part and another default are breaks; additions and statuses are not', () => {
   const before: Interface = {
     operations: { 'GET /a': '200 410 id ?limit', 'GET /b': '200' },
     settings: { PORT: '8080', HOST: '' },
     metrics: { weir_a: 'gauge' },
     commands: { 'key ls': '--json --workspace' },
+    json: { 'key ls': 'id name' },
+    labels: { weir_a: 'route' },
   };
   const now: Interface = {
     operations: { 'GET /a': '200 404 ?limit name' },
     settings: { PORT: '80', NEW: '' },
     metrics: { weir_a: 'counter', weir_b: 'gauge' },
     commands: { 'key ls': '--json --all', 'key show': '--json' },
+    json: { 'key ls': 'id' },
+    labels: { weir_a: 'path route' },
   };
   assert.deepEqual(breaks(before, before), []);
-  assert.deepEqual(breaks(before, now), ['GET /b', 'HOST', 'PORT', 'weir_a', 'GET /a id', 'key ls --workspace']);
+  assert.deepEqual(breaks(before, now), ['GET /b', 'HOST', 'PORT', 'weir_a', 'GET /a id', 'key ls --workspace', 'key ls name']);
 });

@@ -184,6 +184,11 @@ suite('management', () => {
     blockTarget: async () => ({ value: address() }),
     deleteRules: async () => ({ ids: [Number(await RESOURCES.rule!())] }),
     changeRules: async () => ({ ids: [Number(await RESOURCES.rule!())], set: { reason: fresh('reason') } }),
+    splitBlocks: async () => {
+      const value = address();
+      await makeBatch(value);
+      return { value };
+    },
     undoBatches: async () => ({ batches: [await RESOURCES.batch!()] }),
     snoozeAttention: putOff,
     replayDeadLetters: async () => ({ ids: [Number(await RESOURCES.letter!())] }),

@@ -75,7 +75,7 @@ suite('signed feeds', { timeout: 300_000 }, () => {
     });
   const content = (file: string) => readFileSync(path(file), 'utf8');
 
-  test('D58.1, D58.3 without a key there is no signature; two at most, and both with a checksum are refused', async () => {
+  test('D63.1, D63.3 without a key there is no signature; two at most, and both with a checksum are refused', async () => {
     const none = await get('/edge?signature=ssh');
     assert.deepEqual([none.status, JSON.parse(none.text).error], [404, 'The workspace has no signing key']);
     const both = await get('?signature=ssh&checksum=md5');
@@ -94,7 +94,7 @@ suite('signed feeds', { timeout: 300_000 }, () => {
     assert.equal(newest?.event, 'signing key created');
   });
 
-  test('D58.1, D58.2, D58.4 OpenSSH verifies the statement, which names the bytes of every variant', { skip: TOOLS }, async () => {
+  test('D63.1, D63.2, D63.4 OpenSSH verifies the statement, which names the bytes of every variant', { skip: TOOLS }, async () => {
     const keys = await of('signing-key', 'ls');
     signers(keys.map((key) => key.allowed_signer));
     for (const query of ['?format=plain', '/edge?format=commented&family=v4', '/edge?action=allow', '?format=csv_indicator']) {
@@ -121,7 +121,7 @@ suite('signed feeds', { timeout: 300_000 }, () => {
     assert.ok(!verify((await get('/edge?format=plain&signature=ssh')).text.replace('entries: 1', 'entries: 2')).isValid);
   });
 
-  test('D58.5 weir-fetch loads what is signed and nothing that a proxy changed, cut, exchanged or replayed', { skip: TOOLS }, async () => {
+  test('D63.5 weir-fetch loads what is signed and nothing that a proxy changed, cut, exchanged or replayed', { skip: TOOLS }, async () => {
     const direct = world.weir().url;
     assert.deepEqual(await fetched(direct, 'feed'), { code: 0, stderr: '' });
     assert.equal(content('feed'), '192.0.2.1/32\n');
@@ -168,7 +168,7 @@ suite('signed feeds', { timeout: 300_000 }, () => {
     proxy.close();
   });
 
-  test('D58.3, D58.5 the second key signs once the first is deleted, and a verifier with its line goes on', { skip: TOOLS }, async () => {
+  test('D63.3, D63.5 the second key signs once the first is deleted, and a verifier with its line goes on', { skip: TOOLS }, async () => {
     const [first, second] = await of('signing-key', 'ls');
     signers([second?.allowed_signer]);
     assert.match((await fetched(world.weir().url, 'feed')).stderr, /the signature is not valid/);

@@ -4,6 +4,8 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -181,10 +183,58 @@ suite('weir-follow', { skip: SKIP }, () => {
     assert.deepEqual((await blocked(one)).toSorted(), (await feed('main')).toSorted());
     await post('main', 'block', ['192.0.2.9']);
     one.start();
-    await equal(one, 'main');
+    await equal(one, 'main', ['192.0.2.9/32', '198.51.100.0/25', '2001:db8::/32', '2001:db9::1/128', '255.255.255.255/32']);
     await eventually(() => assert.match(one.log(), /Started with 4 networks of the last run/), UNTIL);
     await one.end('SIGTERM');
     assert.equal((await blocked(one)).length, 5);
+  });
+
+  test('D51.4, D51.5 what differs from weir is loaded again: an element removed behind its back, an answer with another digest, a cut answer', async () => {
+    await makeList('altered');
+    await post('altered', 'block', ['192.0.2.1', '198.51.100.0/24', '2001:db8::/32']);
+    // Passes everything on; one answer of each kind is altered.
+    const altered = new Set<'digest' | 'cut'>();
+    const full: string[] = [];
+    const proxy = createServer((asked, answer) => {
+      const { method, url, headers } = asked;
+      if (url!.includes('startup')) full.push(url!);
+      const sent = request(base() + url!, { method, headers: { ...headers, 'accept-encoding': 'identity' } }, async (response) => {
+        const body = Buffer.concat(await Array.fromAsync(response as AsyncIterable<Buffer>));
+        const isChange = /since/.test(url!) && body.includes('value');
+        if (isChange && altered.delete('digest')) response.headers['x-feed-digest'] = '0'.repeat(64);
+        const isCut = isChange && altered.delete('cut');
+        answer.writeHead(response.statusCode!, response.headers);
+        if (isCut) answer.write(body.subarray(0, -9), () => answer.destroy());
+        else answer.end(body);
+      });
+      answer.on('close', () => sent.destroy());
+      sent.on('error', () => answer.destroy());
+      asked.pipe(sent);
+    }).listen(0);
+    open.push(() => proxy.close().closeAllConnections());
+    await once(proxy, 'listening');
+    // The space of the follower is the next one.
+    const one = await follower('altered', ['--verify', '1s']);
+    one.start(['--url', `http://${near}:${(proxy.address() as AddressInfo).port}`]);
+    const first = ['192.0.2.1/32', '198.51.100.0/24', '2001:db8::/32'];
+    await equal(one, 'altered', first);
+    await one.within('nft', 'delete element inet weir_follow block4 { 192.0.2.1 }');
+    await equal(one, 'altered', first);
+    await eventually(
+      () => assert.match(one.log(), /differs from the feed: 1 missing, 0 unexpected \(192\.0\.2\.1\/32\)\. Everything is loaded/),
+      UNTIL,
+    );
+    await eventually(() => assert.equal(full.length, 2, one.log()), UNTIL);
+    altered.add('cut');
+    await post('altered', 'block', ['203.0.113.1']);
+    await equal(one, 'altered', [...first, '203.0.113.1/32']);
+    assert.match(one.log(), /No changes: /);
+    assert.deepEqual([altered.size, full.length], [0, 2]);
+    altered.add('digest');
+    await post('altered', 'block', ['203.0.113.3']);
+    await eventually(() => assert.match(one.log(), /The networks differ from version \S+ of weir/), UNTIL);
+    await equal(one, 'altered', [...first, '203.0.113.1/32', '203.0.113.3/32']);
+    assert.equal(altered.size, 0);
   });
 
   test('D51.6, D51.7 while weir is down: the last good set, without networks whose end has passed, also after a start of the machine', async () => {
@@ -338,7 +388,7 @@ suite('weir-follow', { skip: SKIP }, () => {
     });
   });
 
-  test('D51.12 131,072 networks take at most 60 MB', async () => {
+  test('D51.12 131,072 networks take at most 60 MB, also when everything is loaded again', async () => {
     // Each /24 lacks one of its addresses: eight networks.
     await makeList('many', '--subtract-allow', 'on');
     const slots = Array.from({ length: 16_384 }, (_, n) => `10.${n >> 8}.${n & 255}`);
@@ -356,11 +406,22 @@ suite('weir-follow', { skip: SKIP }, () => {
       assert.equal((await postSignals(base(), KEY, rules.slice(at, at + 1000), '/v2/signal?list=many')).status, 200);
     }
     await eventually(async () => assert.equal((await feed('many')).length, 131_072), UNTIL);
-    const one = await follower('many');
-    one.start();
-    await equal(one, 'many');
-    const peak = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${one.child().pid}/status`, 'utf8'))![1]) / 1024;
-    assert.ok(peak < 60, `${peak} MB`);
+    const all: Following[] = [];
+    for (const python of PYTHONS) all.push(await follower('many', [], python));
+    for (const one of all) one.start();
+    const loaded = (times: number) =>
+      eventually(() => {
+        for (const { log } of all) assert.equal(log().split('Loaded 131,072').length, times + 1, log());
+      }, UNTIL);
+    await loaded(1);
+    await weir.kill('SIGKILL');
+    weir = await startWeir(settings);
+    await loaded(2);
+    for (const one of all) {
+      await equal(one, 'many');
+      const peak = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${one.child().pid}/status`, 'utf8'))![1]) / 1024;
+      assert.ok(peak < 60, `${peak} MB`);
+    }
   });
 
   test('D51.13 the service serves the follower and its unit, in its version', async () => {

@@ -7,9 +7,12 @@ import { promisify } from 'node:util';
 const openssl = (folder: string, ...args: string[]) => promisify(execFile)('openssl', args, { cwd: folder });
 const REQUEST = ['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 
+/** Required by Python 3.13. */
+const SIGNS = ['-addext', 'keyUsage=critical,keyCertSign,cRLSign'];
+
 /** Makes an authority: ca.pem and ca.key. */
 export async function makeAuthority(folder: string): Promise<void> {
-  await openssl(folder, ...REQUEST, '-x509', '-days', '2', '-subj', '/CN=test authority', '-keyout', 'ca.key', '-out', 'ca.pem');
+  await openssl(folder, ...REQUEST, '-x509', '-days', '2', ...SIGNS, '-subj', '/CN=test authority', '-keyout', 'ca.key', '-out', 'ca.pem');
 }
 
 /** Has the authority of the folder sign a certificate: `name`.pem and `name`.key. */

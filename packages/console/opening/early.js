@@ -8,7 +8,7 @@
   /** Paths below the management API, by page. @type {Record<string, string[]>} */
   const asked = {
     '/console': ['/status', '/activity?minutes=120'],
-    '/console/rules': query.size === 0 ? ['/rules?kind=access_rule&limit=100'] : [],
+    '/console/rules': query.size === 0 ? ['/rules?kind=access_rule&sort=changed&descending=true&limit=100'] : [],
     '/console/lookup': /^\d+(\.\d+){3}$/.test(target) ? [`/lookup?${new URLSearchParams({ target, action, path: 'true' })}`] : [],
   };
   const paths = (asked[location.pathname.replace(/\/+$/, '')] ?? []).map((path) => `/v1/manage${path}`);

@@ -175,6 +175,7 @@ function UndoDialog({ id, onClose, onDone }) {
       ${preview.error !== undefined && html`<${Failed} error=${preview.error} />`}
       ${preview.isWaiting && html`<p role="status">Calculating…</p>`}
       ${planned !== undefined && html`<${EffectFigures} effect=${planned} /><${Sample} effect=${planned} />`}
+      ${preview.answer?.settings.length > 0 && html`<p>Feeds that get their earlier setting for never-block rules back: ${preview.answer.settings.map(({ name }, i) => html`${i > 0 && ', '}<bdi key=${name}>${name}</bdi>`)}.</p>`}
       <${SameWithCurl} text=${curlOf('POST', UNDO, { batches: [id] })} />
     <//>
   `;

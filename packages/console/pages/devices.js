@@ -1,10 +1,13 @@
 import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
 import { allPages } from '../api.js';
 import { useLiveWork } from '../data.js';
 import { counted, duration, percent } from '../format.js';
 import { keyName, useNames } from '../names.js';
-import { link, setQuery } from '../router.js';
+import { setQuery, useDo } from '../router.js';
+import { may } from '../session.js';
 import { Button } from '../ui/button.js';
+import { later } from '../ui/later.js';
 import { LongList } from '../ui/long-list.js';
 import { PageHead } from '../ui/page-head.js';
 import { Empty, Loaded, Notice } from '../ui/states.js';
@@ -13,7 +16,10 @@ import { ClientFilter, chosen } from './clients/filter.js';
 import { Versions } from './clients/versions.js';
 import { Behind, behindOf, DeviceDialog, State } from './devices/device.js';
 import { documentText, isFeed } from './devices/documents.js';
+import { Expected } from './devices/expected.js';
 import { linkToFeed } from './feeds/read-feeds.js';
+
+const NewDevice = later(() => import('./devices/new-device.js'), 'NewDevice');
 
 /** @param {PageProps} props */
 export function Page({ session, place }) {
@@ -22,8 +28,12 @@ export function Page({ session, place }) {
   const { query } = place;
   const selected = query.get('id');
   const setSelected = (id) => setQuery({ id });
+  const [isNew, setNew] = useState(false);
+  useDo(place, (what) => setNew(what === 'new'));
   return html`
-    <${PageHead} title="Devices">Clients that fetch feeds, rules or agent configuration. Problems first.<//>
+    <${PageHead} title="Devices" actions=${may(session, 'keys:write') && html`<${Button} kind="main" icon="plus" onClick=${() => setNew(true)}>New device<//>`}>Clients that fetch feeds, rules or agent configuration. Problems first.<//>
+    <${Expected} names=${names} />
+    ${isNew && html`<${NewDevice} session=${session} onClose=${() => setNew(false)} />`}
     <${Loaded} live=${live}>${(/** @type {Device[]} */ devices) => {
       const stopped = devices.filter(({ stopped_at: at }) => at !== null).length;
       const refused = devices.filter(({ stopped_at: at, refusals }) => at === null && refusals.length > 0).length;
@@ -98,7 +108,7 @@ const urgency = ({ stopped_at: stopped, last_status: status, refusals }) =>
 
 const NoDevices = () => html`
   <${Empty} icon="devices" title="No device has fetched a feed yet">
-    <p>Create a key with the permission feed:read and point a firewall at a feed. <a href=${link('/feeds')}>Feeds</a> has the set-up for each appliance.</p>
+    <p>New device creates a key and the lines to paste, and waits for the first fetch.</p>
   <//>
 `;
 

@@ -24,6 +24,8 @@ import { targetsOf } from './lookup/targets.js';
 import { BlockForm } from './rules/block.js';
 import { UnblockForm } from './rules/unblock.js';
 
+const AllowForm = later(() => import('./lookup/allow.js'), 'AllowForm');
+const SplitForm = later(() => import('./lookup/allow.js'), 'SplitForm');
 const ChangeRules = later(() => import('./rules/change-rules.js'), 'ChangeRules');
 
 /** Poll interval, ms: each answer checks all devices. */
@@ -117,10 +119,21 @@ function One({ target, action, session }) {
     `}<//>
     <${SameWithCurl} text=${curlOf('GET', address)} />
     ${open?.form === 'block' && html`<${BlockForm} value=${open.value} action=${open.action} ...${opened} />`}
+    ${open?.form === 'allow' && html`<${AllowForm} target=${target} maySet=${may(session, 'manage')} ...${opened} />`}
+    ${open?.form === 'split' && html`<${SplitForm} target=${target} ...${opened} />`}
     ${open?.form === 'extend' && html`<${ChangeRules} selection=${{ kind: 'access_rule', ids: open.ids }} ...${opened} />`}
     ${open?.form === 'unblock' && html`<${UnblockForm} value=${open.value} ...${opened} />`}
   `;
 }
+
+/** Inside a wider block that no source manages. @param {LookupAnswer} answer */
+const isInsideOwn = ({ target, feeds }) =>
+  /[.:]/.test(target) &&
+  feeds.some(({ rules }) =>
+    rules.some(
+      ({ action, effect, relation, source }) => action === 'block' && effect === 'in' && relation === 'covering' && source === null,
+    ),
+  );
 
 /** @param {{ lists: LookupAnswer['dropped'] }} props */
 const Dropped = ({ lists }) => html`
@@ -148,7 +161,8 @@ function Found({ answer, mayChange, maySet, onOpen, onDone }) {
     (isIn
       ? html`
           ${act('unblock', 'Unblock', { form: 'unblock', value: target })}
-          ${act('never', 'Never block', { form: 'block', value: target, action: 'allow' })}
+          ${act('never', 'Allow', { form: 'allow' })}
+          ${isInsideOwn(answer) && html`<${Button} onClick=${() => onOpen({ form: 'split' })}>Split the block<//>`}
           ${longer.length > 0 && act('extend', 'Extend', { form: 'extend', ids: longer.map(({ id }) => id) })}
         `
       : html`<${Button} kind="main" onClick=${() => onOpen({ form: 'block', value: target })}>Block<//>`);

@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../api.js';
 import { useKeyset } from '../keyset.js';
 import { useNames } from '../names.js';
@@ -14,6 +14,8 @@ import { RuleList, sortOf } from './rules/rule-list.js';
 import { RULE_TABS, RULE_TYPES } from './rules/tabs.js';
 
 const LIMIT = 500;
+/** Order of access rules without another one. @type {Sort} */
+const NEWEST = { by: 'changed', descending: true };
 
 const openedForms = () => import('./rules/opened.js');
 const Opened = later(openedForms, 'Opened');
@@ -27,9 +29,16 @@ export function Page({ session, place }) {
   const type = RULE_TYPES.find(({ path }) => path === place.parts[1]) ?? RULE_TYPES[0];
   const narrowing = conditionsOf(place.query, isAccess);
   const conditions = { kind: tab.kind, ...(!isAccess && { type: type.type }), ...narrowing };
-  const sort = sortOf(place.query);
+  const [isHuge, setHuge] = useState(false);
+  const sort = sortOf(place.query) ?? (isAccess && !isHuge ? NEWEST : undefined);
   const order = sort && { sort: sort.by, descending: sort.descending };
   const rules = useKeyset('/rules', 'rules', { ...conditions, ...order }, { limit: LIMIT, keyOf });
+
+  // Too many rules to sort.
+  const isRefused = sort === NEWEST && rules.error instanceof ApiError && rules.error.status === 409;
+  useEffect(() => {
+    if (isRefused) setHuge(true);
+  }, [isRefused]);
 
   useDo(place, (name, text) => {
     if (name === 'report') setOpen({ name, text });
@@ -49,7 +58,7 @@ export function Page({ session, place }) {
       }
     </div>
     <${RuleFilter} key=${tab.path} query=${place.query} isAccess=${isAccess} actions=${tab.actions} names=${names}
-      faultOf=${faultsOf(rules.error)} />
+      faults=${faultsOf(rules.error)} />
     <${RuleList} rules=${rules} tab=${tab} conditions=${given(conditions)} isFiltered=${isNarrow(narrowing)} sort=${sort} names=${names} mayWrite=${may(session, 'rules:write')}
       onRule=${(/** @type {Rule} */ rule) => setOpen({ name: 'rule', rule })} onAdd=${() => setOpen({ name: isAccess ? 'block' : 'add' })}
       onChange=${(/** @type {RuleSelection} */ selection) => setOpen({ name: 'edit', selection })} onDelete=${(/** @type {RuleSelection} */ selection) => setOpen({ name: 'delete', selection })} />
@@ -78,6 +87,12 @@ const expressionActions = (session, open) => html`
   ${may(session, 'rules:write') && html`<${Button} kind="main" icon="plus" onClick=${() => open({ name: 'add' })}>Add rule<//>`}
 `;
 
-/** @param {Error | undefined} error */
-const faultsOf = (error) => (field) =>
-  error instanceof ApiError ? error.faults.find((fault) => fault.field === field)?.message : undefined;
+/** @param {Error | undefined} error @returns {string[]} */
+const faultsOf = (error) => {
+  if (!(error instanceof ApiError)) return [];
+  return error.faults.length > 0
+    ? error.faults.map(({ field, message }) => `${field} ${message}`)
+    : error.status === 404
+      ? [error.message]
+      : [];
+};

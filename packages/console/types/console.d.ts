@@ -115,14 +115,18 @@ type Staying = { feed: PathFeed; because: ExplainedRule[]; subtract: { value: 'o
 type ChangeWindow = { since: string; until: string | undefined; feed: string | undefined; kind: string | undefined };
 type UsageCount = { name: string; value: number; unit: string };
 /** What a form of the look-up opens with. */
-type LookupForm = { form: 'unblock' | 'block'; value: string; action?: string } | { form: 'extend'; ids: number[] };
+type LookupForm =
+  | { form: 'allow' | 'split' }
+  | { form: 'unblock' | 'block'; value: string; action?: string }
+  | { form: 'extend'; ids: number[] };
 type RulesForm =
   | { name: 'block' | 'unblock' | 'paste' | 'try' | 'add' | 'order' }
   | { name: 'report'; text?: string }
   | { name: 'delete' | 'edit'; selection: RuleSelection }
   | { name: 'rule' | 'change'; rule: Rule }
   | { name: 'use'; kind: string; expression: string };
-type Condition = { field: string; label: string; options?: readonly (string | Option)[]; hint?: string };
+/** A condition of the filter: its word, and what it sets in the query. */
+type FilterTerm = { word: string; field: string; match?: string; about: string; of?: 'access' };
 /** Names that may replace a stretch of the text. */
 type Completion = { from: number; to: number; names: RuleName[] };
 type Ordered = { rule_ref: string | null; order?: number | null };

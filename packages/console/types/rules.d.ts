@@ -106,6 +106,11 @@ interface PastedTarget {
   context: string;
   times: number;
 }
+type FeedSetting = { kind: FeedKind; id: string | null; name: string; subtract_allow: string | null };
+type SplitRule = {
+  rule: { id: number; target: string; list_name: string; reason: string | null; expires_at: string | null };
+  parts: string[];
+};
 interface KeepingFeed {
   kind: FeedKind;
   id: string | null;

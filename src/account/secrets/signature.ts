@@ -1,4 +1,4 @@
-/** OpenSSH signatures (PROTOCOL.sshsig) by the Ed25519 keys of a workspace (SPEC D58). */
+/** OpenSSH signatures (PROTOCOL.sshsig) by the Ed25519 keys of a workspace (SPEC D63). */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { openSecret, type SecretKeys, sealSecret } from './encrypted-secret.ts';
 

@@ -23,6 +23,7 @@ export interface RuleRow extends Fields {
   readonly target?: string;
   readonly type?: string;
   readonly expression?: string;
+  readonly repeated?: string;
   readonly warning?: string;
 }
 
@@ -42,6 +43,8 @@ export const CONDITION_OPTIONS: OptionRows = {
   match: { help: 'exact (default); covering: networks around it; covered: networks inside it' },
   label: { help: 'rules with this label, key=value; repeatable', joined: labelsOf },
   reason: { help: 'rules with exactly this reason' },
+  reason_contains: { help: 'rules with this text in their reason, in any case' },
+  wider: { help: 'networks wider than this prefix length, such as /16' },
   since: { help: `rules made or changed since: ${SINCE_RULE}`, read: sinceOf },
   key: { help: 'rules that this key has written last, by its id or name' },
   batch: { help: 'rules that this batch has written last' },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LEVEL_CLASSES } from '../levels.ts';
 import { exampleBody } from './example.ts';
+import type { FeedHeading, FeedNetworks } from './format.ts';
 import { contentHash, stampText } from './stamp.ts';
 import { FORMAT_ALIASES, FORMAT_NAMES, FORMATS, formatOf } from './table.ts';
 import { comment, textFormat } from './text.ts';
@@ -75,4 +76,67 @@ test('D5.5 the instant stands where the header says, whatever stands before it, 
   assert.equal(Buffer.from(one.bytes).toString(), '# é 0000-00-00T00:00:00Z\n1970-01-01T00:00:00Z 0\n');
   assert.equal(Buffer.from(other.bytes).toString(), '# é 0000-00-00T00:00:00Z\n1970-01-01T00:00:01Z 0\n');
   assert.equal(contentHash(one), contentHash(other));
+});
+
+test('D58.1 D58.2 mikrotik: a script that leaves a complete list whenever it ends, with every text escaped', () => {
+  const name = 'édge"; /system/reset $x\\\n[/quit] # }';
+  const lines = (heading: Partial<FeedHeading> = {}, networks: FeedNetworks = NO_NETWORKS) =>
+    Buffer.from(FORMATS.mikrotik.render(networks, { ...HEADING, ...heading }).bytes)
+      .toString()
+      .trimEnd()
+      .split('\n');
+  const hostile = lines({ name });
+  const text = String.raw`"weir:block:\C3\A9dge\22\3B \2Fsystem\2Freset \24x\5C\0A\5B\2Fquit\5D \23 \7D:b"`;
+  assert.ok(hostile.includes(`:global weirNew ${text}`), hostile.join('\n'));
+  assert.ok(hostile.every((line) => /^(#|:global|:if|\/ip)/.test(line) && /^[\x20-\x7e]*$/.test(line)));
+  assert.deepEqual(
+    lines({ family: 'v6' }).filter((line) => line.startsWith('/ip/')),
+    [],
+  );
+
+  // A router that knows find, add, set and remove, cut off after each line.
+  type Entry = { address: string; list: string; comment: string };
+  const run = (script: readonly string[], entries: readonly Entry[]): Entry[] => {
+    let now = entries.map((entry) => ({ ...entry }));
+    let [old, fresh] = ['', ''];
+    for (const line of script) {
+      const [, list] = /list="weir:block:n:(.)" comment=whole/.exec(line) ?? [];
+      if (line.startsWith(':global weirOld')) old = 'a';
+      else if (line.startsWith(':global weirNew')) fresh = 'b';
+      else if (line.startsWith(':if') && now.some((entry) => entry.list === list && entry.comment === 'whole')) [old, fresh] = ['b', 'a'];
+      else if (line.includes('/add ')) {
+        const [, address, comment = ''] = /address=(\S+)(?: comment=(\w+))?$/.exec(line)!;
+        assert.ok(!now.some((entry) => entry.list === fresh && entry.address === address), 'RouterOS refuses a second one');
+        now.push({ list: fresh, address: address!, comment });
+      } else if (line.includes('/set ')) for (const entry of now) entry.comment = entry.list === old ? '' : entry.comment;
+      else if (line.endsWith('list=$weirNew]')) now = now.filter((entry) => entry.list !== fresh);
+      else if (line.endsWith('list=$weirOld]')) now = now.filter((entry) => entry.list !== old);
+    }
+    return now;
+  };
+  const networksOf = (hosts: readonly number[]): FeedNetworks => {
+    const v4 = { length: hosts.length, addresses: Uint32Array.from(hosts), prefixes: new Uint8Array(hosts.length).fill(32) };
+    const v6 = { length: 0, words: new Uint32Array(), prefixes: new Uint8Array() };
+    return { classes: [{ index: 0, v4, v6 }], count: hosts.length };
+  };
+  const scriptOf = (hosts: readonly number[]) => lines({ family: 'v4' }, networksOf(hosts));
+  const has = (entries: readonly Entry[], hosts: readonly number[]) =>
+    hosts.every((host) => entries.some(({ address }) => address === `0.0.0.${host}/32`));
+  const [before, after] = [scriptOf([1, 2, 3]), scriptOf([2, 4])];
+  const full = run(before, []);
+  for (let cut = 0; cut <= after.length; cut++) {
+    const half = run(after.slice(0, cut), full);
+    assert.ok(has(half, [1, 2, 3]) || has(half, [2, 4]), `cut after line ${cut}`);
+    for (let again = 0; again <= after.length; again++) {
+      const twice = run(after.slice(0, again), half);
+      assert.ok(has(twice, [1, 2, 3]) || has(twice, [2, 4]), `cut after line ${cut}, then ${again}`);
+    }
+    assert.deepEqual(
+      run(after, half)
+        .map(({ address }) => address)
+        .sort(),
+      ['0.0.0.2/32', '0.0.0.4/32'],
+    );
+  }
+  assert.deepEqual(run(scriptOf([]), full), []);
 });

@@ -1,6 +1,7 @@
 import { trimmedText } from '../trim.ts';
 import { renderCsv } from './csv.ts';
 import type { FeedFormat } from './format.ts';
+import { renderMikrotik } from './mikrotik.ts';
 import { comment, textFormat } from './text.ts';
 
 /**
@@ -48,6 +49,14 @@ const ROWS = {
     rated: false,
     description: 'one line `elements = { …, … }` for nftables, which refuses an empty set of elements and takes an empty file',
     render: textFormat({ head: 'elements = { ', separator: ', ', tail: ' }\n' }),
+  },
+
+  mikrotik: {
+    aliases: ['routeros', 'rsc'],
+    mediaType: 'text/plain',
+    rated: false,
+    description: 'a script for `/import` of MikroTik RouterOS 7, which fills one of two address lists and then empties the other',
+    render: renderMikrotik,
   },
 } satisfies Readonly<Record<string, FeedFormat>>;
 

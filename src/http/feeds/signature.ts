@@ -28,7 +28,7 @@ interface Signed {
   readonly etag: string;
 }
 
-/** Signs statements about feeds (SPEC D58). `now` in ms. */
+/** Signs statements about feeds (SPEC D63). `now` in ms. */
 export function feedSigner(secretKeys: SecretKeys, now: () => number): Sign {
   /** The last signature of each representation. */
   const known = new WeakMap<Representation, Signed>();

@@ -66,19 +66,24 @@ export async function judgePasted(context: ManageContext, networks: readonly Net
               ? 'blocked'
               : 'inside';
     const rule = verdict === 'never_block' ? allow : block;
-    return { target: text, verdict, why: faults.length === 0 ? null : faults.join(', and '), rule: rule ? ruleJson(rule, lists) : null };
+    return {
+      target: text,
+      verdict,
+      why: faults.length === 0 ? null : faults.join(', and '),
+      rule: rule ? pastedRuleJson(rule, lists) : null,
+    };
   });
 }
 
-/** By canonical target. */
-async function activeRules(
-  { store, workspaceId, now, step }: ManageContext,
+/** By canonical target. Rejects with REFUSED in a workspace with too many lists to read in time. */
+export async function activeRules(
+  { store, workspaceId, now, step }: Pick<ManageContext, 'store' | 'workspaceId' | 'now' | 'step'>,
   targets: readonly string[],
 ): Promise<ReadonlyMap<string, readonly StoredRule[]>> {
   const [ids, until]: [number[], number] = [[], now() + LIMIT];
   for (const { id } of (await store.directory(workspaceId))?.lists ?? []) {
     for (let at = 0; at < targets.length; at += READ) {
-      if (now() > until) throw new WeirError('REFUSED', 'this takes too long in this workspace: paste fewer addresses');
+      if (now() > until) throw new WeirError('REFUSED', 'this takes too long in a workspace with so many lists: send fewer addresses');
       const found = await step(() => store.namedRules(workspaceId, id, [], targets.slice(at, at + READ)));
       for (const rule of found) ids.push(rule.id);
     }
@@ -91,7 +96,7 @@ async function activeRules(
   return Map.groupBy(rules, ({ rule }) => formatTarget((rule as AccessRule).target));
 }
 
-const ruleJson = ({ id, listId, rule }: StoredRule, lists: ReadonlyMap<string, string>): PastedRule => ({
+export const pastedRuleJson = ({ id, listId, rule }: StoredRule, lists: ReadonlyMap<string, string>): PastedRule => ({
   id,
   target: formatTarget((rule as AccessRule).target),
   list_id: listId,

@@ -1,5 +1,5 @@
 /** SPEC D10.14. */
-import { nullable, Type } from '../../json/schema.ts';
+import { type Fields, nullable, Type } from '../../json/schema.ts';
 import { LEFT_OUT } from '../feed-state.ts';
 
 const FeedForecast = Type.Object({
@@ -36,3 +36,11 @@ export const feedFields = (when: string) => ({
 });
 
 export const FEED_FIELDS = feedFields('Previews');
+
+/** A feed with its `subtract_allow`, as `POST /allow` sets it. */
+export const FEED_SETTING = {
+  kind: ['workspace', Type.Enum(['workspace', 'list', 'composed'])],
+  id: [null, nullable(Type.String())],
+  name: 'default',
+  subtract_allow: ['on', nullable(Type.Enum(['off', 'on', 'workspace']))],
+} as const satisfies Fields;

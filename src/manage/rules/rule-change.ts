@@ -23,27 +23,54 @@ export async function changeRules(ports: RulePorts, operator: Operator, plan: Ed
   return [await publishBatch(ports, operator, receivedAt, messages)];
 }
 
+/** The deletion of rules and new rules in their lists, as one batch. `splits` are split by rule and list. Rejects with REFUSED for too many. */
+export async function splitInOneBatch(
+  ports: RulePorts,
+  operator: Operator,
+  gone: readonly StoredRule[],
+  parts: readonly StoredRule[],
+): Promise<string[]> {
+  const receivedAt = await ports.reads.ping();
+  const messages = [...removals(gone), ...additions(parts, receivedAt)];
+  if (messages.length === 0) return [];
+  if (messages.length > BATCH_SIGNALS)
+    throw new WeirError(
+      'REFUSED',
+      `this needs ${messages.length} changes, and a batch has ${BATCH_SIGNALS} at most: allow the address instead`,
+    );
+  return [await publishBatch(ports, operator, receivedAt, messages)];
+}
+
 /** Only moves affect feeds. `now`: ms. */
-export function foreseenMessages(operator: Operator, { moved }: EditPlan, edit: RuleEdit, now: number): Message[] {
-  const deletes = moved.map(({ rule, listId }): ListMessage => {
+export const foreseenMessages = (operator: Operator, { moved }: EditPlan, edit: RuleEdit, now: number): Message[] =>
+  batchMessages(operator, now, newBatchId(now), [...foreseenDeletes(moved), ...moves(moved, edit, now)]);
+
+export const foreseenSplit = (operator: Operator, gone: readonly StoredRule[], parts: readonly StoredRule[], now: number): Message[] =>
+  batchMessages(operator, now, newBatchId(now), [...foreseenDeletes(gone), ...additions(parts, now)]);
+
+const foreseenDeletes = (gone: readonly StoredRule[]): ListMessage[] =>
+  gone.map(({ rule, listId }): ListMessage => {
     const { ruleRef, target, action } = rule as AccessRule;
     const of = ruleRef === null ? { rule: { target: writeTarget(target), action } } : { rule_ref: ruleRef };
     const envelope = { schema_version: 2, kind: 'access_rule', op: 'delete', ...of } as const;
     return { listId, encode: (context) => encodeMessage({ version: 2, envelope }, context) };
   });
-  return batchMessages(operator, now, newBatchId(now), [...deletes, ...moves(moved, edit, now)]);
-}
 
 /** As signals. */
 const moves = (moved: readonly StoredRule[], edit: RuleEdit, receivedAt: number): ListMessage[] =>
-  moved.map((stored) => {
-    const rule = edited(stored.rule, edit, receivedAt);
+  additions(
+    moved.map((stored) => ({ ...stored, listId: edit.list!.id, rule: edited(stored.rule, edit, receivedAt) })),
+    receivedAt,
+  );
+
+const additions = (rules: readonly StoredRule[], receivedAt: number): ListMessage[] =>
+  rules.map(({ kind, listId, rule }) => {
     // A block without expiry would get a day.
     const then = rule.expiresAt === null && rule.action === 'block' ? edited(rule, { expiresAt: 'never' }, receivedAt) : rule;
     // Expired in the meantime.
     const at = Math.min(receivedAt, then.expiresAt ?? receivedAt);
-    const [past] = ruleToSignals({ kind: stored.kind, rule: then, createdAt: at, updatedAt: at });
-    return { listId: edit.list!.id, encode: (context) => encodeMessage(past!.signal, { ...context, receivedAt: past!.receivedAt }) };
+    const [past] = ruleToSignals({ kind, rule: then, createdAt: at, updatedAt: at });
+    return { listId, encode: (context) => encodeMessage(past!.signal, { ...context, receivedAt: past!.receivedAt }) };
   });
 
 const removals = (moved: readonly StoredRule[]) => deletions(moved).map(messageOf);

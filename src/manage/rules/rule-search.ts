@@ -12,6 +12,8 @@ export interface RuleConditions {
   readonly listId?: string | undefined;
   /** Access rules only: by target. */
   readonly match?: RuleMatch | undefined;
+  /** Networks with a shorter prefix. */
+  readonly widerThan?: number | undefined;
   readonly targetKind?: Target['kind'] | undefined;
   readonly confidence?: Level | undefined;
   readonly severity?: Level | undefined;
@@ -20,6 +22,8 @@ export interface RuleConditions {
   readonly action?: string | undefined;
   readonly labels?: readonly (readonly [name: string, value: string])[] | undefined;
   readonly reason?: string | undefined;
+  /** Lower case. */
+  readonly reasonContains?: string | undefined;
   /** Created or changed, ms. */
   readonly since?: number | undefined;
   /** ms; exclusive, and inclusive with rules that never expire. */
@@ -72,15 +76,30 @@ export async function meeting(
 }
 
 function meets({ rule, updatedAt }: StoredRule, conditions: RuleConditions): boolean {
-  const { action, reason, since, labels = [], targetKind, confidence, severity, type, expiresBefore, expiresFrom } = conditions;
+  const {
+    action,
+    reason,
+    reasonContains,
+    widerThan,
+    since,
+    labels = [],
+    targetKind,
+    confidence,
+    severity,
+    type,
+    expiresBefore,
+    expiresFrom,
+  } = conditions;
   const expires = rule.expiresAt ?? Number.POSITIVE_INFINITY;
   if (action !== undefined && rule.action !== action) return false;
   if (reason !== undefined && rule.reason !== reason) return false;
+  if (reasonContains !== undefined && rule.reason?.toLowerCase().includes(reasonContains) !== true) return false;
   if (since !== undefined && updatedAt < since) return false;
   if (expiresBefore !== undefined && expires >= expiresBefore) return false;
   if (expiresFrom !== undefined && expires < expiresFrom) return false;
   if (!labels.every(([name, value]) => hasLabel(rule.labels, name, value))) return false;
   if ('expression' in rule) return type === undefined || rule.type === type;
+  if (widerThan !== undefined && !(rule.target.kind === 'ip' && rule.target.network.prefix < widerThan)) return false;
   return (
     (targetKind ?? rule.target.kind) === rule.target.kind &&
     (confidence ?? rule.confidence) === rule.confidence &&

@@ -79,8 +79,12 @@ export function ruleSelections(): RuleSelections {
     async find(ports, asked, conditions, order) {
       const { workspaceId, now } = ports;
       const name = JSON.stringify([workspaceId, asked, order]);
+      const all = JSON.stringify([workspaceId, asked]).slice(0, -1);
       const known = () => {
-        const found = cache.get(name);
+        // Every order has the number and the reasons.
+        const found =
+          cache.get(name) ??
+          (order === undefined ? cache.get([...cache.keys()].find((each) => each.startsWith(`${all},`)) ?? '') : undefined);
         return found !== undefined && found.until > now() ? found.selection : undefined;
       };
       const answer = await ports.inTurn(async () => {

@@ -21,6 +21,7 @@ interface Sort {
 /** Names equal column names. */
 const SORTS = {
   target: { of: 'access', key: ({ stored: { rule } }) => ('target' in rule ? targetKey(rule.target) : null) },
+  size: { of: 'access', key: ({ stored: { rule } }) => ('target' in rule ? sizeOf(rule.target) : null) },
   list: { of: 'access', key: ({ stored: { listId } }, { lists }) => textKey(lists.get(listId ?? '') ?? null) },
   order: { of: 'expression', key: ({ stored: { rule } }) => ('order' in rule ? rule.order : null) },
   name: { key: ({ stored: { rule } }) => textKey(rule.name ?? rule.ruleRef) },
@@ -56,6 +57,10 @@ export function compareKeys(a: SortKey, b: SortKey, descending: boolean): number
 const textKey = (text: string | null): string | null => (text === null || text === '' ? null : text.toLowerCase().slice(0, COUNTED));
 
 type AnyTarget = Parameters<typeof formatTarget>[0];
+
+/** Addresses; null for countries and ASNs. */
+const sizeOf = (target: AnyTarget): number | null =>
+  target.kind === 'ip' ? 2 ** ((target.network.family === 4 ? 32 : 128) - target.network.prefix) : null;
 
 /** Networks by number, broader ones first; then ASNs, then countries. */
 function targetKey(target: AnyTarget): string {

@@ -1,14 +1,14 @@
-import type { Author } from '../../account/caller.ts';
+import type { AuditRow } from './account-store.ts';
 
 /** keyId and actor null: changed by a command. */
-export interface AuditEvent extends Author {
-  readonly id: number;
-  readonly event: string;
-  readonly object: string;
+export interface AuditLogRow extends AuditRow {
+  /** null: of the service. */
+  readonly workspaceId: string | null;
 }
 
 export interface AuditReads {
   /** 0: no rows. */
   newestAudit(): Promise<number>;
-  auditSince(id: number, limit: number): Promise<AuditEvent[]>;
+  /** Oldest first. */
+  auditSince(id: number, limit: number): Promise<AuditLogRow[]>;
 }

@@ -1,4 +1,4 @@
-/** The keys that sign a workspace's feeds (SPEC D58). */
+/** The keys that sign a workspace's feeds (SPEC D63). */
 import type { SigningKey } from '../../account/secrets/signature.ts';
 import type { ChangeOptions } from './account-store.ts';
 

@@ -1,7 +1,7 @@
 /** Logs changes by following the audit log (SPEC D16.3). */
 import { within } from '../../clock.ts';
 import type { Log } from '../../ports/log.ts';
-import type { AuditEvent, AuditReads } from '../../ports/stored/audit.ts';
+import type { AuditLogRow, AuditReads } from '../../ports/stored/audit.ts';
 
 /** ms */
 const EVERY = 5_000;
@@ -41,7 +41,7 @@ export function startAuditLog(store: AuditReads, log: Log): () => Promise<void> 
   };
 }
 
-function lineOf({ event, object, keyId, actor, personId }: AuditEvent): string {
+function lineOf({ event, object, by: { keyId, actor, personId } }: AuditLogRow): string {
   const author = [
     ...(keyId === null ? [] : [`key ${keyId}`]),
     ...(actor === null ? [] : [JSON.stringify(actor)]),

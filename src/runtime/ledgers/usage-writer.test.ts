@@ -97,7 +97,8 @@ test('D16.3 changes of others are logged once; what was there before is not', as
 });
 
 test('D16.3 where the store fails the first look, what was there before is still not logged', async () => {
-  const before = { id: 1, event: 'list created', object: 'list_1', keyId: null, actor: null };
+  const by = { keyId: null, actor: null };
+  const before = { id: 1, at: 0, event: 'list created', object: 'list_1', by, change: null, workspaceId: null };
   let fails = true;
   async function auditSince() {
     if (!fails) return [before];

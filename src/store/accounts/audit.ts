@@ -1,7 +1,7 @@
 /** The audit log: a row per change, in the change's own transaction. */
 import type { Author } from '../../account/caller.ts';
 import type { AuditedChange, AuditRow, Page, PageRequest } from '../../ports/stored/account-store.ts';
-import type { AuditEvent } from '../../ports/stored/audit.ts';
+import type { AuditLogRow } from '../../ports/stored/audit.ts';
 import { pageOf } from '../../ports/stored/paginate.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { type Row, textOrNull } from '../rows.ts';
@@ -94,12 +94,8 @@ export const auditRowOf = (row: Row): AuditRow => ({
   change: row.change === null ? null : (JSON.parse(String(row.change)) as AuditedChange),
 });
 
-export function* auditSince(id: number, limit: number): Work<AuditEvent[]> {
-  const rows = yield* all('SELECT id, event, object, key_id, actor, person FROM audit WHERE id > $1 ORDER BY id LIMIT $2', id, limit);
-  return rows.map((row) => ({
-    id: Number(row.id),
-    event: String(row.event),
-    object: String(row.object),
-    ...byOf(row),
-  }));
+export function* auditSince(id: number, limit: number): Work<AuditLogRow[]> {
+  const text =
+    'SELECT a.*, w.id AS workspace FROM audit a LEFT JOIN workspaces w ON w.pk = a.workspace_pk WHERE a.id > $1 ORDER BY a.id LIMIT $2';
+  return (yield* all(text, id, limit)).map((row) => ({ ...auditRowOf(row), workspaceId: textOrNull(row.workspace) }));
 }

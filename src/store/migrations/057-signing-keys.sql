@@ -1,4 +1,4 @@
--- The keys that sign a workspace's feeds (D58.3): the public half, and the private half encrypted. The oldest signs.
+-- The keys that sign a workspace's feeds (D63.3): the public half, and the private half encrypted. The oldest signs.
 CREATE TABLE signing_keys (
   pk BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
   id TEXT NOT NULL UNIQUE,

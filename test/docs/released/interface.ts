@@ -1,6 +1,5 @@
 /**
  * The names that programs use: operations with their parameters and members, settings, metrics, commands with their options.
- * `node test/docs/released/interface.ts > test/docs/released/VERSION.json` in the tree of a release makes the data of it.
  */
 import { PassThrough } from 'node:stream';
 import { runCommandLine } from '../../../src/cli/program.ts';
@@ -16,6 +15,12 @@ export interface Interface {
   readonly settings: Names;
   readonly metrics: Names;
   readonly commands: Names;
+  /** Networks of a feed made of the data of the release. */
+  readonly feed?: string;
+  /** By command. */
+  readonly json?: Names;
+  /** By metric. */
+  readonly labels?: Names;
 }
 
 const GROUPS = ['signal', 'feeds', 'rules', 'agent', 'bouncer', 'manage'];
@@ -84,8 +89,3 @@ export const readInterface = async (): Promise<Interface> => ({
   metrics: Object.fromEntries(METRICS.map(({ name, type }) => [name, type])),
   commands: Object.fromEntries(await commands()),
 });
-
-if (import.meta.main) {
-  process.stdout.write(`${JSON.stringify(await readInterface(), null, 1)}\n`);
-  process.exit();
-}

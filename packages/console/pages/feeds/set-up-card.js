@@ -27,7 +27,7 @@ export function SetUpCard({ feed, address, path, session }) {
   };
   const make = () =>
     run(async () => {
-      const body = keyOf(feed, chosen);
+      const body = keyOf(feed, chosen, `${chosen.name}, ${feed.name}`);
       setMade((await ask(manage('/keys'), { method: 'POST', once: crypto.randomUUID(), body })).body);
     });
   const text = chosen.text({ address, origin: location.origin, path });
@@ -46,10 +46,10 @@ export function SetUpCard({ feed, address, path, session }) {
   `;
 }
 
-/** @param {FeedRow} feed @param {SetUp} setUp */
-function keyOf({ kind, id, name }, { name: device, needs }) {
+/** @param {Pick<FeedRow, 'kind' | 'id'>} feed @param {SetUp} setUp @param {string} name */
+export function keyOf({ kind, id }, { needs }, name) {
   const bound = needs !== undefined || kind === 'workspace' ? {} : kind === 'list' ? { list: id } : { feed: id };
-  return { name: `${device}, ${name}`.slice(0, 200), permissions: [needs ?? 'feed:read'], ...bound };
+  return { name: name.slice(0, 200), permissions: [needs ?? 'feed:read'], ...bound };
 }
 
 /** @param {FeedRow} feed @param {SetUp} setUp */
@@ -59,10 +59,10 @@ function mayText({ kind }, { needs }) {
 }
 
 /** @param {string} text @param {string} key */
-const withKey = (text, key) => (text.includes(KEY) ? text.replaceAll(KEY, key) : `${text}\n\n# key: ${key}`);
+export const withKey = (text, key) => (text.includes(KEY) ? text.replaceAll(KEY, key) : `${text}\n\n# key: ${key}`);
 
-/** @param {{ keyId: string, feed: FeedRow, isBouncer: boolean }} props */
-function FirstPull({ keyId, feed, isBouncer }) {
+/** @param {{ keyId: string, feed: Pick<FeedRow, 'id'>, isBouncer: boolean }} props */
+export function FirstPull({ keyId, feed, isBouncer }) {
   const [got, setGot] = useState(/** @type {{ who: string, status: number, entries: number | undefined } | undefined} */ (undefined));
   useEffect(() => {
     if (got !== undefined && got.status < 400) return;
@@ -85,7 +85,7 @@ function FirstPull({ keyId, feed, isBouncer }) {
   `;
 }
 
-/** @param {string} keyId @param {FeedRow} feed @param {boolean} isBouncer */
+/** @param {string} keyId @param {Pick<FeedRow, 'id'>} feed @param {boolean} isBouncer */
 async function look(keyId, feed, isBouncer) {
   if (isBouncer) {
     const { body } = await ask(manage('/bouncers', { limit: 1000 }));

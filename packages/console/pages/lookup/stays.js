@@ -9,7 +9,7 @@ import { PATHS } from '../feeds/read-feeds.js';
 import { extended } from './path-model.js';
 import { RELATIONS } from './words.js';
 
-const WHEN = { unblock: 'Unblocking this address', never: 'Never blocking this address', extend: 'Extending' };
+const WHEN = { unblock: 'Unblocking this address', never: 'A never-block rule', extend: 'Extending' };
 
 /**
  * @param {{ answer: LookupAnswer, outlook: Outlook, stays: Staying[], mayChange: boolean, maySet: boolean,
@@ -31,7 +31,7 @@ export function Stays({ answer, outlook, stays, mayChange, maySet, onOpen, onDon
           (
             rule,
           ) => html`<p key=${rule.id} class="row"><span><bdi class="mono">${rule.target}</bdi>, ${RELATIONS[rule.relation]}, is blocked in <bdi>${rule.list_name}</bdi>${rule.source && html` by the source <bdi>${rule.source.name}</bdi>`}.</span>
-            ${mayChange && (rule.source ? html`<${Button} tiny onClick=${() => onOpen({ form: 'block', value: answer.target, action: 'allow' })}>Never block ${answer.target}<//>` : html`<${Button} tiny onClick=${() => onOpen({ form: 'unblock', value: rule.target })}>Unblock ${rule.target} too<//>`)}</p>`,
+            ${mayChange && (rule.source ? html`<${Button} tiny onClick=${() => onOpen({ form: 'allow' })}>Allow ${answer.target}<//>` : html`<${Button} tiny onClick=${() => onOpen({ form: 'unblock', value: rule.target })}>Unblock ${rule.target} too<//>`)}</p>`,
         )
       }
       ${

@@ -1,104 +1,90 @@
 import { html } from 'htm/preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import { setQuery } from '../../router.js';
 import { LEVELS } from '../../tables.js';
 import { Button } from '../../ui/button.js';
-import { SelectField } from '../../ui/field.js';
-import { Typed } from '../../ui/typed.js';
+import { TextField } from '../../ui/field.js';
+import { FIELDS, matchOf, partsOf, readFilter, termsOf, writeFilter } from './filter-terms.js';
 
-const ANY = { value: '', label: 'Any' };
-const CHOICES = [ANY, ...LEVELS];
-/** @type {readonly Condition[]} */
-const OF_TARGETS = [
-  {
-    field: 'target_kind',
-    label: 'Target',
-    options: [ANY, { value: 'ip', label: 'Address or network' }, { value: 'asn', label: 'ASN' }, { value: 'country', label: 'Country' }],
-  },
-  { field: 'confidence', label: 'Confidence', options: CHOICES },
-  { field: 'severity', label: 'Severity', options: CHOICES },
-];
-/** @type {readonly Condition[]} */
-const OF_ALL = [
-  { field: 'reason', label: 'Reason', hint: 'Exact text.' },
-  { field: 'label', label: 'Label', hint: 'name:value' },
-  {
-    field: 'since',
-    label: 'Changed',
-    options: [ANY, { value: '1h', label: 'Last hour' }, { value: '24h', label: 'Last day' }, { value: '7d', label: 'Last 7 days' }],
-  },
-  { field: 'key', label: 'Key', hint: 'Name or id of the key of the last change.' },
-  { field: 'person', label: 'Person', hint: 'Name of the author of the last change.' },
-  { field: 'batch', label: 'Batch', hint: 'Id of the batch of the last change.' },
-];
-/** The list's name in the URL where it is unique, else its id. @param {Names} names @param {string} id */
-const namedList = ({ lists }, id) => {
-  const list = lists.find((each) => each.id === id || each.name === id);
-  return list === undefined || lists.some((each) => each !== list && each.name === list.name) ? id : list.name;
-};
-
-/** @param {Condition} condition @param {Names} names @returns {Condition} */
-const withNames = (condition, { keys }) =>
-  condition.field === 'key' && keys.length > 0 ? { field: 'key', label: 'Key', options: [ANY, ...keys] } : condition;
-
-const MATCHES = [
-  { value: 'covering', label: 'containing this' },
-  { value: 'exact', label: 'exactly this' },
-  { value: 'covered', label: 'inside this' },
-];
-
-/** @param {boolean} isAccess */
-const fieldsOf = (isAccess) => [
-  'action',
-  ...(isAccess ? ['address', 'list', ...OF_TARGETS.map(({ field }) => field)] : []),
-  ...OF_ALL.map(({ field }) => field),
-];
+const REST = 300;
 
 /** @param {URLSearchParams} query @param {boolean} isAccess @returns {Record<string, string | undefined>} */
 export function conditionsOf(query, isAccess) {
-  const given = Object.fromEntries(fieldsOf(isAccess).map((field) => [field, query.get(field) ?? undefined]));
-  const isNetwork = given.address !== undefined && /[.:]/.test(given.address);
-  return { ...given, ...(given.address !== undefined && { match: isNetwork ? (query.get('match') ?? 'covering') : 'exact' }) };
+  const fields = termsOf(isAccess).map(({ field }) => field);
+  const given = Object.fromEntries(fields.map((field) => [field, query.get(field) ?? undefined]));
+  return { ...given, ...(given.address !== undefined && { match: matchOf(given.address, query.get('match')) }) };
 }
 
 /** @param {Record<string, string | undefined>} conditions */
 export const isNarrow = (conditions) => Object.values(conditions).some((value) => value !== undefined);
 
 /**
- * @param {{ query: URLSearchParams, isAccess: boolean, actions: readonly string[], names: Names,
- * faultOf: (field: string) => string | undefined }} props
+ * One line of conditions, kept in the page's address.
+ * @param {{ query: URLSearchParams, isAccess: boolean, actions: readonly string[], names: Names, faults: readonly string[] }} props
  */
-export function RuleFilter({ query, isAccess, actions, names, faultOf }) {
-  const more = [...(isAccess ? OF_TARGETS : []), ...OF_ALL];
-  const [isOpen, setOpen] = useState(() => more.some(({ field }) => query.has(field)));
-  const clear = () => setQuery(Object.fromEntries([...fieldsOf(isAccess), 'match'].map((field) => [field, undefined])));
-  const choice = (field, label, options) => html`
-    <${SelectField} label=${label} value=${field === 'list' ? namedList(names, query.get(field) ?? '') : (query.get(field) ?? '')} onValue=${(value) => setQuery({ [field]: value })}
-      options=${options} />
-  `;
-  const typed = (field, label, rest = {}) => html`
-    <${Typed} key=${field} field=${field} label=${label} value=${query.get(field) ?? ''} fault=${faultOf(field)} ...${rest} />
-  `;
+export function RuleFilter({ query, isAccess, actions, names, faults }) {
+  const named = (/** @type {string} */ field) => {
+    const value = query.get(field);
+    const list = field === 'list' ? names.lists.find(({ id, name }) => id === value || name === value) : undefined;
+    return list === undefined || names.lists.some((each) => each !== list && each.name === list.name) ? value : list.name;
+  };
+  const canonical = writeFilter(named, isAccess);
+  const [text, setText] = useState(canonical);
+  const id = useId();
+  const read = readFilter(text, isAccess);
+  const isSame = (/** @type {string} */ one) =>
+    JSON.stringify(readFilter(one, isAccess).query) === JSON.stringify(readFilter(canonical, isAccess).query);
+  useEffect(() => setText((before) => (isSame(before) ? before : canonical)), [canonical]);
+  useEffect(() => {
+    if (isSame(text)) return;
+    const timer = setTimeout(() => setQuery({ ...Object.fromEntries(FIELDS.map((field) => [field, undefined])), ...read.query }), REST);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const parts = partsOf(text);
+  const without = (/** @type {number} */ i) => parts.toSpliced(i, 1).join(' ');
+  const wrong = [...read.faults, ...(isSame(text) ? faults : [])];
   return html`
-    <form class="filter" role="search" aria-label="Rules" onSubmit=${(event) => event.preventDefault()}>
-      <div class="form-row">
-        ${isAccess && typed('address', 'Address', { placeholder: '192.0.2.7, AS64500, NL' })}
-        ${
-          isAccess &&
-          html`<${SelectField} label="Rules" value=${query.get('match') ?? 'covering'}
-          onValue=${(value) => setQuery({ match: value })} options=${MATCHES} />`
-        }
-        ${isAccess && choice('list', 'List', [{ value: '', label: 'All lists' }, ...names.lists.map(({ id, name }) => ({ value: namedList(names, id), label: name }))])}
-        ${choice('action', 'Action', [ANY, ...actions])}
-      </div>
+    <form class="filter" role="search" aria-label="Rules" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+      <${TextField} label="Filter" value=${text} onValue=${setText} list=${id} autocomplete="off" spellcheck=${false} maxlength="4000"
+        placeholder=${isAccess ? 'list:scanners wider:/16 reason~masscan changed<1d, or an address' : 'action:block reason~scan changed<1d'}
+        fault=${wrong.length === 0 ? undefined : wrong.join('; ')} />
+      <datalist id=${id}>${suggestions(text, isAccess, actions, names).map(({ value, about }) => html`<option key=${value} value=${value}>${about}</option>`)}</datalist>
       ${
-        isOpen &&
-        html`<div class="form-row">${more.map((each) => withNames(each, names)).map(({ field, label, options, hint }) => (options === undefined ? typed(field, label, { hint }) : choice(field, label, options)))}</div>`
+        parts.length > 0 &&
+        html`<div class="chips" role="group" aria-label="Conditions">
+          ${parts.map((part, i) => html`<${Button} key=${part} tiny icon="close" aria-label=${`Remove ${part}`} onClick=${() => setText(without(i))}><bdi>${part}</bdi><//>`)}
+          <${Button} tiny kind="quiet" onClick=${() => setText('')}>Clear filters<//>
+        </div>`
       }
-      <div class="row">
-        <${Button} tiny kind="quiet" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${isOpen ? 'Fewer filters' : 'More filters'}<//>
-        ${isNarrow(conditionsOf(query, isAccess)) && html`<${Button} tiny kind="quiet" icon="close" onClick=${clear}>Clear filters<//>`}
-      </div>
     </form>
   `;
+}
+
+const MOST = 20;
+
+/** Completions of the last part. @param {string} text @param {boolean} isAccess @param {readonly string[]} actions @param {Names} names */
+function suggestions(text, isAccess, actions, names) {
+  const last = /\s$/.test(text) ? '' : (partsOf(text).at(-1) ?? '');
+  const before = text.slice(0, text.length - last.length);
+  /** @type {Record<string, readonly string[]>} */
+  const values = {
+    'list:': names.lists.map(({ name }) => name),
+    'action:': actions,
+    'target:': ['ip', 'asn', 'country'],
+    'confidence:': LEVELS,
+    'severity:': LEVELS,
+    'key:': names.keys,
+    'changed<': ['1h', '1d', '7d'],
+    'expires<': ['1h', '1d', '7d'],
+    'wider:': ['/8', '/16', '/24'],
+  };
+  return termsOf(isAccess)
+    .flatMap(({ word, about }) =>
+      last.startsWith(word)
+        ? (values[word] ?? []).map((value) => ({ value: `${word}${/\s/.test(value) ? `"${value}"` : value}`, about: '' }))
+        : [{ value: word, about }],
+    )
+    .filter(({ value }) => value !== last && value.toLowerCase().startsWith(last.toLowerCase()))
+    .slice(0, MOST)
+    .map(({ value, about }) => ({ value: before + value, about }));
 }

@@ -43,7 +43,7 @@ export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayW
   const { items } = before.current;
   const counted = useLive(isComplete && items !== undefined ? null : manage('/rules/count', conditions));
   const selected = useSelection(items ?? [], keyOf, name);
-  const isFault = error instanceof ApiError && error.faults.length > 0;
+  const isFault = error instanceof ApiError && (error.faults.length > 0 || error.status === 404);
   if (isFault) return html`<p class="soft">Fix the filter to see rules.</p>`;
   // The shell shows an unavailable service.
   const failure = error !== undefined && isUnavailable(error) ? undefined : error;
@@ -115,7 +115,7 @@ const SelectedBar = ({ selected: { keys, clear }, total, onAll, onChange, onDele
 
 /** @param {{ tab: RuleTab }} props */
 const NoneFound = ({ tab }) =>
-  html`<${Empty} icon="search" title="No matching rules"><p>Remove a filter${tab.kind === 'access_rule' && ', or choose “containing this” to find networks around an address'}.</p><//>`;
+  html`<${Empty} icon="search" title="No matching rules"><p>Remove a filter${tab.kind === 'access_rule' && ': an address alone finds the networks containing it'}.</p><//>`;
 
 /** @type {Record<string, string>} */
 const WRITERS = { custom: ' by a person or a playbook', generated: ' by AI' };
@@ -149,10 +149,26 @@ const EXPIRES = {
   cell: ({ expires_at: until }) => html`<${Countdown} until=${until} forever="never" />`,
 };
 
+/** A large number as a power of two; none for a country or an ASN. @param {string} target */
+function addressesText(target) {
+  if (!/[.:]/.test(target)) return html`<span class="soft">–</span>`;
+  const width = target.includes(':') ? 128 : 32;
+  const bits = width - Number(target.split('/')[1] ?? width);
+  return bits > 32 ? html`2<sup>${bits}</sup>` : count(2 ** bits);
+}
+
 /** @param {Names} names @returns {LongColumn<Rule>[]} */
 const accessColumns = (names) => [
   { label: 'Target', sort: 'target', width: 'minmax(9rem, 1.4fr)', cell: ({ target }) => html`<bdi class="mono">${target}</bdi>` },
   { label: 'Action', sort: 'action', width: '4.5rem', cell: ({ action }) => html`<${Action} action=${action} />` },
+  {
+    label: 'Addresses',
+    sort: 'size',
+    width: '6rem',
+    number: true,
+    secondary: true,
+    cell: ({ target = '' }) => addressesText(target),
+  },
   {
     label: 'List',
     sort: 'list',

@@ -1,4 +1,4 @@
-/** SPEC D58. */
+/** SPEC D63. */
 import { randomUUID } from 'node:crypto';
 import { allowedSigner, newSigningKey, type SigningKey } from '../../../account/secrets/signature.ts';
 import { isoTime } from '../../../clock.ts';

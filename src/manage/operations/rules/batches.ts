@@ -5,12 +5,14 @@ import { RULE_RETENTION } from '../../../ports/stored/account-store.ts';
 import { pageOf } from '../../../ports/stored/paginate.ts';
 import { BATCH_DEEDS } from '../../../ports/stored/rule-store.ts';
 import { inWords } from '../../../text/duration.ts';
-import { batchJson, knownBatch, notUndoable, planUndo, previewJson, undoBatches } from '../../batches.ts';
+import { batchJson, knownBatch, notUndoable, type PlannedUndo, planUndo, previewJson, undoBatches } from '../../batches.ts';
 import { allLanded } from '../../operate.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
 import { pageSchema } from '../../page.ts';
+import { type FeedSetting, requireManage, setFeeds, settingsBefore } from '../../rules/allow.ts';
 import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
 import { namesIn } from '../../rules/rule-json.ts';
+import { FEED_SETTING } from '../feed-fields.ts';
 
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000';
 const UNDOING = '0199f3c2-9a51-7c3e-9d0b-4f1e2a6b7000';
@@ -64,6 +66,7 @@ const MOST_UNDONE = 50;
 const NOTHING = { batches: [], unlanded: 0 };
 
 interface Undone extends Change {
+  readonly settings: readonly FeedSetting[];
   readonly preview: boolean;
   readonly undone: readonly object[];
 }
@@ -108,6 +111,9 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
       preview: PREVIEW,
     }),
     answer: answerOf('Undone', {
+      settings: listOf(FEED_SETTING, {
+        description: 'Feeds that get their earlier `subtract_allow` back, if `POST /allow` set them and they are unchanged since.',
+      }),
       undone: listOf({ batch: ID, undone_by: [UNDOING, UNDONE_BY], ...EFFECT }),
       preview: false,
       ...changeFields(UNDOING),
@@ -123,13 +129,20 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
         await allLanded(context);
         return planUndo(store, workspaceId, ids, step);
       };
+      const settingsOf = async (planned: readonly PlannedUndo[]) =>
+        (await Promise.all(planned.map(({ batch }) => settingsBefore(context, batch)))).flat();
       const undo = async () => {
         const planned = await plan();
-        return { planned, ...(await undoBatches(portsOf(context), operatorOf(context), planned)) };
+        const settings = await settingsOf(planned);
+        if (settings.length > 0) requireManage(context);
+        const done = await undoBatches(portsOf(context), operatorOf(context), planned);
+        await setFeeds(context, settings, done.batches.find((id) => id !== null)!);
+        return { planned, settings, ...done };
       };
       // A concurrent request sees this undo before it publishes.
-      const { planned, batches, unlanded } = preview
-        ? { planned: await plan(), ...NOTHING }
+      const seen = preview ? await plan() : [];
+      const { planned, settings, batches, unlanded } = preview
+        ? { planned: seen, settings: await settingsOf(seen), ...NOTHING }
         : await context.inTurn(undo, `undo ${workspaceId}`);
       const done = batches.filter((id) => id !== null);
       const undone = planned.map(({ batch, preview: effect }, i) => ({
@@ -138,7 +151,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
         ...previewJson(effect),
       }));
       const undoes = planned.filter((_, i) => batches[i] !== null).map(({ batch }) => batch.id);
-      return { undone, preview, ...(await landed(context, 'batches undone', done, { undoes }, unlanded)) };
+      return { settings, undone, preview, ...(await landed(context, 'batches undone', done, { undoes }, unlanded)) };
     },
     show: changeOutcome,
   }),

@@ -6,7 +6,7 @@ import { type Operation, operation } from '../../operation.ts';
 
 const BODY = 1024 * 1024;
 
-const RULE = objectOf({
+export const NARROW_RULE = objectOf({
   id: 7,
   target: '198.51.100.0/24',
   list_id: ['0195a3c0-0000-7000-8000-000000000001', nullable(Type.String())],
@@ -33,7 +33,7 @@ export const EXTRACT_OPERATIONS: readonly Operation[] = [
             }),
           ],
           why: [null, nullable(Type.String({ description: 'Why guard rails refuse a block.' }))],
-          rule: [null, nullable(RULE, { description: 'The narrowest active rule of the verdict, in any list.' })],
+          rule: [null, nullable(NARROW_RULE, { description: 'The narrowest active rule of the verdict, in any list.' })],
           line: 1,
           context: 'C2 at hxxp://192.0.2.1:8080/a, scans from',
           times: 1,
@@ -47,7 +47,7 @@ export const EXTRACT_OPERATIONS: readonly Operation[] = [
       ),
       unclear_left_out: 0,
     }),
-    refusals: { 409: 'this takes too long in this workspace: paste fewer addresses' },
+    refusals: { 409: 'this takes too long in a workspace with so many lists: send fewer addresses' },
     run: (context, { bytes }) =>
       context.inTurn(async () => {
         await context.pause();

@@ -44,6 +44,7 @@ export const RULE = {
   key_name: [undefined, Type.Optional(nullable(Type.String({ description: 'The name of the key, or of the source; null: deleted.' })))],
   actor: [undefined, Type.Optional(Type.String({ description: 'The named person, or the system user of a command.' }))],
   person: [undefined, Type.Optional(Type.String({ description: 'The provider and its id of the person.' }))],
+  repeated: [undefined, Type.Optional(Type.String({ description: 'Why a block lasts longer than sent (repeat of its list).' }))],
   warning: [undefined, Type.Optional(Type.String({ description: 'Parts that agents silently ignore.' }))],
 } as const satisfies Fields;
 export const RULE_EXAMPLE = exampleOf(RULE);
@@ -59,9 +60,10 @@ const time = (description: string) => Type.String({ maxLength: 40, description: 
 /** All have to match. */
 export const CONDITIONS = {
   kind: Type.Optional(words(KINDS, 'Default: access_rule.')),
-  list: Type.Optional(short('UUID or name of the list; access rules only, like the next six.')),
+  list: Type.Optional(short('UUID or name of the list; access rules only, like the next seven.')),
   address: Type.Optional(short('The target: an address, a network, an ASN such as AS64500, or a country such as NL.')),
   match: Type.Optional(words(MATCHES, 'How address matches: exactly (default), networks around it, or networks inside it.')),
+  wider: Type.Optional(short('Networks with a shorter prefix than this, such as /16; IPv4 and IPv6.')),
   target_kind: Type.Optional(words(TARGET_KINDS)),
   confidence: Type.Optional(words(LEVELS)),
   severity: Type.Optional(words(LEVELS)),
@@ -69,6 +71,7 @@ export const CONDITIONS = {
   action: Type.Optional(short('block, allow, …')),
   label: Type.Optional(short('name:value; several, one a line, must all match.')),
   reason: Type.Optional(short('The exact reason.')),
+  reason_contains: Type.Optional(short('A part of the reason; case-insensitive.')),
   batch: Type.Optional(short('Last written by this batch.')),
   key: Type.Optional(short('Last written by this key: id or name.')),
   person: Type.Optional(short('Last written by this person: name, or PROVIDER:SUBJECT.')),
@@ -85,6 +88,7 @@ export async function readConditions(context: ManageContext, given: Static<typeo
   const conditions: RuleConditions = {
     kind: kind as Kind,
     match: matchOf(given, context.isCountry),
+    widerThan: given.wider === undefined ? undefined : prefixOf(given.wider),
     targetKind: given.target_kind as RuleConditions['targetKind'],
     confidence: given.confidence as Level | undefined,
     severity: given.severity as Level | undefined,
@@ -92,6 +96,7 @@ export async function readConditions(context: ManageContext, given: Static<typeo
     action: given.action,
     labels: label?.split('\n').map(labelOf),
     reason: given.reason,
+    reasonContains: given.reason_contains?.toLowerCase(),
     // Must be an error if unknown: an empty result would look like an all-clear.
     batch: batch === undefined ? undefined : (await knownBatch(store, workspaceId, batch.toLowerCase())).id,
     key: key === undefined ? undefined : (await findKeyNamed(store, workspaceId, key)).id,
@@ -108,7 +113,7 @@ export async function readConditions(context: ManageContext, given: Static<typeo
 }
 
 const OF_EXPRESSIONS = ['type'] as const;
-const OF_TARGETS = ['list', 'address', 'match', 'target_kind', 'confidence', 'severity'] as const;
+const OF_TARGETS = ['list', 'address', 'match', 'wider', 'target_kind', 'confidence', 'severity'] as const;
 
 function matchOf({ address, match: given }: Static<typeof Conditions>, isCountry: ManageContext['isCountry']): RuleConditions['match'] {
   // It would select every rule.
@@ -120,6 +125,12 @@ function matchOf({ address, match: given }: Static<typeof Conditions>, isCountry
   if (match === 'exact') return { how: 'exact', target };
   if (target.kind !== 'ip') throw fieldFault('match', `${match} requires an address or a network`);
   return { how: match as 'covering' | 'covered', network: target.network };
+}
+
+function prefixOf(text: string): number {
+  const [, digits] = /^\/?(\d{1,3})$/.exec(text) ?? [];
+  if (digits === undefined || Number(digits) > 128) throw fieldFault('wider', 'must be a prefix length such as /16');
+  return Number(digits);
 }
 
 export function labelOf(text: string): [string, string] {

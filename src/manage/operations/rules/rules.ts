@@ -18,7 +18,7 @@ import { type Change, changeFields, changeOutcome, landed, PREVIEW } from '../..
 import { FEED_FIELDS } from '../feed-fields.ts';
 import { RULE } from './rule-schema.ts';
 
-interface Changed extends Change, StillBlockedFields {
+export interface ChangedRule extends Change, StillBlockedFields {
   readonly preview: boolean;
   readonly warnings?: readonly string[];
 }
@@ -36,17 +36,18 @@ const CHANGED = answerOf(
 );
 
 /** Same checks as POST /v2/signal. */
-async function submitOne(
+export async function submitOne(
   context: ManageContext,
   signal: Pick<Batch, 'version' | 'entries'>,
   {
     list,
     preview = false,
     names,
-  }: { readonly list?: string | undefined; readonly preview?: boolean | undefined; readonly names: FieldNames },
+    isAct = false,
+  }: { readonly list?: string | undefined; readonly preview?: boolean | undefined; readonly names: FieldNames; readonly isAct?: boolean },
   event: string,
   asked: Readonly<Record<string, unknown>>,
-): Promise<Changed> {
+): Promise<ChangedRule> {
   const batch = { ...signal, caller: context.caller, list };
   const tried = preview ? await previewBatches(context, [batch]) : undefined;
   const result = tried?.results[0] ?? (await context.accept({ ...batch, dryRun: false }));
@@ -54,14 +55,19 @@ async function submitOne(
   const { batchId, warnings, faults } = result;
   const [fault, ...others] = faults.map((each) => requestFault(each, names));
   if (fault !== undefined) throw fieldFaults([fault, ...others]);
-  const change = await landed(context, event, batchId === null ? [] : [batchId], asked);
+  const change = await landed(
+    isAct && batchId !== null ? { ...context, by: { ...context.by, act: batchId } } : context,
+    event,
+    batchId === null ? [] : [batchId],
+    asked,
+  );
   return { ...change, preview, ...(warnings.length > 0 && { warnings }), ...tried?.feeds };
 }
 
 /** Request fields by signal field. */
 type FieldNames = Readonly<Record<string, string>>;
 const OF_BOTH: FieldNames = { entry: 'request' };
-const OF_ENTRY: FieldNames = {
+export const OF_ENTRY: FieldNames = {
   ...OF_BOTH,
   ...{
     target: 'value',
@@ -118,7 +124,7 @@ const EXPRESSION = {
   expires_in: Type.Optional(durationOf('s', 'Seconds', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
   ...COMMON,
 };
-const NO_DEFAULTS = { action: 'block' as ListAction, expiresIn: undefined, reason: undefined, labels: {} };
+export const NO_DEFAULTS = { action: 'block' as ListAction, expiresIn: undefined, reason: undefined, labels: {} };
 
 export const RULE_OPERATIONS: readonly Operation[] = [
   operation('blockTarget', 'POST /rules', 'rules:write', {
