@@ -465,6 +465,24 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     for (const { name, rules } of history.lists.slice(0, 5)) assert.ok(labels[0]!.includes(`${name}: latest ${rules.at(-1)}`), labels[0]);
   });
 
+  test('D53.7 an alert has a verb that leads to the act: the limit of a feed is raised in the form that it opens', async () => {
+    const manage = (method: string, path: string, body = '{}') =>
+      ask(weir.url, `/v1/manage${path}`, { method, headers: { ...bearer(KEY), 'if-match': '*' }, body });
+    const { id } = JSON.parse((await manage('POST', '/feeds', '{"name":"narrow","all_lists":true,"max_entries":1}')).text);
+    await eventually(async () => assert.equal((await getFeed(weir.url, KEY, '/narrow')).status, 413));
+    await page.show('/', 'Overview');
+    await page.sees(/feed "narrow"[\s\S]*Raise limit/);
+    await page.click('Raise limit');
+    await page.sees('Change narrow');
+    await page.press('Escape');
+    await page.seesNot('Change narrow');
+    assert.equal(
+      (await ask(weir.url, `/v1/manage/feeds/${id}?confirmed=1`, { method: 'DELETE', headers: { ...bearer(KEY), 'if-match': '*' } }))
+        .status,
+      200,
+    );
+  });
+
   test('D18.7 the keyboard alone: a link past the navigation, / for the search, Escape closes a dialog and the focus goes back', async () => {
     const focus = () => page.evaluate<string>("document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText");
     const focusIs = (name: string) => eventually(async () => assert.equal((await focus()).trim(), name));

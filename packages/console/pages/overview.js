@@ -40,7 +40,7 @@ export function Page({ session }) {
 }
 
 function Now() {
-  const live = useLive(manage('/activity', { minutes: 120 }));
+  const live = useLive(manage('/activity', { minutes: 120 }), { every: 20_000 });
   return html`
     <${Card} title="Last hour" note="Compared with the hour before.">
       <${Loaded} live=${live}>${(activity) => {
@@ -81,7 +81,7 @@ const RANGES = [
 function Day() {
   const [minutes, setMinutes] = useState('1440');
   const { label, step } = /** @type {typeof RANGES[number]} */ (RANGES.find(({ value }) => value === minutes));
-  const live = useLive(manage('/activity', { minutes, step }), { every: 30_000 });
+  const live = useLive(manage('/activity', { minutes, step }), { every: 60_000 });
   const span = Number(minutes) * 60;
   return html`
     <div class="form-row" style=${{ maxWidth: '14rem' }}><${SelectField} label="Time range" value=${minutes} onValue=${setMinutes} options=${RANGES} /></div>
@@ -132,7 +132,7 @@ function Days() {
 }
 
 function FullFeeds() {
-  const live = useLiveWork('feeds', readFeeds, { every: 30_000 });
+  const live = useLiveWork('feeds', readFeeds, { every: 60_000 });
   return html`
     <${Card} title="Fullest feeds" actions=${html`<a class="small" href=${link('/feeds')}>All feeds</a>`}>
       <${Loaded} live=${live}>${(/** @type {FeedRow[]} */ feeds) => {

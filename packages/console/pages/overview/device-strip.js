@@ -48,7 +48,7 @@ async function readStrip(session) {
 
 /** A dot for each device, and for each key that is bound to a feed and was never used. @param {{ session: Session }} props */
 export function DeviceStrip({ session }) {
-  const live = useLiveWork('device strip', () => readStrip(session), { every: 15_000 });
+  const live = useLiveWork('device strip', () => readStrip(session), { every: 60_000 });
   return html`
     <${Card} title="Devices" actions=${html`<a class="small" href=${link('/devices')}>All devices</a>`}>
       <${Loaded} live=${live}>${(/** @type {Expected[]} */ devices) => {

@@ -18,7 +18,7 @@ export const Pictures = ({ session }) => html`
 
 /** Begins with the largest feed that is counted: asking for one that nobody fetches would build it. */
 function Space() {
-  const live = useLiveWork('feeds', readFeeds, { every: 30_000 });
+  const live = useLiveWork('feeds', readFeeds, { every: 300_000 });
   const [chosen, setChosen] = useState(/** @type {string | undefined} */ (undefined));
   return html`<${Loaded} live=${live}>${(/** @type {FeedRow[]} */ feeds) => {
     const size = (/** @type {FeedRow} */ feed) => builtOf(feed)?.entries ?? -1;
