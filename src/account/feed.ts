@@ -53,8 +53,10 @@ const MAKING_SETTINGS: Readonly<Record<MakingSetting, ListSetting>> = {
   },
 };
 
-/** How rules land is a setting of lists. */
-const { repeat: _, ...SHARED_SETTINGS } = LIST_SETTINGS;
+const { repeat: _, ...SHARED } = LIST_SETTINGS;
+
+/** Settings of lists and feeds: how rules land is one of lists alone. */
+export const SHARED_SETTINGS: Readonly<Record<Exclude<keyof ListSettings, 'repeat'>, ListSetting>> = SHARED;
 
 export const FEED_SETTINGS: Readonly<Record<Exclude<keyof ListSettings, 'repeat'> | MakingSetting, ListSetting>> = {
   ...SHARED_SETTINGS,

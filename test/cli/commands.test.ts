@@ -29,6 +29,8 @@ const NO_SETTINGS = {
   target: null,
   host_style: null,
   origins: null,
+  widen_v4: null,
+  widen_v6: null,
 };
 
 type Json = Record<string, unknown>;
@@ -130,6 +132,7 @@ suite('weir', () => {
       default: false,
       source_id: null,
       ...NO_SETTINGS,
+      repeat: null,
     });
 
     const options = {
@@ -145,6 +148,9 @@ suite('weir', () => {
       '--target': 'pan-os',
       '--host-style': 'bare',
       '--origins': 'lists',
+      '--widen-v4': '24',
+      '--widen-v6': '56',
+      '--repeat': 'x2 within 7d up to 14d',
     };
     const given = Object.entries(options).flat();
     const stored = {
@@ -160,6 +166,9 @@ suite('weir', () => {
       target: 'pan-os',
       host_style: 'bare',
       origins: 'lists',
+      widen_v4: 24,
+      widen_v6: 56,
+      repeat: 'x2 within 7d up to 14d',
     };
     const full = await program('list', 'create', 'full', '--workspace', String(edge), ...given);
     assert.deepEqual(full, { id: full.id, workspace_id: edge, name: 'full', default: false, source_id: null, ...stored });
@@ -204,6 +213,9 @@ suite('weir', () => {
       'pan-os',
       'bare',
       'lists',
+      '24',
+      '56',
+      'x2 within 7d up to 14d',
       'what scans us',
     ]);
 
@@ -258,7 +270,7 @@ suite('weir', () => {
     const shown = rows(await person('feed', 'ls', ...inWorkspace));
     assert.deepEqual(
       [shown[0], shown[1][2]],
-      [[id, 'device', 'b', '-', '-', '-', '-', '-', '-', '7', '-', '-', '-', '-', '-', '-', '-', 'a device'], 'all'],
+      [[id, 'device', 'b', '-', '-', '-', '-', '-', '-', '7', '-', '-', '-', '-', '-', '-', '-', '-', '-', 'a device'], 'all'],
     );
 
     const key = await program('key', 'create', ...inWorkspace, '--feed', 'device');

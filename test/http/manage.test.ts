@@ -810,7 +810,7 @@ suite('management', () => {
         [
           'string',
           {
-            ...{ formats: ['plain', 'commented', 'set_elements'], family: 'both', action: 'block' },
+            ...{ formats: ['plain', 'commented', 'set_elements', 'mikrotik'], family: 'both', action: 'block' },
             ...{ entries: 3, entry_limit: 2, cap_use_percent: 150, over_cap: true, left_out: null },
           },
         ],

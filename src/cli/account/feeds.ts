@@ -7,7 +7,7 @@ import { countText } from '../../text/count.ts';
 import type { Fields } from '../client/client.ts';
 import { printable, table } from '../context.ts';
 import { type AnyRow, type Call, row } from '../rows/row.ts';
-import { type Changed, deletionRows, edited, SETTING_COLUMNS, subtractionText, targetText, without, withoutState } from './settings.ts';
+import { type Changed, deletionRows, edited, FEED_COLUMNS, subtractionText, targetText, without, withoutState } from './settings.ts';
 
 type Feed = ReturnType<typeof feedJson>;
 type Named = { readonly id: string; readonly name: string };
@@ -69,7 +69,7 @@ export const FEED_ROWS: readonly AnyRow[] = [
       AGREE: 'min_sources',
       ALWAYS: (feed) => feed.always_names.join(', ') || null,
       FIT: 'fit',
-      ...(SETTING_COLUMNS as Record<string, never>),
+      ...(FEED_COLUMNS as Record<string, never>),
     },
   }),
   ...deletionRows('feed', 'delete a feed, not its lists; keys bound to it are revoked'),

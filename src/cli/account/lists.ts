@@ -1,6 +1,6 @@
 import type { listJson } from '../../manage/operations/lists.ts';
 import { type AnyRow, row } from '../rows/row.ts';
-import { type Changed, deletionRows, edited, SETTING_COLUMNS, subtractionText, targetText, withoutState } from './settings.ts';
+import { type Changed, deletionRows, edited, LIST_COLUMNS, subtractionText, targetText, withoutState } from './settings.ts';
 
 type List = ReturnType<typeof listJson>;
 
@@ -35,7 +35,7 @@ export const LIST_ROWS: readonly AnyRow[] = [
       RULES: 'rules',
       DEFAULT: (list) => (list.default ? 'yes' : 'no'),
       SOURCE: (list) => (list.source_id === null ? 'no' : 'yes'),
-      ...(SETTING_COLUMNS as Record<string, never>),
+      ...(LIST_COLUMNS as Record<string, never>),
     },
   }),
   ...deletionRows('list', 'delete a list with its rules; keys bound to it are revoked'),

@@ -1,4 +1,5 @@
 /** Settings of lists, feeds and the workspace as commands print and change them, and deletion. */
+import { SHARED_SETTINGS } from '../../account/feed.ts';
 import { LIST_SETTINGS, type ListSetting } from '../../account/list.ts';
 import { TARGETS } from '../../account/target.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../../feed/variant.ts';
@@ -11,14 +12,21 @@ import type { Fields } from '../client/client.ts';
 import { printable } from '../context.ts';
 import { type AnyRow, type Call, row } from '../rows/row.ts';
 
-const isText = (setting: ListSetting) => 'longest' in setting;
+const isText = (setting: ListSetting) => 'longest' in setting && setting.format === undefined;
 
-/** Long texts come last. A heading is the first word of a name. */
-export const SETTING_COLUMNS: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.values(LIST_SETTINGS)
-    .toSorted((a, b) => Number(isText(a)) - Number(isText(b)))
-    .map(({ field }) => [field.split('_')[0]!.toUpperCase(), field]),
-);
+const firstWord = (field: string) => field.split('_')[0]!;
+
+/** Long texts come last. A heading is the first word of a name, or the name if another one begins with this word. */
+const columnsOf = (settings: Readonly<Record<string, ListSetting>>): Readonly<Record<string, string>> => {
+  const fields = Object.values(settings).toSorted((a, b) => Number(isText(a)) - Number(isText(b)));
+  const isAlone = (word: string) => fields.filter(({ field }) => firstWord(field) === word).length === 1;
+  return Object.fromEntries(
+    fields.map(({ field }) => [(isAlone(firstWord(field)) ? firstWord(field) : field.replaceAll('_', ' ')).toUpperCase(), field]),
+  );
+};
+
+export const LIST_COLUMNS = columnsOf(LIST_SETTINGS);
+export const FEED_COLUMNS = columnsOf(SHARED_SETTINGS);
 
 export interface Changed {
   readonly id: string;
