@@ -131,6 +131,51 @@ const TASKS: Readonly<Record<string, () => Promise<void>>> = {
     await getFeed(weir.url, key, '/perimeter');
     await page.sees('Connected.');
   },
+  'set a FortiGate up, with a feed of its own': async () => {
+    await click('Devices');
+    await click('New device');
+    await fill('Kind', 'FortiGate');
+    await fill('Name', `office ${next}`);
+    await fill('Feed', 'new');
+    await fill('Name of the feed', `office ${next}`);
+    await click('Next');
+    await page.sees('Waiting for the first fetch');
+    const key = /set password "(weir_[^"]+)"/.exec(await page.text())![1]!;
+    await getFeed(weir.url, key, `/office%20${next}`);
+    await page.sees('Connected.');
+    await page.press('Escape');
+  },
+  'the widest block': async () => {
+    await click('Rules');
+    await click('Addresses');
+    await page.sees('Addresses ▲');
+    await click('Addresses ▲');
+    await page.sees('Addresses ▼');
+  },
+  'block the 50 addresses of a defanged report': async () => {
+    fields += 1;
+    await page.press('/');
+    const report = Array.from({ length: 50 }, (_, i) => `ioc hxxp://146[.]70[.]${next}[.]${i + 1}/a`).join('\n');
+    await page.evaluate(`(() => {
+      const data = new DataTransfer();
+      data.setData('text/plain', ${JSON.stringify(report)});
+      document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    })()`);
+    await page.sees('50 valid entries');
+    await click('Block 50');
+    await page.sees('50 addresses and networks blocked.');
+  },
+  'allow one address of a /22 everywhere, and undo': async () => {
+    await make('/rules', { value: '146.71.0.0/22' });
+    await lookUp(`146.71.1.${next}`);
+    await page.sees('Split the block');
+    await click('Allow');
+    await page.sees('No feed will block it.');
+    await click('Allow', 'dialog footer');
+    await page.sees('is allowed. Devices get it');
+    await click('Undo', '.toasts');
+    await page.sees('Change undone.');
+  },
   'what changed since yesterday': async () => {
     await click('What changed');
     await page.sees(/Rules: [\d,]+ added/);

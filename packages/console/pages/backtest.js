@@ -24,10 +24,10 @@ const VIEWS = [
   { value: 'agent', label: 'As the agent sees it' },
 ];
 
-/** @param {PageProps} _props */
-export function Page(_props) {
+/** @param {PageProps} props */
+export function Page({ place: { query } }) {
   const [file, setFile] = useState(/** @type {File | undefined} */ (undefined));
-  const [form, setForm] = useState({ kind: 'waf_rule', as: 'recorded', expression: '' });
+  const [form, setForm] = useState({ kind: query.get('kind') ?? 'waf_rule', as: 'recorded', expression: query.get('expression') ?? '' });
   const [job, setJob] = useState(/** @type {Trial | undefined} */ (undefined));
   const { busy, error, run } = useWork();
   const fileId = useId();

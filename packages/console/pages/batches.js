@@ -1,7 +1,6 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { ask, manage } from '../api.js';
-import { curlOf } from '../curl.js';
+import { manage } from '../api.js';
 import { useLive } from '../data.js';
 import { count, counted, dateTime, duration } from '../format.js';
 import { useKeyset } from '../keyset.js';
@@ -11,19 +10,15 @@ import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Card } from '../ui/card.js';
-import { SameWithCurl } from '../ui/code.js';
-import { Confirm } from '../ui/dialog.js';
-import { Facts, Figure, Figures } from '../ui/figures.js';
+import { Facts } from '../ui/figures.js';
 import { LongList } from '../ui/long-list.js';
 import { PageHead } from '../ui/page-head.js';
-import { Empty, Failed, Loaded } from '../ui/states.js';
+import { Empty, Loaded } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
-import { toast } from '../ui/toast.js';
-import { usePreview } from './rules/preview.js';
+import { EffectFigures, Sample, UndoDialog } from './batches/undo-dialog.js';
 import { RULE_TABS, tabOf } from './rules/tabs.js';
 
 const LIMIT = 100;
-const UNDO = manage('/undo');
 
 /** @param {PageProps} props */
 export function Page({ session, place }) {
@@ -145,38 +140,3 @@ const factsOf = (batch, names) => [
 
 /** @param {number} ms */
 const tookText = (ms) => (ms < 1000 ? `${Math.max(0, ms)} ms` : duration(ms));
-
-/** @param {{ effect: Effect }} props */
-const EffectFigures = ({ effect: { removes, restores, keeps } }) => html`
-  <${Figures}>
-    <${Figure} label="Rules removed" value=${count(removes)} />
-    <${Figure} label="Rules restored" value=${count(restores)} />
-    <${Figure} label="Unchanged" value=${count(keeps)} note="changed since" />
-  <//>
-`;
-
-/** @param {{ effect: Effect }} props */
-const Sample = ({ effect: { sample } }) =>
-  sample.length > 0 && html`<ul class="sample mono small">${sample.map((line) => html`<li key=${line}><bdi>${line}</bdi></li>`)}</ul>`;
-
-/** @param {{ id: string, onClose: () => void, onDone: () => void }} props */
-function UndoDialog({ id, onClose, onDone }) {
-  const [once] = useState(() => crypto.randomUUID());
-  const preview = usePreview(UNDO, { batches: [id], preview: true });
-  const [planned] = preview.answer?.undone ?? [];
-  const work = async () => {
-    const { body } = await ask(UNDO, { method: 'POST', once, body: { batches: [id] } });
-    const [done] = body.undone;
-    toast(`Batch undone: ${counted(done.removes, 'rule')} removed, ${count(done.restores)} restored.`);
-    onDone();
-  };
-  return html`
-    <${Confirm} title="Undo this batch?" action="Undo" danger work=${work} onClose=${onClose} disabled=${planned === undefined}>
-      ${preview.error !== undefined && html`<${Failed} error=${preview.error} />`}
-      ${preview.isWaiting && html`<p role="status">Calculating…</p>`}
-      ${planned !== undefined && html`<${EffectFigures} effect=${planned} /><${Sample} effect=${planned} />`}
-      ${preview.answer?.settings.length > 0 && html`<p>Feeds that get their earlier setting for never-block rules back: ${preview.answer.settings.map(({ name }, i) => html`${i > 0 && ', '}<bdi key=${name}>${name}</bdi>`)}.</p>`}
-      <${SameWithCurl} text=${curlOf('POST', UNDO, { batches: [id] })} />
-    <//>
-  `;
-}

@@ -4,6 +4,8 @@ import { manage } from '../api.js';
 import { useLive, useLiveWork } from '../data.js';
 import { dateTime } from '../format.js';
 import { useKeyset } from '../keyset.js';
+import { useNames } from '../names.js';
+import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
 import { LongList } from '../ui/long-list.js';
 import { PageHead } from '../ui/page-head.js';
@@ -11,6 +13,7 @@ import { Empty, Loaded, Notice } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
 import { DifferenceCard } from './changes/difference.js';
 import { EntryDialog } from './changes/entry-dialog.js';
+import { Lanes } from './changes/lanes.js';
 import { WindowFields, windowOf } from './changes/window.js';
 import { actorOf, colorOf, totalOf, whatOf, whereOf, wordOf } from './changes/words.js';
 import { WORKSPACE_FEED } from './feeds/feed-state.js';
@@ -19,7 +22,8 @@ import { readFeeds } from './feeds/read-feeds.js';
 const LIMIT = 200;
 
 /** @param {PageProps} props */
-export function Page({ place }) {
+export function Page({ session, place }) {
+  const names = useNames(session);
   const period = windowOf(place.query);
   const { feed, kind } = period;
   const feeds = useLiveWork('feeds', readFeeds, { every: 60_000 }).value ?? [];
@@ -27,11 +31,12 @@ export function Page({ place }) {
   const [selected, setSelected] = useState(/** @type {Change | undefined} */ (undefined));
   return html`
     <${PageHead} title="What changed">Rules, sources, settings, lists and keys, newest first. Rule changes are grouped by minute, author and list.<//>
-    <${WindowFields} window=${period} feeds=${feeds.filter(({ id }) => id !== WORKSPACE_FEED)} />
+    <${WindowFields} window=${period} keys=${names.keys} feeds=${feeds.filter(({ id }) => id !== WORKSPACE_FEED)} />
     <${Known} window=${period} />
     ${feed !== undefined && html`<${DifferenceCard} window=${period} name=${feeds.find(({ id }) => id === feed)?.name ?? ''} />`}
     <${Loaded} live=${{ value: items, error, refresh }}>${(/** @type {Change[]} */ read) => html`
       ${read.length > 0 && html`<p class="small soft" role="status">${totalOf(read)}${!isComplete && ' Scroll for more.'}</p>`}
+      ${read.length > 0 && html`<${Lanes} changes=${read} window=${period} by=${place.query.get('lanes') ?? 'list'} onSelect=${setSelected} />`}
       ${
         read.length === 0 && isComplete
           ? html`<${Empty} icon="changes" title="No changes found"><p>Choose a longer time range${feed !== undefined && ', another feed'}${kind !== undefined && ', another kind'}.</p><//>`
@@ -39,7 +44,7 @@ export function Page({ place }) {
               total=${isComplete ? read.length : -1} onRow=${setSelected} />`
       }
     `}<//>
-    ${selected !== undefined && html`<${EntryDialog} change=${selected} onClose=${() => setSelected(undefined)} />`}
+    ${selected !== undefined && html`<${EntryDialog} change=${selected} mayUndo=${may(session, 'rules:write')} onClose=${() => setSelected(undefined)} onDone=${refresh} />`}
   `;
 }
 

@@ -112,7 +112,14 @@ type Edge = { from: string; to: string; tone: Tone; goes: boolean };
 type PathModel = { columns: { title: string; nodes: PathStep[]; none?: string }[]; edges: Edge[] };
 type Staying = { feed: PathFeed; because: ExplainedRule[]; subtract: { value: 'on' | 'workspace'; verdict: Verdict } | null };
 /** Instants; `since` may be a span such as `1d`. */
-type ChangeWindow = { since: string; until: string | undefined; feed: string | undefined; kind: string | undefined };
+type ChangeWindow = {
+  since: string;
+  until: string | undefined;
+  feed: string | undefined;
+  kind: string | undefined;
+  person?: string | undefined;
+  key?: string | undefined;
+};
 type UsageCount = { name: string; value: number; unit: string };
 /** What a form of the look-up opens with. */
 type LookupForm =

@@ -32,6 +32,10 @@ interface ChangesAsked {
   readonly feed?: string | undefined;
   readonly list?: string | undefined;
   readonly kind?: ChangeKind | undefined;
+  /** Name or the provider's id. */
+  readonly person?: string | undefined;
+  /** Id. */
+  readonly key?: string | undefined;
   readonly limit: number;
   readonly after?: string | undefined;
 }
@@ -49,7 +53,7 @@ const OF_AUDIT: ReadonlySet<ChangeKind> = new Set(['settings', 'lists', 'keys'])
 
 /** Rejects with USAGE and NOT_FOUND. */
 export async function changesJson(store: StoreReads, workspaceId: string, asked: ChangesAsked, { now, withAudit, quota, step }: Given) {
-  const { since, feed, list, kind, limit, after } = asked;
+  const { since, feed, list, kind, person, key, limit, after } = asked;
   if (feed !== undefined && list !== undefined) throw fieldFault('list', 'cannot be combined with feed');
   const begun = after === undefined ? undefined : readPlace(after);
   const until = begun?.until ?? asked.until ?? now + 1;
@@ -57,7 +61,7 @@ export async function changesJson(store: StoreReads, workspaceId: string, asked:
   const kinds = new Set(CHANGE_KINDS.filter((each) => (kind === undefined || each === kind) && (withAudit || !OF_AUDIT.has(each))));
   const scope = await scopeOf(store, workspaceId, { feed, list });
   const before = begun?.place ?? { at: until, key: '' };
-  const { entries, next } = await changesPage(store, workspaceId, { since, until, before, limit, kinds, scope }, step);
+  const { entries, next } = await changesPage(store, workspaceId, { since, until, before, limit, kinds, scope, person, key }, step);
   return {
     since: isoTime(since),
     until: isoTime(until),
@@ -81,7 +85,7 @@ function readPlace(text: string): { readonly until: number; readonly place: Plac
 
 type ChangesStore = Pick<StoreReads, 'ruleChanges' | 'auditBetween' | 'allRuns' | 'names' | 'workspace'>;
 
-interface Asked {
+interface Asked extends Pick<ChangesAsked, 'person' | 'key'> {
   /** ms; `until` is exclusive. */
   readonly since: number;
   readonly until: number;
@@ -125,11 +129,14 @@ async function changesPage(store: ChangesStore, workspaceId: string, asked: Aske
     .at(-1);
   const entries = slices
     .flatMap((slice) => slice.entries)
-    .filter((entry) => asked.kinds.has(entry.json.kind) && (floor === undefined || newer(entry, floor) >= 0))
+    .filter((entry) => asked.kinds.has(entry.json.kind) && isBy(entry, asked) && (floor === undefined || newer(entry, floor) >= 0))
     .toSorted((a, b) => newer(b, a));
   const page = entries.slice(0, asked.limit);
   return { entries: page, next: entries.length > page.length ? placeOf(page.at(-1)!) : (floor ?? null) };
 }
+
+const isBy = ({ json }: Entry, { person, key }: Pick<ChangesAsked, 'person' | 'key'>): boolean =>
+  (person === undefined || json.actor === person || json.person === person) && (key === undefined || json.key_id === key);
 
 const placeOf = ({ at, key }: Place): Place => ({ at, key });
 

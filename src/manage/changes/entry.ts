@@ -118,7 +118,7 @@ export function runEntry({ sourceId, listId, name, n, run }: NamedRun): Entry {
 
 /** Events that appear as rule changes instead. */
 const RULE_EVENTS =
-  /^(rules? (changed|deleted|imported)|batch(es)? undone|file (imported|sent)|list replacement started|(rule|batch)\b.*)$/;
+  /^(rules? (changed|deleted|imported)|batch(es)? undone|file (imported|sent)|list replacement started|target allowed|blocks split|(rule|batch)\b.*)$/;
 const KIND_OF: readonly (readonly [event: RegExp, kind: ChangeKind])[] = [
   [/^(list|feed)s? (created|deleted|restored)$/, 'lists'],
   [/^keys? /, 'keys'],

@@ -1,6 +1,7 @@
 import { html } from 'htm/preact';
 import { setQuery } from '../../router.js';
 import { SelectField, TextField } from '../../ui/field.js';
+import { Typed } from '../../ui/typed.js';
 import { KINDS } from './words.js';
 
 export const SPANS = [
@@ -19,6 +20,8 @@ export const windowOf = (query) => ({
   until: query.get('until') ?? undefined,
   feed: query.get('feed') ?? undefined,
   kind: query.get('kind') ?? undefined,
+  person: query.get('person') ?? undefined,
+  key: query.get('key') ?? undefined,
 });
 
 /** For a datetime-local field, in the reader's time zone. @param {string} at */
@@ -29,8 +32,8 @@ const localOf = (at) => {
 /** @param {string} local */
 const instantOf = (local) => (local === '' ? undefined : new Date(local).toISOString());
 
-/** @param {{ window: ChangeWindow, feeds: readonly { id: string, name: string }[] }} props */
-export function WindowFields({ window: { since, until, feed, kind }, feeds }) {
+/** @param {{ window: ChangeWindow, feeds: readonly { id: string, name: string }[], keys: readonly string[] }} props */
+export function WindowFields({ window: { since, until, feed, kind, person, key }, feeds, keys }) {
   const isSpan = until === undefined && SPANS.some(({ value }) => value === since);
   const onSpan = (value) =>
     setQuery(
@@ -53,6 +56,8 @@ export function WindowFields({ window: { since, until, feed, kind }, feeds }) {
           options=${[{ value: '', label: 'The whole workspace' }, ...feeds.map(({ id, name }) => ({ value: id, label: name }))]} />
         <${SelectField} label="What" value=${kind ?? ''} onValue=${(value) => setQuery({ kind: value })}
           options=${[{ value: '', label: 'Everything' }, ...KINDS]} />
+        <${Typed} field="person" label="Person" value=${person ?? ''} />
+        ${keys.length > 0 && html`<${SelectField} label="Key" value=${key ?? ''} onValue=${(value) => setQuery({ key: value })} options=${[{ value: '', label: 'Any' }, ...keys]} />`}
       </div>
     </form>
   `;

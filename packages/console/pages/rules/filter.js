@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { setQuery } from '../../router.js';
 import { LEVELS } from '../../tables.js';
 import { Button } from '../../ui/button.js';
@@ -32,17 +32,25 @@ export function RuleFilter({ query, isAccess, actions, names, faults }) {
   const [text, setText] = useState(canonical);
   const id = useId();
   const read = readFilter(text, isAccess);
-  const isSame = (/** @type {string} */ one) =>
-    JSON.stringify(readFilter(one, isAccess).query) === JSON.stringify(readFilter(canonical, isAccess).query);
-  useEffect(() => setText((before) => (isSame(before) ? before : canonical)), [canonical]);
+  const queryOf = (/** @type {string} */ line) => JSON.stringify(readFilter(line, isAccess).query);
+  const isSame = queryOf(text) === queryOf(canonical);
+  /** Later typing is not overwritten by the address of an earlier text. */
+  const written = useRef(queryOf(canonical));
   useEffect(() => {
-    if (isSame(text)) return;
-    const timer = setTimeout(() => setQuery({ ...Object.fromEntries(FIELDS.map((field) => [field, undefined])), ...read.query }), REST);
+    if (queryOf(canonical) !== written.current) setText(canonical);
+    written.current = queryOf(canonical);
+  }, [canonical]);
+  useEffect(() => {
+    if (isSame) return;
+    const timer = setTimeout(() => {
+      written.current = queryOf(text);
+      setQuery({ ...Object.fromEntries(FIELDS.map((field) => [field, undefined])), ...read.query });
+    }, REST);
     return () => clearTimeout(timer);
   }, [text]);
   const parts = partsOf(text);
   const without = (/** @type {number} */ i) => parts.toSpliced(i, 1).join(' ');
-  const wrong = [...read.faults, ...(isSame(text) ? faults : [])];
+  const wrong = [...read.faults, ...(isSame ? faults : [])];
   return html`
     <form class="filter" role="search" aria-label="Rules" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
       <${TextField} label="Filter" value=${text} onValue=${setText} list=${id} autocomplete="off" spellcheck=${false} maxlength="4000"

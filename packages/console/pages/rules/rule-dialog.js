@@ -41,6 +41,7 @@ export function RuleDialog({ rule, names, session, onClose, onDone, onChange }) 
   }
   const footer = html`
     ${rule.target !== undefined && html`<a class="button" href=${`${link('/lookup')}?${new URLSearchParams({ target: rule.target, action: rule.action })}`}>Look up</a>`}
+    ${isExpression && html`<a class="button" href=${`${link('/backtest')}?${new URLSearchParams({ kind: rule.kind, expression: rule.expression ?? '' })}`}>Backtest</a>`}
     ${may(session, 'rules:write') && html`<${Button} kind="danger" onClick=${() => setDeleting(true)}>Delete<//>`}
     ${may(session, 'rules:write') && html`<${Button} kind="main" onClick=${() => onChange(rule)}>Change<//>`}
   `;

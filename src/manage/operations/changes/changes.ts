@@ -4,6 +4,7 @@ import { answerOf, exampleOf, type Fields, nullable, objectOf, Type, textField, 
 import { readSince } from '../../../text/duration.ts';
 import { changesJson } from '../../changes/changes.ts';
 import { CHANGE_KINDS } from '../../changes/entry.ts';
+import { findKeyNamed } from '../../find.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
 import { PAGE_QUERY } from '../../page.ts';
 
@@ -61,6 +62,8 @@ export const CHANGES_OPERATIONS: readonly Operation[] = [
       feed: textField(200, 'UUID or name of a list or feed: only changes that concern it.'),
       list: textField(200, 'UUID or name of a list: only changes that concern it.'),
       kind: wordField(CHANGE_KINDS, 'Only changes of this kind.'),
+      person: textField(300, 'Only changes by this person: name, or PROVIDER:SUBJECT.'),
+      key: textField(200, 'Only changes by this key: id or name.'),
     }),
     answer: answerOf('Changes', {
       since: '2026-11-22T10:00:00.000Z',
@@ -72,11 +75,12 @@ export const CHANGES_OPERATIONS: readonly Operation[] = [
     refusals: { 404: 'there is no list or feed "edge"' },
     async run(
       { store, workspaceId, now, caller, quota, step, pause, inTurn, isDisconnected },
-      { query: { since, until, kind, limit = 100, ...query } },
+      { query: { since, until, kind, key, limit = 100, ...query } },
     ) {
       const at = now();
       const asked = {
         ...query,
+        key: key === undefined ? undefined : (await findKeyNamed(store, workspaceId, key)).id,
         kind: CHANGE_KINDS.find((each) => each === kind),
         limit,
         since: since === undefined ? at - DAY : sinceGiven('since', since, at),

@@ -19,7 +19,7 @@ import { ALL_LANDED, changeFields, changeOutcome, landed, operatorOf, PREVIEW, p
 import { namesIn } from '../../rules/rule-json.ts';
 import { splitRules } from '../../rules/split.ts';
 import { FEED_FIELDS, FEED_SETTING } from '../feed-fields.ts';
-import { NARROW_RULE } from './extract.ts';
+import { NARROW_EXAMPLE, NARROW_RULE } from './extract.ts';
 import { RULE } from './rule-schema.ts';
 import { ownRules } from './rule-selection.ts';
 import { NO_DEFAULTS, OF_ENTRY, submitOne } from './rules.ts';
@@ -97,7 +97,7 @@ export const ALLOW_OPERATIONS: readonly Operation[] = [
       'SplitBlocks',
       {
         splits: listOf({
-          rule: [{}, NARROW_RULE],
+          rule: [NARROW_EXAMPLE, NARROW_RULE],
           parts: [['198.51.100.0/25'], Type.Array(Type.String(), { description: 'The new blocks.' })],
         }),
         remaining: [[], Type.Array(NARROW_RULE, { description: 'Blocks that stay.' })],

@@ -1,19 +1,21 @@
 /** SPEC D54.1, D54.2. */
-import { answerOf, listOf, nullable, objectOf, Type } from '../../../json/schema.ts';
+import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type } from '../../../json/schema.ts';
 import { extractTargets, MOST_FOUND, MOST_UNCLEAR } from '../../../source/readers/report.ts';
 import { judgePasted, PASTED_VERDICTS } from '../../lookup/pasted.ts';
 import { type Operation, operation } from '../../operation.ts';
 
 const BODY = 1024 * 1024;
 
-export const NARROW_RULE = objectOf({
+const RULE = {
   id: 7,
   target: '198.51.100.0/24',
   list_id: ['0195a3c0-0000-7000-8000-000000000001', nullable(Type.String())],
   list_name: 'default',
   reason: ['port scan', nullable(Type.String())],
   expires_at: [null, nullable(Type.String({ format: 'date-time' }))],
-});
+} as const satisfies Fields;
+export const NARROW_RULE = objectOf(RULE);
+export const NARROW_EXAMPLE = exampleOf(RULE);
 
 export const EXTRACT_OPERATIONS: readonly Operation[] = [
   operation('extractTargets', 'POST /extract', 'rules:read', {

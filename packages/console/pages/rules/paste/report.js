@@ -114,14 +114,14 @@ const columns = (isTicked, onTick) => [
     label: 'Target',
     cell: (
       row,
-    ) => html`<${CheckField} label=${html`<bdi class="mono">${row.target}</bdi>`} checked=${isTicked(row)} disabled=${row.why !== null}
+    ) => html`<${CheckField} label=${html`<bdi class="mono nowrap">${row.target}</bdi>`} checked=${isTicked(row)} disabled=${row.why !== null}
       onValue=${(/** @type {boolean} */ isOn) => onTick(row.target, isOn)} />`,
   },
   {
     label: 'State',
-    cell: ({ verdict, why, rule }) => html`<${Badge} kind=${VERDICTS[verdict].kind}>${VERDICTS[verdict].label}<//>
+    cell: ({ verdict, why, rule }) => html`<div><${Badge} kind=${VERDICTS[verdict].kind}>${VERDICTS[verdict].label}<//>
       ${rule !== null && html`<span class="small"> <bdi class="mono">${rule.target}</bdi> in <bdi>${rule.list_name}</bdi></span>`}
-      ${why !== null && html`<span class="small text"> ${why}</span>`}`,
+      ${why !== null && html`<span class="small text"> ${why}</span>`}</div>`,
   },
   {
     label: 'Line',
