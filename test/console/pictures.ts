@@ -186,5 +186,16 @@ function past(): void {
       insert.run(place, today - ago, added, added - below(2500), below(80), ago === 40 ? 4200 : 0, size, size + 300, 900 + below(90), 1000);
     }
   }
+  // The lists grew over forty days.
+  const lists = db.prepare('SELECT list_pk, net FROM feed_days WHERE list_pk > 0 AND day = ? AND net > 0').all(today);
+  for (const { list_pk: list, net } of lists) {
+    let left = Number(net);
+    for (let ago = 40; ago > 0; ago -= 1) {
+      const grown = Math.min(left, below(Math.ceil(Number(net) / 20)));
+      left -= grown;
+      db.prepare('INSERT INTO feed_days (workspace_pk, list_pk, day, net) VALUES (1, ?, ?, ?)').run(list!, today - ago, grown);
+    }
+    db.prepare('UPDATE feed_days SET net = ? WHERE list_pk = ? AND day = ?').run(left, list!, today);
+  }
   db.close();
 }
