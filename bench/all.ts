@@ -1,6 +1,6 @@
 /**
  * Runs the benchmarks, one after the other: `npm run bench`. Those about hostile and clumsy clients are run by `npm run test:hold`, those of
- * bouncers, which wait for a minute, of the console, and the long ones (soak.ts, ten-times.ts) by hand.
+ * bouncers and followers, which wait for a minute, of the console, and the long ones (soak.ts, ten-times.ts) by hand.
  */
 import { spawnSync } from 'node:child_process';
 

@@ -117,7 +117,7 @@ const TASKS: Readonly<Record<string, () => Promise<void>>> = {
     await page.sees(/rules? changed\./);
   },
   'which firewall is silent, and since when': async () => {
-    await click('View device');
+    await click('Review');
     await page.sees('198.51.100.9');
     await page.sees(/stopped/i);
   },

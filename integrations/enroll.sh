@@ -69,6 +69,8 @@ check_host() {
   has python3 || fail "python3 is missing: install Python 3.9 or newer. Nothing was changed"
   python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' ||
     fail "$(python3 --version) is too old: weir-follow needs Python 3.9 or newer. Nothing was changed"
+  [ ! -e "$settings" ] || driver=$(setting WEIR_FOLLOW_DRIVER)
+  driver=${driver:-nftables}
   [ "$driver" != ipset ] || has ipset || fail "the program ipset is missing. Nothing was changed"
   [ ! -e "$settings" ] || [ "$(setting WEIR_URL)" = "$url" ] ||
     fail "$settings belongs to another weir ($(setting WEIR_URL)). Nothing was changed; to replace it, first: weir-follow uninstall --yes"
@@ -78,10 +80,17 @@ fetch() {
   curl -fsS --max-time 60 -o "$folder/$1" "$url/integrations/$1" </dev/null || fail "$url/integrations/$1 cannot be fetched. Nothing was changed"
 }
 
+test_filter() {
+  # Of drivers that settings can name, these have a self-test.
+  case $driver in nftables | ipset) ;; *) return ;; esac
+  python3 "$folder/weir-follow" self-test --driver "$driver" >"$folder/test" 2>&1 </dev/null ||
+    fail "the packet filter does not work: $(tail -n 1 "$folder/test"). Nothing was changed, and the code was not used"
+}
+
 # Installs a file unless it is the same already.
 install_file() {
   cmp -s "$1" "$2" && return
-  mkdir -p "${2%/*}"
+  (umask 022 && mkdir -p "${2%/*}")
   cp "$1" "$2.new"
   chmod "$3" "$2.new"
   mv -f "$2.new" "$2"
@@ -130,8 +139,7 @@ main() {
   trap 'rm -rf "$folder"' EXIT
   fetch weir-follow
   fetch weir-follow.service
-  python3 "$folder/weir-follow" self-test --driver "$driver" >"$folder/test" 2>&1 </dev/null ||
-    fail "the packet filter does not work: $(tail -n 1 "$folder/test"). Nothing was changed, and the code was not used"
+  test_filter
   [ -e "$settings" ] || get_key
   install_file "$folder/weir-follow" "$program" 755
   if has_systemd; then install_file "$folder/weir-follow.service" "$unit" 644; fi

@@ -40,7 +40,6 @@ const LONGEST = [
   'crash/sources',
   'stream/kafka',
   'process/new-kind',
-  'process/fresh-clone',
   'process/feeds-outage',
   'process/signals-outage',
   'process/lost-store',

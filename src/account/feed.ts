@@ -1,5 +1,5 @@
 /** A feed contains all rules of a workspace, one list, or, if composed, several lists (SPEC D8). */
-import { LIST_SETTINGS, type ListSetting, type ListSettings, listState, NO_SETTINGS } from './list.ts';
+import { LIST_SETTINGS, type ListSetting, type ListSettings, NO_SETTINGS, settingsJson } from './list.ts';
 import type { WorkspaceSettings } from './workspace.ts';
 
 export type FeedKind = 'workspace' | 'list' | 'composed';
@@ -53,7 +53,13 @@ const MAKING_SETTINGS: Readonly<Record<MakingSetting, ListSetting>> = {
   },
 };
 
-export const FEED_SETTINGS: Readonly<Record<keyof ListSettings | MakingSetting, ListSetting>> = { ...LIST_SETTINGS, ...MAKING_SETTINGS };
+/** How rules land is a setting of lists. */
+const { repeat: _, ...SHARED_SETTINGS } = LIST_SETTINGS;
+
+export const FEED_SETTINGS: Readonly<Record<Exclude<keyof ListSettings, 'repeat'> | MakingSetting, ListSetting>> = {
+  ...SHARED_SETTINGS,
+  ...MAKING_SETTINGS,
+};
 
 const MAKING_NAMES = Object.keys(MAKING_SETTINGS) as readonly MakingSetting[];
 
@@ -71,8 +77,12 @@ export interface ComposedFeed extends FeedProfile, FeedMaking {
   readonly lists: Members;
 }
 
+export const feedSettingsJson = (feed: ListSettings): ReturnType<typeof settingsJson> =>
+  Object.fromEntries(Object.entries(settingsJson(feed)).filter(([field]) => field !== LIST_SETTINGS.repeat.field));
+
 export const feedState = (feed: Omit<ComposedFeed, 'id' | 'workspaceId'>) => ({
-  ...listState(feed),
+  name: feed.name,
+  ...feedSettingsJson(feed),
   all_lists: feed.lists === null,
   lists: feed.lists ?? [],
   ...makingJson(feed),

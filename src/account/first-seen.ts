@@ -6,28 +6,29 @@ const MOST = 500;
 
 export class FirstSeen<T> {
   readonly #ofWorkspace = new Map<string, number>();
-  #waiting: T[] = [];
+  #waiting = new Set<T>();
   #all = 0;
   onFirst: () => void = () => {};
 
   note(workspaceId: string, client: T): void {
+    if (this.#waiting.has(client)) return;
     const known = this.#ofWorkspace.get(workspaceId) ?? 0;
     if (known >= MOST_OF_WORKSPACE || this.#all >= MOST) return;
     this.#ofWorkspace.set(workspaceId, known + 1);
     this.#all += 1;
-    this.#waiting.push(client);
-    if (this.#waiting.length === 1) this.onFirst();
+    this.#waiting.add(client);
+    if (this.#waiting.size === 1) this.onFirst();
   }
 
   take(): T[] {
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
     return waiting;
   }
 
   /** After the regular write: renews each workspace's quota. */
   reset(): void {
-    this.#waiting = [];
+    this.#waiting.clear();
     this.#ofWorkspace.clear();
     this.#all = 0;
   }

@@ -1,6 +1,7 @@
 import { FORMAT_ALIASES, FORMAT_NAMES } from '../feed/formats/table.ts';
 import { DEFAULT_ENTRY_LIMIT, FAMILIES } from '../feed/variant.ts';
 import { ACCESS_ACTIONS, type AccessAction, LEVELS, type Level } from '../rule.ts';
+import { REPEAT_RULE, repeatOf } from './repeat.ts';
 import { HOST_STYLES, type HostStyle, TARGET_NAMES, type TargetName } from './target.ts';
 
 const SUBTRACT_ALLOW = ['on', 'workspace', 'off'] as const;
@@ -32,11 +33,13 @@ export interface ListSettings {
   /** Prefix lengths of the networks as which block feeds serve blocked hosts (SPEC D55.1); null: as sent. */
   readonly widenV4: number | null;
   readonly widenV6: number | null;
+  /** Longer blocks for targets that are blocked again (`account/repeat.ts`, SPEC D56); null: as sent. Lists only. */
+  readonly repeat: string | null;
 }
 
 /** Allowed values: a text with a maximum length, words (`aliases`: synonyms), numbers, or an integer range. */
 type Range =
-  | { readonly longest: number }
+  | { readonly longest: number; readonly format?: 'repeat' }
   | { readonly numbers: readonly number[] }
   | { readonly words: readonly string[]; readonly aliases?: Readonly<Record<string, string>> }
   | { readonly least: number; readonly most: number };
@@ -109,6 +112,13 @@ export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = 
     numbers: [64, 56, 48],
     help: 'block feeds have the /64, /56 or /48 of a blocked IPv6 address',
   },
+  repeat: {
+    field: 'repeat',
+    value: 'rule',
+    longest: 40,
+    format: 'repeat',
+    help: 'longer blocks of addresses that are blocked again: "x4 within 30d up to 30d" multiplies by 4 each time, until 30 days after the end of the last block',
+  },
 };
 
 export const SETTING_NAMES = Object.keys(LIST_SETTINGS) as readonly (keyof ListSettings)[];
@@ -123,13 +133,17 @@ export const settingsJson = (settings: ListSettings): Record<string, string | nu
 
 export const listState = ({ name, ...settings }: ListSettings & Pick<AccessList, 'name'>) => ({ name, ...settingsJson(settings) });
 
-const textFault = (text: string, longest: number): string | null =>
-  [...text].length > longest ? `can have at most ${longest} characters` : null;
+const textFault = (text: string, { longest, format }: { readonly longest: number; readonly format?: 'repeat' }): string | null =>
+  format === 'repeat' && repeatOf(text) === undefined
+    ? REPEAT_RULE
+    : [...text].length > longest
+      ? `can have at most ${longest} characters`
+      : null;
 
 export const settingFaults = (settings: ListSettings): [field: string, fault: string][] =>
   SETTING_NAMES.flatMap((name) => {
     const [setting, value] = [LIST_SETTINGS[name], settings[name]];
-    const fault = 'longest' in setting && typeof value === 'string' ? textFault(value, setting.longest) : null;
+    const fault = 'longest' in setting && typeof value === 'string' ? textFault(value, setting) : null;
     return fault === null ? [] : [[setting.field, fault]];
   });
 

@@ -4,6 +4,7 @@ import { NETWORK_SETS, protectedWord } from '../account/guard-rails.ts';
 import { keyNetwork } from '../account/key.ts';
 import { NAME_RULE, nameFault } from '../account/name.ts';
 import { readGroupRole } from '../account/person.ts';
+import { REPEAT_RULE, repeatOf } from '../account/repeat.ts';
 import type { Static } from '../json/schema.ts';
 import { DURATIONS } from '../text/duration.ts';
 import { isStorableText } from './storable-text.ts';
@@ -59,6 +60,7 @@ const SCHEMA_FORMATS: Readonly<Record<string, { readonly fits: (text: string) =>
     fits: (text) => isStorableText(text) && nameFault(text) === null,
     message: `must have ${NAME_RULE}`,
   },
+  repeat: { fits: (text) => repeatOf(text) !== undefined, message: REPEAT_RULE },
   network: { fits: (text) => keyNetwork(text) !== undefined, message: 'must be an address or a network, such as 10.0.0.0/8' },
   group_role: {
     fits: (text) => readGroupRole(text) !== undefined && isStorableText(text),

@@ -66,14 +66,15 @@ export interface SchemaState {
 
 /** Throws REFUSED for a store of a weir before 0.2.0. */
 export function schemaState(dialect: Dialect, seen: readonly string[]): SchemaState {
-  if (seen.length > 0 && BASE.some((name) => !seen.includes(name)))
-    throw new WeirError('REFUSED', 'the store was written by a weir before 0.2.0: start weir 0.2.0 with it first, then this one');
   const names = [...BASE, ...pathsIn(dialect).keys()];
+  const newer = seen.filter((name) => !names.includes(name)).sort();
+  if (seen.length > 0 && newer.length === 0 && BASE.some((name) => !seen.includes(name)))
+    throw new WeirError('REFUSED', 'the store was written by a weir before 0.2.0: start weir 0.2.0 with it first, then this one');
   return {
     store: seen.toSorted().at(-1) ?? null,
     weir: names.at(-1)!,
     missing: names.filter((name) => !seen.includes(name)),
-    newer: seen.filter((name) => !names.includes(name)).sort(),
+    newer,
   };
 }
 

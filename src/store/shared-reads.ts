@@ -27,6 +27,7 @@ import { undoPreview } from './batches/undo-preview.ts';
 import { changeReads, ruleChanges } from './changes/change-reads.ts';
 import { WORKSPACE_PK } from './row-ids.ts';
 import { deadLetterOf, keyOf, listOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
+import { repeatsOf } from './rules/repeats.ts';
 import { ruleCount } from './rules/rule-counts.ts';
 import { type IndexedBy, ruleRows } from './rules/rule-pages.ts';
 import { senderStep } from './rules/rule-senders.ts';
@@ -117,6 +118,7 @@ const WORKS = {
     batches: newestBatches,
     batch: batchOf,
     origins: originsOf,
+    repeats: repeatsOf,
     rulesBefore,
     rulesById,
     rulesByRef,

@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_SETTINGS } from '../../src/account/list.ts';
+import { DAY } from '../../src/clock.ts';
+import { repeatTexts } from '../../src/manage/rules/repeats.ts';
 import type { LandingItem } from '../../src/ports/landing.ts';
 import type { Store } from '../../src/ports/store.ts';
+import type { StoredRule } from '../../src/ports/stored/stored-rule.ts';
+import type { AccessRule } from '../../src/rule.ts';
 import { newBatchId } from '../../src/signal/message/signal-id.ts';
 import { formatTarget } from '../../src/signal/target.ts';
 import { seededRandom } from '../support/random.ts';
@@ -219,5 +223,86 @@ export function changesConformance(driver: StoreDriver): void {
       const { added, renewed, first, last } = told.get(keyId)!;
       assert.deepEqual([added, renewed, first - from, last - from], n < 10 ? [1, 1, 0, 1] : [1, 0, 0, 0]);
     }
+  });
+
+  test(`D56.1, D56.2, D56.3 store ${driver.name}: a random history gives the expiries of a plain model, in steps of any size and in a replay`, async (t) => {
+    const { store, workspace, organization, land } = await fixture(t, driver);
+    const replayed = await store.createWorkspace(organization.id, 'replayed');
+    const random = seededRandom(56);
+    const [factor, within, upTo] = [3, 2 * DAY, 5 * DAY];
+    const settings = { ...NO_SETTINGS, repeat: 'x3 within 2d up to 5d' };
+    const lists = [(await store.createList(workspace.id, 'one', settings)).id, (await store.createList(replayed.id, 'one', settings)).id];
+    const states = new Map<string, { blocks: number; end: number }>();
+    const expiries = new Map<string, number>();
+    const history: Partial<LandingItem>[] = [];
+    const met = { first: 0, renewed: 0, further: 0 };
+    let receivedAt = T0;
+    for (let n = 0; n < 400; n++) {
+      // Acceptance times of two processes: now and then one is earlier.
+      receivedAt += random.pick([0, 1, 500, 3_600_000, 20_000_000]) - random.below(2);
+      const target = `192.0.2.${random.below(6)}`;
+      const state = states.get(target);
+      const what = random.below(10);
+      if (what < 7) {
+        const sent = random.pick([60_000, 3_600_000, DAY, 6 * DAY]);
+        const expiresAt = Math.ceil((receivedAt + sent) / 1000) * 1000;
+        const isFirst = state === undefined || receivedAt > state.end + within;
+        const isRenewal = !isFirst && receivedAt < state.end;
+        met[isFirst ? 'first' : isRenewal ? 'renewed' : 'further'] += 1;
+        const blocks = isFirst ? 1 : isRenewal ? state.blocks : state.blocks + 1;
+        const given = expiresAt - receivedAt;
+        const end = Math.ceil((receivedAt + Math.max(given, Math.min(upTo, given * factor ** (blocks - 1)))) / 1000) * 1000;
+        states.set(target, { blocks, end });
+        expiries.set(target, end);
+        history.push({ receivedAt, change: upsert(access(ip(target), { expiresAt })) });
+      } else {
+        const isOfPerson = what === 9;
+        if (isOfPerson) states.delete(target);
+        else if (state !== undefined) states.set(target, { ...state, end: Math.min(state.end, receivedAt) });
+        expiries.delete(target);
+        const change = { change: 'delete_by_value', kind: 'access_rule', action: 'block', target: ip(target) } as const;
+        history.push({ receivedAt, change, ...(isOfPerson && { actor: 'ann' }) });
+      }
+    }
+    assert.ok(Math.min(met.first, met.renewed, met.further) > 20, JSON.stringify(met));
+    for (const [i, workspaceId] of [workspace.id, replayed.id].entries()) {
+      for (let from = 0; from < history.length; ) {
+        const size = 1 + random.below(i === 0 ? 8 : 150);
+        await land(history.slice(from, from + size).map((item) => ({ ...item, workspaceId, listId: lists[i]! })));
+        from += size;
+      }
+      const found = await Array.fromAsync(store.rules(workspaceId, { kind: 'access_rule', now: 0 }));
+      const ends = found.map(({ rule }) => [formatTarget((rule as AccessRule).target), rule.expiresAt] as const);
+      assert.deepEqual(new Map(ends.sort()), new Map([...expiries].sort()), `workspace ${i}`);
+    }
+  });
+
+  test(`D56.2, D56.4, D56.5 store ${driver.name}: source refreshes do not count, an undone block neither, and an expiry set by id is left alone`, async (t) => {
+    const { store, workspace, land, rules } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'one', { ...NO_SETTINGS, repeat: 'x10 within 30d up to 30d' });
+    const at = (hours: number) => T0 + hours * 3_600_000;
+    const block = (hours: number, more: Partial<LandingItem> = {}): Partial<LandingItem> => ({
+      ...{ listId: list.id, receivedAt: at(hours), ...more },
+      change: upsert(access(ip('192.0.2.1'), { expiresAt: at(hours + 1) })),
+    });
+    const expiry = async () => (await rules('access_rule', 0, list.id)).map(({ rule }) => rule.expiresAt);
+    await land([block(0)]);
+    await land([block(2, { sourceId: 'another' })]);
+    assert.deepEqual(await expiry(), [at(1)]);
+    const undone = newBatchId(at(3));
+    await land([block(3, { batchId: undone })]);
+    assert.deepEqual(await expiry(), [at(13)]);
+    await land([{ change: 'undo', batchId: undone }], at(4));
+    await land([block(20)]);
+    assert.deepEqual(await expiry(), [at(30)], 'the second block, not the third');
+    const [{ id }] = (await rules('access_rule', 0, list.id)) as [StoredRule];
+    const set = { change: 'set_rules', kind: 'access_rule', ids: [id], expiresAt: at(21) } as const;
+    await land([{ listId: list.id, receivedAt: at(20), change: set }]);
+    assert.deepEqual(await expiry(), [at(21)]);
+    await land([block(22)]);
+    assert.deepEqual(await expiry(), [at(122)]);
+    const stored = await rules('access_rule', 0, list.id);
+    const texts = await repeatTexts(store, workspace.id, stored);
+    assert.deepEqual([...texts.values()], ['third block, each within 30 days: 100 hours instead of one hour']);
   });
 }

@@ -104,11 +104,13 @@ export const KEY = {
   expiresAt: null,
 } as const;
 /** Each setting with the most that it may be: the last of its words, the largest number, a text of its length. */
+const textOf = ({ longest, format }: { longest: number; format?: string }) =>
+  format === undefined ? 'ä'.repeat(longest) : 'x16 within 90d up to 365d';
 const ALL_SET = settingsOf(
   Object.fromEntries(
     Object.values(LIST_SETTINGS).map((row) => [
       row.field,
-      'words' in row ? row.words.at(-1)! : 'numbers' in row ? row.numbers.at(-1)! : 'most' in row ? row.most : 'ä'.repeat(row.longest),
+      'words' in row ? row.words.at(-1)! : 'numbers' in row ? row.numbers.at(-1)! : 'most' in row ? row.most : textOf(row),
     ]),
   ),
 );
@@ -128,6 +130,7 @@ const DEVICE: Omit<SavedFeed, 'id'> = {
   target: 'pan-os',
   hostStyle: 'bare',
   origins: 'lists',
+  repeat: null,
   lists: [],
   minSources: null,
   fit: 'sources',
@@ -1069,7 +1072,7 @@ export function storeConformance(driver: StoreDriver): void {
       asFound,
       lists.find(({ id }) => id === edge.id),
     );
-    assert.deepEqual({ ...headFound, readAt: 0 }, { ...head, readAt: 0 });
+    assert.deepEqual({ ...headFound, readAt: 0 }, { ...head, signingSecret: null, readAt: 0 });
     assert.ok(Math.abs(headFound.readAt - head.readAt) < 60_000);
     assert.deepEqual(await found(edge.id.toUpperCase()), [edge.id]);
     assert.deepEqual(await found(imposter.id), [imposter.id]);

@@ -328,8 +328,10 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.sees(/Entries, last 24 hours/);
     await page.fill('Time range', '60');
     await page.sees(/Entries, last 1 hour/);
-    await eventually(async () => assert.ok(await page.evaluate<boolean>(`document.querySelector('.plot .u-over') !== null`)));
-    await page.evaluate(`document.querySelector('.plot').focus()`);
+    await eventually(async () =>
+      assert.ok(await page.evaluate<boolean>(`document.querySelector('[aria-label^="Entries of the last"] .u-over') !== null`)),
+    );
+    await page.evaluate(`document.querySelector('[aria-label^="Entries of the last"]').focus()`);
     await page.press('End');
     await page.sees(/\d\d:\d\d: \d+ accepted, \d+ applied, \d+ failed/);
     await page.press('Enter');
@@ -338,9 +340,11 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     assert.equal(Date.parse(asked.get('until')!) - Date.parse(asked.get('since')!), 60_000);
 
     await page.show('/', 'Overview');
-    await eventually(async () => assert.ok(await page.evaluate<boolean>(`document.querySelector('.plot .u-over') !== null`)));
+    await eventually(async () =>
+      assert.ok(await page.evaluate<boolean>(`document.querySelector('[aria-label^="Entries of the last"] .u-over') !== null`)),
+    );
     await page.evaluate(`(() => {
-      const over = document.querySelector('.u-over');
+      const over = document.querySelector('[aria-label^="Entries of the last"] .u-over');
       const { left, top } = over.getBoundingClientRect();
       const send = (type, x, to) => to.dispatchEvent(new MouseEvent(type, { clientX: left + x, clientY: top + 20, button: 0, buttons: 1, bubbles: true, view: window, movementX: 1, movementY: 1 }));
       send('mouseenter', 50, over);
@@ -412,6 +416,71 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.sees(/Connected\. .* fetched 0 entries\./);
     await page.show('/feeds', 'Feeds');
     assert.ok(!(await page.text()).includes(key));
+  });
+
+  test('D53.5 D53.6 the map and the widest blocks of the overview and of a feed say what the service answers; keys zoom in and out', async () => {
+    const networks = ['45.83.64.0/22', '45.83.65.77', '2001:db8::/32', '198.51.0.0/16'];
+    await postSignals(
+      weir.url,
+      KEY,
+      networks.map((ip) => ({ type: 'access_rules', ip, action: 'block' })),
+    );
+    const answer = async (query = '') =>
+      JSON.parse((await ask(weir.url, `/v1/manage/address-space${query}`, { headers: bearer(KEY) })).text) as {
+        addresses: number[];
+        widest: { network: string; addresses: number }[];
+      };
+    await eventually(async () => assert.equal((await answer()).addresses[45], 1024));
+    await page.show('/feeds/workspace', 'default');
+    await page.sees(/Address space[\s\S]*All of IPv4/);
+    for (const { network, addresses } of (await answer()).widest)
+      await page.sees(new RegExp(`${network.replaceAll('.', '\\.')}\\s+${addresses.toLocaleString('en')} address`));
+    await page.sees(/2001:db8::\/32\s+4\.3B × \/64/);
+    await page.evaluate(`document.querySelector('svg.map').focus()`);
+    await page.press('Home');
+    for (let i = 0; i < 2; i += 1) await page.press('ArrowDown');
+    for (let i = 0; i < 13; i += 1) await page.press('ArrowRight');
+    await page.sees('45.0.0.0/8: 1,024 of 16,777,216 addresses blocked (under 1%), 2 rules inside');
+    await page.press('Enter');
+    await page.sees('Rules in 45.0.0.0/8');
+    const inside = await answer('?within=45.0.0.0/8');
+    assert.deepEqual(
+      inside.addresses.map((each, i) => (each > 0 ? i : -1)).filter((i) => i >= 0),
+      [83],
+    );
+    await page.sees('As a table (1 network)');
+    await page.press('Escape');
+    await page.sees('45.0.0.0/8: 1,024 of');
+    await page.show('/', 'Overview');
+    await page.fill('Address space of', 'workspace');
+    await page.sees(/Widest blocks[\s\S]*198\.51\.0\.0\/16\s+65,536 addresses/);
+    const history = JSON.parse((await ask(weir.url, '/v1/manage/history/rules?days=1', { headers: bearer(KEY) })).text);
+    const sum = (field: string) => history.hours.reduce((all: number, each: Record<string, number>) => all + each[field]!, 0);
+    await page.sees(
+      new RegExp(`Changes of rules, last 24 hours[\\s\\S]*Added\\s+${sum('added')}\\s[\\s\\S]*Expired\\s+${sum('expired')}\\s`),
+    );
+    const labels = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('[aria-label^="Rules by list"]')].map((each) => each.getAttribute('aria-label'))`,
+    );
+    for (const { name, rules } of history.lists.slice(0, 5)) assert.ok(labels[0]!.includes(`${name}: latest ${rules.at(-1)}`), labels[0]);
+  });
+
+  test('D53.7 an alert has a verb that leads to the act: the limit of a feed is raised in the form that it opens', async () => {
+    const manage = (method: string, path: string, body = '{}') =>
+      ask(weir.url, `/v1/manage${path}`, { method, headers: { ...bearer(KEY), 'if-match': '*' }, body });
+    const { id } = JSON.parse((await manage('POST', '/feeds', '{"name":"narrow","all_lists":true,"max_entries":1}')).text);
+    await eventually(async () => assert.equal((await getFeed(weir.url, KEY, '/narrow')).status, 413));
+    await page.show('/', 'Overview');
+    await page.sees(/feed "narrow"[\s\S]*Raise limit/);
+    await page.click('Raise limit');
+    await page.sees('Change narrow');
+    await page.press('Escape');
+    await page.seesNot('Change narrow');
+    assert.equal(
+      (await ask(weir.url, `/v1/manage/feeds/${id}?confirmed=1`, { method: 'DELETE', headers: { ...bearer(KEY), 'if-match': '*' } }))
+        .status,
+      200,
+    );
   });
 
   test('D18.7 the keyboard alone: a link past the navigation, / for the search, Escape closes a dialog and the focus goes back', async () => {

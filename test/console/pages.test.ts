@@ -1014,13 +1014,19 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     );
   });
 
-  test('D23.50, D18.90, D18.107, D45.14 a source is tried, added, and held back when its content is poisoned; accepted, told what it is worth, and deleted', async (t) => {
+  test('D23.50, D53.8, D18.90, D18.107, D45.14 a source is tried, added, and held back when its content is poisoned; accepted, told what it is worth, and deleted', async (t) => {
     const server = await listServer();
     t.after(() => server[Symbol.asyncDispose]());
     const lines = (from: number) => Array.from({ length: 200 }, (_, i) => `45.9.${from}.${i}\n`).join('');
     server.set('/list.txt', bare(`${lines(1)}no\n`));
     await page.show('/sources', 'Sources');
     await page.sees('No sources yet');
+    await page.sees('25 lists');
+    await page.fill('Search the catalogue', 'spamhaus ipv6');
+    await page.sees('1 of 25 lists');
+    await page.click('Add Spamhaus DROP, IPv6');
+    await page.sees('credit, date and copyright stay with the data');
+    await page.click('Cancel');
     await page.click('Add source');
     await page.fill('Source', 'spamhaus-drop');
     await page.sees('credit, date and copyright stay with the data');
@@ -1054,6 +1060,16 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
       assert.ok(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth'), `${width} px`);
     }
     await isSound('/sources/…');
+    await page.look(390, 800, 'light');
+    await page.show('/sources', 'Sources');
+    await page.sees('held');
+    const place = (of: string) =>
+      page.evaluate<{ left: number; top: number; height: number }>(
+        `document.querySelector('.lines tbody ${of}').getBoundingClientRect().toJSON()`,
+      );
+    const [row, state, name] = [await place('tr'), await place('[data-label=State]'), await place('th')];
+    assert.ok(row.height < 90 && state.left < name.left && Math.abs(state.top - name.top) < 12, JSON.stringify([row, state, name]));
+    assert.ok(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth'));
     await page.look(1280, 800, 'light');
     await page.show('/sources', 'Sources');
     await page.sees('a refresh is on hold.');

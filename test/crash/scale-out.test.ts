@@ -7,7 +7,7 @@ import { type CrashMatrix, SCENARIOS, type ScenarioName, startCrashMatrix } from
 describe('D3 D4 PostgreSQL and Kafka under load', { skip: noOwnPostgres() || noKafka(), timeout: 600_000 }, () => {
   let matrix: CrashMatrix;
   before(async () => {
-    matrix = await startCrashMatrix();
+    matrix = await startCrashMatrix(400);
   });
   after(() => matrix?.stop());
 

@@ -101,6 +101,37 @@ export const waitingClients = (settings: Settings): Promise<Figure[]> =>
     return [{ what: `${what}: answers`, figure: answers, limit: 5 * WAITING, least: true }, memory, ...polls];
   });
 
+/** Rules of a list whose time has passed, within the last six days, and those that are left. */
+const EXPIRED = 2_200_000;
+const ACTIVE = 1_000;
+
+/** The first fetch of a bouncer whose list has two million expired rules (CrowdSec: 26 to 37 minutes), and what polls of another tenant get. */
+export const expiredRules = async (settings: Settings): Promise<Figure[]> => {
+  const old = { name: 'old', rules: EXPIRED, maxEntries: 131_072 };
+  const passed = (n: number) => Date.now() + (n < ACTIVE ? 86_400_000 : -(60 + (n % 518_400)) * 1000);
+  await fillStore(settings.DATA_DIR!, [{ name: 'default', rules: 1, maxEntries: 131_072 }, old], passed);
+  return on({ ...settings, ...WATCHED }, async (weir) => {
+    const key = await newKey({ ...settings }, 'default', '--permission', 'feed:read', '--list', old.name);
+    const neighbour = await neighbourOf(weir, settings);
+    const what = `the first fetch of a list with ${EXPIRED} expired rules`;
+    let took = 0;
+    let count = 0;
+    const polls = await neighbour.during(what, async () => {
+      const began = performance.now();
+      const { text } = await ask(weir.url, '/v1/decisions/stream?startup=true', { headers: { 'x-api-key': key, 'user-agent': 'new/1' } });
+      took = performance.now() - began;
+      count = JSON.parse(text).new.length;
+      await sleep(2_000);
+    });
+    return [
+      { what: `${what}: ms`, figure: took, limit: 1_000, machine: Math.max(...polls.map(({ machine = 0 }) => machine)) },
+      { what: 'the same: decisions', figure: count, limit: ACTIVE, least: true },
+      neighbour.memory(what),
+      ...polls,
+    ];
+  });
+};
+
 /** Connections that ask for everything, each with a filter of its own, so that no two share a body. */
 const FILTERS = 60;
 

@@ -12,8 +12,9 @@ import { promisify } from 'node:util';
 import { type Figure, holds, limitText } from '../../bench/support/figures.ts';
 import { printTable } from '../../bench/support/load.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
+import { needs } from '../support/programs.ts';
 import { addressFloods } from './addresses.ts';
-import { bouncerFilters, bouncerNames, waitingClients } from './bouncers.ts';
+import { bouncerFilters, bouncerNames, expiredRules, waitingClients } from './bouncers.ts';
 import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from './checks.ts';
 import { enrolmentFlood } from './enroll.ts';
 import { filesOfWorkspaces } from './files.ts';
@@ -61,6 +62,18 @@ const check = (name: string, engine: 'embedded' | 'PostgreSQL', work: (settings:
   },
 });
 
+/** weir-follow and its kernel in a network namespace of their own. */
+const kernel = (engine: 'embedded' | 'PostgreSQL'): Part => ({
+  name: `kernel, ${engine}`,
+  async run() {
+    const path = fileURLToPath(new URL('kernel/run.ts', import.meta.url));
+    const { stdout, stderr } = await promisify(execFile)('unshare', ['-n', process.execPath, path, engine]);
+    console.error(stderr);
+    return JSON.parse(stdout) as Figure[];
+  },
+});
+const isRoot = process.getuid?.() === 0 && needs('ip', 'nft', 'unshare', 'python3') === false;
+
 /** What one tenant, or a stranger, may take from the others. */
 const ofOneTenant = (engine: 'embedded' | 'PostgreSQL'): readonly Part[] => [
   check('names of bouncers', engine, bouncerNames),
@@ -87,6 +100,7 @@ const ON_POSTGRES = [
   check('landing', 'PostgreSQL', whileLanding),
   check('slow posts', 'PostgreSQL', slowPosts),
   ...ofOneTenant('PostgreSQL'),
+  ...(isRoot ? [kernel('PostgreSQL')] : []),
 ];
 const PARTS: readonly Part[] = [
   { ...check('clients that do not read', 'embedded', deafClients), waits: true },
@@ -98,6 +112,8 @@ const PARTS: readonly Part[] = [
   check('slow posts', 'embedded', slowPosts),
   ...ofOneTenant('embedded'),
   check('filters of bouncers', 'embedded', bouncerFilters),
+  check('expired rules', 'embedded', expiredRules),
+  ...(isRoot ? [kernel('embedded')] : []),
   ...(postgres === undefined ? [] : ON_POSTGRES),
 ];
 

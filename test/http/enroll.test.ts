@@ -1,13 +1,14 @@
 /** Codes with which hosts get a key (SPEC D52), on both stores. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 import { MOST_CODES } from '../../src/account/enrolment.ts';
 import { command, commandJson, commandText, newKey, newTenant } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { ask, bearer, getFeed } from '../support/http.ts';
-import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
+import { administer, noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
 import { eventually, KEY, startWeir, type Weir } from '../support/weir.ts';
 
 interface Made {
@@ -25,11 +26,18 @@ type Audited = {
 };
 const FOREIGN = { 'x-forwarded-for': '198.51.100.7', 'x-forwarded-proto': 'https', host: 'weir.example.com' };
 
-function enrolments(engine: string, open: () => Promise<{ settings: Record<string, string>; weir: Weir }>): void {
+interface Opened {
+  readonly settings: Record<string, string>;
+  readonly weir: Weir;
+  readonly sql: (text: string) => unknown;
+}
+
+function enrolments(engine: string, open: () => Promise<Opened>): void {
   let settings: Record<string, string>;
   let weir: Weir;
+  let sql: Opened['sql'];
   before(async () => {
-    ({ settings, weir } = await open());
+    ({ settings, weir, sql } = await open());
     for (const name of ['edge', 'doomed']) await commandText(['feed', 'create', name, '--all-lists', '--workspace', 'default'], settings);
     await commandText(['list', 'create', 'one', '--workspace', 'default'], settings);
   });
@@ -119,15 +127,16 @@ function enrolments(engine: string, open: () => Promise<{ settings: Record<strin
     assert.ok(entries.some(({ event, object }) => event === 'key created' && object === used.after!.key_id));
   });
 
-  test(`D52.3 ${engine}: a code that is unknown, used, revoked, of another host or of a deleted feed is refused alike`, async () => {
+  test(`D52.3 ${engine}: a code that is unknown, used, expired, revoked, of another host or of a deleted feed is refused alike`, async () => {
     const far = await make({ name: 'far', from: ['198.51.100.7'] });
-    const revoked = await make();
+    const [revoked, expired] = [await make(), await make()];
+    await sql(`UPDATE enrolments SET expires_at = 1 WHERE id = '${expired.id}'`);
     const lost = await make({ feed: 'doomed' });
     assert.equal((await manage('DELETE', `/enrolments/${revoked.id}`)).status, 200);
     assert.equal((await manage('DELETE', `/enrolments/${revoked.id}`)).status, 404);
     await commandText(['feed', 'delete', 'doomed', '--workspace', 'default', '--yes'], settings);
     const replies = [];
-    for (const code of ['b'.repeat(32), far.code, revoked.code, lost.code])
+    for (const code of ['b'.repeat(32), far.code, revoked.code, lost.code, expired.code])
       replies.push(await use(code, { ...FOREIGN, 'x-forwarded-for': '203.0.113.8' }));
     assert.deepEqual(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size, 1);
     assert.deepEqual([replies[0]!.status, /unknown, used or expired/.test(replies[0]!.text)], [404, true]);
@@ -203,7 +212,12 @@ suite('embedded', () => {
   const folder = temporaryFolder({ after });
   enrolments('embedded', async () => {
     const settings = { ...smallGeo(folder), ...SETTINGS, DATA_DIR: join(folder, 'data') };
-    return { settings, weir: await startWeir(settings) };
+    const weir = await startWeir(settings);
+    const sql = (text: string) => {
+      using db = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'), { timeout: 5000 });
+      db.exec(text);
+    };
+    return { settings, weir, sql };
   });
 });
 
@@ -214,6 +228,6 @@ suite('PostgreSQL', { skip: noPostgres() }, () => {
   enrolments('PostgreSQL', async () => {
     postgres = await startPostgres();
     const settings = { ...smallGeo(folder), ...SETTINGS, DATABASE_URL: await postgres.createDatabase(), DATA_DIR: join(folder, 'data') };
-    return { settings, weir: await startWeir(settings) };
+    return { settings, weir: await startWeir(settings), sql: (text) => administer(settings.DATABASE_URL, text) };
   });
 });

@@ -8,6 +8,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { useTls } from '../../src/runtime/tls.ts';
 import { makeAuthority, makeCertificate } from '../support/certificates.ts';
@@ -58,6 +59,15 @@ describe('TLS', { skip: needs('openssl', 'curl') }, () => {
     socket.destroy();
     return serialNumber;
   }
+
+  test('D51.14 weir-follow trusts the authority of SSL_CERT_FILE, and no other certificate', { skip: needs('python3') }, async () => {
+    const follow = fileURLToPath(new URL('../../integrations/weir-follow', import.meta.url));
+    const own = { WEIR_URL: weir.url, WEIR_API_KEY: KEY, WEIR_FOLLOW_STATE: at('state'), WEIR_FOLLOW_DRIVER: 'command' };
+    const check = (trusted: NodeJS.ProcessEnv) =>
+      run('python3', [follow, '--once', '--command', 'cat'], { env: { ...process.env, ...own, ...trusted } });
+    assert.match((await check({ SSL_CERT_FILE: at('ca.pem') })).stderr, /Loaded \d+ networks?\n$/);
+    await assert.rejects(check({}), /does not answer: .*certificate/);
+  });
 
   test('D12.8 with a certificate the service speaks TLS: curl sends a signal and reads the feed, and again with its tag', async () => {
     assert.match(weir.url, /^https:\/\/127\.0\.0\.1:\d+$/);

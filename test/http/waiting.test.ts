@@ -78,6 +78,20 @@ function waitingClients(engine: string, open: () => Promise<{ settings: Record<s
     assert.deepEqual(changesIn(guarded).sort(), ['+198.51.100.128/25', '-198.51.100.0/24']);
   });
 
+  test(`D50.1 ${engine}: a client of a feed over its cap is told so at once, then waits for the end of that`, async () => {
+    await commandText(['list', 'create', 'full', ...inWorkspace, '--max-entries', '1'], settings);
+    const key = await newKey(settings, 'default', '--permission', 'feed:read', '--permission', 'signal:write', '--list', 'full');
+    const next = await following(key);
+    const version = (await stream(waiting, 'startup=true&wait=1', key)).headers['x-feed-version'];
+    const [over] = await Promise.all([
+      stream(waiting, `wait=60&since=${version}`, key),
+      postSignals(posting, key, [block('192.0.2.1'), block('192.0.2.3')]),
+    ]);
+    assert.equal(over.status, 413);
+    const [within] = await Promise.all([next(), commandText(['list', 'set', 'full', ...inWorkspace, '--max-entries', '2'], settings)]);
+    assert.deepEqual(changesIn(within), ['+192.0.2.1', '+192.0.2.3']);
+  });
+
   test(`D50.5 ${engine}: an answer names its version, and the count and digest of the feed's networks`, async () => {
     await postSignals(posting, KEY, [block('10.9.0.0/16'), block('9.0.0.1'), block('2001:db8::/32'), block('2001:db7::1')]);
     const next = await following();
@@ -125,7 +139,8 @@ function waitingClients(engine: string, open: () => Promise<{ settings: Record<s
         const [each] = (JSON.parse(text).bouncers as Listed[]).filter(({ user_agent: agent }) => agent === 'kernel/1');
         assert.equal(each!.enforced?.verdict, verdict);
         return each!.enforced!;
-      });
+        // All bouncers are written once a minute.
+      }, 20_000);
       assert.equal(listed.count, Number(count));
     }
     const { stdout } = await weir(['bouncer', 'ls', '--workspace', 'default'], settings);

@@ -176,6 +176,9 @@ for (const suite of values.suite) {
     const address = join(root, 'etc/systemd/system/weir.socket.d');
     mkdirSync(address, { recursive: true });
     writeFileSync(join(address, 'address.conf'), `[Socket]\nListenStream=\nListenStream=127.0.0.1:${port}\n`);
+    // Data of a clone, moved here as root.
+    mkdirSync(join(root, 'var/lib/weir'), { mode: 0o700 });
+    writeFileSync(join(root, 'var/lib/weir/moved'), '');
     const inside = await boot(root, t);
     const state = (property: string) => inside('systemctl', 'show', '--value', '--property', property, 'weir.service');
 
@@ -199,6 +202,7 @@ for (const suite of values.suite) {
 
     assert.equal(await inside('stat', '-c', '%a %U %G', '/etc/weir/weir.env'), '640 root weir\n');
     assert.equal(await inside('stat', '-c', '%a %U %G', '/var/lib/weir'), '700 weir weir\n');
+    assert.equal(await inside('find', '/var/lib/weir', '!', '-user', 'weir'), '');
     assert.equal(await inside('dpkg', '-V', 'weir', 'weir-geo'), '');
     assert.match(await inside('weir', '--version'), /^\d+\.\d+\.\d+ \([0-9a-f]{12}\)$/m);
     // The sandbox of the unit is systemd's: weir started in it at the first try.

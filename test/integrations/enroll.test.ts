@@ -249,6 +249,8 @@ suite('enrolment', { skip: SKIP }, () => {
     const { output } = await one.within('cat', '/etc/weir/follow.env');
     assert.match(output, /^WEIR_URL=.*\nWEIR_API_KEY=weir_[\w-]{43}\nWEIR_FOLLOW_DRIVER=ipset\n$/);
     assert.equal((await one.within('weir-follow', '--once')).code, 0);
+    const again = await one.enroll('c'.repeat(32), '--yes');
+    assert.deepEqual([again.code, /Nothing was changed/.test(again.output)], [0, true], again.output);
     assert.equal((await one.within('weir-follow', 'uninstall', '--yes')).code, 0);
     assert.deepEqual([one.changed(), existsSync(one.at('stub/calls'))], [[], false]);
   });

@@ -334,10 +334,11 @@ suite('stop', { concurrency: 4 }, () => {
     const ready = await eventually(async () => {
       const answer = await readyz(url);
       assert.equal(answer.status, 503);
+      const { store, stream, landing } = answer.checks;
+      assert.deepEqual([store.ok, stream.ok, landing.ok], [true, true, true]);
       return answer;
     });
     assert.match(ready.checks.process.reason!, /stopping/);
-    assert.deepEqual([ready.checks.store.ok, ready.checks.stream.ok, ready.checks.landing.ok], [true, true, true]);
     // A second signal, as npm sends one, changes nothing.
     child.kill('SIGTERM');
     assert.equal((await post(url, '192.0.2.2')).status, 200);

@@ -134,7 +134,8 @@ export async function eventually<T>(check: () => Promise<T> | T, ms = 60_000): P
       return await check();
     } catch (error) {
       if (began > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      // A check that is expensive is not the machine's main work while it waits.
+      await new Promise((resolve) => setTimeout(resolve, Math.max(50, 2 * (Date.now() - began))));
     }
   }
 }

@@ -7,7 +7,7 @@
   const action = query.get('action') === 'allow' ? 'allow' : 'block';
   /** Paths below the management API, by page. @type {Record<string, string[]>} */
   const asked = {
-    '/console': ['/status', '/activity?minutes=60'],
+    '/console': ['/status', '/activity?minutes=120'],
     '/console/rules': query.size === 0 ? ['/rules?kind=access_rule&sort=changed&descending=true&limit=100'] : [],
     '/console/lookup': /^\d+(\.\d+){3}$/.test(target) ? [`/lookup?${new URLSearchParams({ target, action, path: 'true' })}`] : [],
   };

@@ -32,19 +32,19 @@ import { linkToSource, stateOf as stateOfSource } from './sources/source-state.j
 
 const AddressSpace = later(() => import('./feeds/address-space.js'), 'AddressSpace');
 
-/** @param {{ kind: string, id: string, session: Session }} props */
-export function FeedPage({ kind, id, session }) {
+/** @param {{ kind: string, id: string, session: Session, isEdited: boolean, onEdited: () => void }} props `isEdited`: opens the form. */
+export function FeedPage({ kind, id, session, isEdited, onEdited }) {
   const live = useLiveWork(`feed ${kind} ${id}`, () => readFeed(kind, id));
   return html`<${Loaded} live=${live}>${(/** @type {{ feed: FeedRow, tag: string }} */ { feed, tag }) => html`
-    <${Feed} feed=${feed} tag=${tag} session=${session} refresh=${live.refresh} />
+    <${Feed} feed=${feed} tag=${tag} session=${session} refresh=${live.refresh} isEdited=${isEdited} onEdited=${onEdited} />
   `}<//>`;
 }
 
 /** @param {FeedRow} feed */
 const named = ({ id }) => (id === WORKSPACE_FEED ? undefined : id);
 
-/** @param {{ feed: FeedRow, tag: string, session: Session, refresh: () => Promise<void> }} props */
-function Feed({ feed: read, tag, session, refresh }) {
+/** @param {{ feed: FeedRow, tag: string, session: Session, refresh: () => Promise<void>, isEdited: boolean, onEdited: () => void }} props */
+function Feed({ feed: read, tag, session, refresh, isEdited, onEdited }) {
   // The preview is polled, so its count is newer than the last build.
   const [fresh, setFresh] = useState(/** @type {Built | undefined} */ (undefined));
   const feed = fresh === undefined ? read : { ...read, fresh: { ...fresh, built_at: new Date().toISOString() } };
@@ -54,6 +54,11 @@ function Feed({ feed: read, tag, session, refresh }) {
   const names = useNames(session);
   const state = stateOf(feed);
   const canEdit = feed.kind !== 'workspace' && may(session, 'manage');
+  useEffect(() => {
+    if (!isEdited) return;
+    onEdited();
+    if (canEdit) setEdited({ feed: read, tag });
+  }, [isEdited]);
   const actions = html`
     ${feed.kind === 'list' && html`<a class="button" href=${link('/worth', feed.id)}>List value</a>`}
     ${

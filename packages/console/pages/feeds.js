@@ -21,13 +21,13 @@ import { linkToFeed, readFeeds } from './feeds/read-feeds.js';
 /** @param {PageProps} props */
 export function Page({ session, place }) {
   const live = useLiveWork('feeds', readFeeds);
-  const [open, setOpen] = useState(/** @type {'list' | 'composed' | undefined} */ (undefined));
+  const [open, setOpen] = useState(/** @type {'list' | 'composed' | 'edit' | undefined} */ (undefined));
   useDo(place, (what) => {
-    if (what === 'list' || what === 'composed') setOpen(what);
+    if (what === 'list' || what === 'composed' || what === 'edit') setOpen(what);
   });
   if (place.parts.length > 0) {
     const [kind, id = ''] = place.parts;
-    return html`<${FeedPage} key=${place.path} kind=${kind} id=${id} session=${session} />`;
+    return html`<${FeedPage} key=${place.path} kind=${kind} id=${id} session=${session} isEdited=${open === 'edit'} onEdited=${() => setOpen(undefined)} />`;
   }
 
   const actions =
@@ -50,7 +50,7 @@ export function Page({ session, place }) {
         <//>
       `
       }
-      ${open !== undefined && html`<${FeedForm} kind=${open} onClose=${close} onDone=${({ id }) => go(linkToFeed({ kind: open, id }))} />`}
+      ${open !== undefined && open !== 'edit' && html`<${FeedForm} kind=${open} onClose=${close} onDone=${({ id }) => go(linkToFeed({ kind: open, id }))} />`}
     `}<//>
   `;
 }

@@ -9,6 +9,7 @@ import { Card } from '../ui/card.js';
 import { SelectField } from '../ui/field.js';
 import { Figure, Figures } from '../ui/figures.js';
 import { Gauge } from '../ui/gauge.js';
+import { later } from '../ui/later.js';
 import { PageHead } from '../ui/page-head.js';
 import { Plot } from '../ui/plot.js';
 import { Empty, Loaded } from '../ui/states.js';
@@ -17,9 +18,10 @@ import { seeChanges } from './changes/see.js';
 import { builtOf, isOld, nameOfKind } from './feeds/feed-state.js';
 import { linkToFeed, readFeeds } from './feeds/read-feeds.js';
 import { Attention } from './overview/attention.js';
+import { compared, sum } from './overview/compared.js';
 import { FirstSteps } from './overview/first-steps.js';
 
-const sum = (values) => values.reduce((total, value) => total + value, 0);
+const Pictures = later(() => import('./overview/pictures.js'), 'Pictures');
 
 /** @param {PageProps} props */
 export function Page({ session }) {
@@ -28,6 +30,7 @@ export function Page({ session }) {
     <${Attention} session=${session} />
     <${FirstSteps} session=${session} />
     <${Now} />
+    <${Pictures} session=${session} />
     <${Day} />
     <div class="cards">
       <${Days} />
@@ -37,28 +40,26 @@ export function Page({ session }) {
 }
 
 function Now() {
-  const live = useLive(manage('/activity', { minutes: 60 }));
+  const live = useLive(manage('/activity', { minutes: 120 }), { every: 20_000 });
   return html`
-    <${Card} title="Last hour">
+    <${Card} title="Last hour" note="Compared with the hour before.">
       <${Loaded} live=${live}>${(activity) => {
+        const [before, now] = [(values) => sum(values.slice(0, -60)), (values) => sum(values.slice(-60))];
         const { accepted, failed, landed, pulls, not_modified: unchanged, refused } = activity;
-        const answered = sum(pulls) - sum(refused);
-        const minutes = accepted.length;
-        const perMinute = (values) => {
-          const mean = sum(values) / minutes;
-          return `${mean > 0 && mean < 0.1 ? 'under 0.1' : mean.toLocaleString('en', { maximumFractionDigits: 1 })} a minute`;
-        };
+        const answered = now(pulls) - now(refused);
+        const figure = (label, values) =>
+          html`<${Figure} label=${label} value=${count(now(values))} note=${compared(now(values), before(values))} />`;
         return html`
           <${Figures}>
-            <${Figure} label="Entries accepted" value=${count(sum(accepted))} note=${perMinute(accepted)} />
-            <${Figure} label="Entries failed" value=${count(sum(failed))} note=${perMinute(failed)} />
-            <${Figure} label="Entries applied" value=${count(sum(landed))} note=${perMinute(landed)} />
-            <${Figure} label="Fetches" value=${count(sum(pulls))} note=${perMinute(pulls)} />
-            <${Figure} label="Unchanged (304)" value=${answered <= 0 ? '–' : percent(sum(unchanged) / answered)} note="no new content" />
-            ${sum(refused) > 0 && html`<${Figure} label="Refused" value=${count(sum(refused))} note="not included in the share" />`}
+            ${figure('Entries accepted', accepted)}
+            ${figure('Entries failed', failed)}
+            ${figure('Entries applied', landed)}
+            ${figure('Fetches', pulls)}
+            <${Figure} label="Unchanged (304)" value=${answered <= 0 ? '–' : percent(now(unchanged) / answered)} note="no new content" />
+            ${now(refused) > 0 && html`<${Figure} label="Refused" value=${count(now(refused))} note="not included in the share" />`}
           <//>
           ${
-            [accepted, failed, landed, pulls].every((values) => sum(values) === 0) &&
+            [accepted, failed, landed, pulls].every((values) => now(values) === 0) &&
             html`
             <p class="small soft">No activity. Send a signal with <code>POST /v1/signal</code>, or set up a device under <a href=${link('/feeds')}>Feeds</a>.</p>
           `
@@ -80,7 +81,7 @@ const RANGES = [
 function Day() {
   const [minutes, setMinutes] = useState('1440');
   const { label, step } = /** @type {typeof RANGES[number]} */ (RANGES.find(({ value }) => value === minutes));
-  const live = useLive(manage('/activity', { minutes, step }), { every: 30_000 });
+  const live = useLive(manage('/activity', { minutes, step }), { every: 60_000 });
   const span = Number(minutes) * 60;
   return html`
     <div class="form-row" style=${{ maxWidth: '14rem' }}><${SelectField} label="Time range" value=${minutes} onValue=${setMinutes} options=${RANGES} /></div>
@@ -131,7 +132,7 @@ function Days() {
 }
 
 function FullFeeds() {
-  const live = useLiveWork('feeds', readFeeds);
+  const live = useLiveWork('feeds', readFeeds, { every: 60_000 });
   return html`
     <${Card} title="Fullest feeds" actions=${html`<a class="small" href=${link('/feeds')}>All feeds</a>`}>
       <${Loaded} live=${live}>${(/** @type {FeedRow[]} */ feeds) => {

@@ -12,17 +12,19 @@ import { Empty, Loaded, Notice } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago, Countdown } from '../ui/time.js';
 import { AddSource } from './sources/add-source.js';
+import { Catalogue } from './sources/catalogue.js';
 import { SourcePage } from './sources/source.js';
 import { linkToSource, stateOf } from './sources/source-state.js';
 
 /** @param {PageProps} props */
 export function Page({ session, place }) {
   const live = useLiveWork('sources', () => allPages('/sources', 'sources'));
-  const [isAdding, setAdding] = useState(false);
-  useDo(place, (what) => what === 'add' && setAdding(true));
+  /** Name in the catalogue; empty: another address. */
+  const [adding, setAdding] = useState(/** @type {string | undefined} */ (undefined));
+  useDo(place, (what) => what === 'add' && setAdding(''));
   const [id] = place.parts;
   if (id !== undefined) return html`<${SourcePage} key=${id} id=${id} session=${session} />`;
-  const actions = may(session, 'manage') && html`<${Button} icon="plus" kind="main" onClick=${() => setAdding(true)}>Add source<//>`;
+  const actions = may(session, 'manage') && html`<${Button} icon="plus" kind="main" onClick=${() => setAdding('')}>Add source<//>`;
   return html`
     <${PageHead} title="Sources" actions=${actions}>External lists, fetched automatically. <a href=${link('/worth')}>List value</a><//>
     <${Loaded} live=${live}>${(/** @type {Source[]} */ sources) => {
@@ -35,13 +37,18 @@ export function Page({ session, place }) {
         ${
           sources.length === 0
             ? html`<${Empty} icon="sources" title="No sources yet"><p>Add one from the catalogue, or any list by its URL. Test it before you add it.</p><//>`
-            : html`<${Table} label="Sources" columns=${COLUMNS} rows=${sources} keyOf=${(/** @type {Source} */ each) => each.id} />`
+            : html`<${Table} label="Sources" columns=${COLUMNS} rows=${sources.toSorted(byUrgency)} keyOf=${(/** @type {Source} */ each) => each.id} lines />`
         }
+        <${Catalogue} sources=${sources} onAdd=${may(session, 'manage') ? setAdding : undefined} />
       `;
     }}<//>
-    ${isAdding && html`<${AddSource} onClose=${() => setAdding(false)} onDone=${(/** @type {Source} */ made) => go(linkToSource(made))} />`}
+    ${adding !== undefined && html`<${AddSource} name=${adding} onClose=${() => setAdding(undefined)} onDone=${(/** @type {Source} */ made) => go(linkToSource(made))} />`}
   `;
 }
+
+const URGENCY = ['bad', 'warn', '', 'good'];
+/** @param {Source} a @param {Source} b */
+const byUrgency = (a, b) => URGENCY.indexOf(stateOf(a).kind) - URGENCY.indexOf(stateOf(b).kind) || a.name.localeCompare(b.name);
 
 /** @type {Column<Source>[]} */
 const COLUMNS = [

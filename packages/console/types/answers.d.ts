@@ -210,6 +210,7 @@ interface Source {
   paused: boolean;
   url: string;
   purpose: 'block' | 'allow';
+  catalogue: string | null;
   every: number;
   entries: number;
   next_at: string | null;
@@ -265,29 +266,3 @@ type Webhook = {
   deliveries: any[];
 };
 type Trial = { id: string; state: string; bytes: number; read_bytes: number; requests: number; fault: string | null; result: any };
-
-interface AddressBlock {
-  network: string;
-  addresses: number;
-  networks: number;
-  rules: number;
-  widest_rules: { id: number; target: string; list_name: string | null }[];
-}
-
-/** Counts by child network. */
-interface AddressMap {
-  feed_id: string | null;
-  name: string;
-  action: 'block' | 'allow';
-  entries: number;
-  entry_limit: number;
-  over_cap: boolean;
-  within: string;
-  child_prefix: 8 | 16 | 24;
-  addresses: number[];
-  rules: number[];
-  protected: number[];
-  never_block: number[];
-  widest: AddressBlock[];
-  v6: AddressBlock[];
-}

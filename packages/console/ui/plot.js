@@ -16,15 +16,36 @@ function colorOf(element, token) {
 }
 
 /** @param {HTMLElement} element */
-const shade = (element, token) => colorOf(element, token).replace(/^rgb\(([^)]*)\)$/, 'rgba($1, 0.12)');
+const shade = (element, token, alpha = 0.12) => colorOf(element, token).replace(/^rgb\(([^)]*)\)$/, `rgba($1, ${alpha})`);
+
+/** `stack`: areas on each other. `bars`: the first series above zero, the others below, on each other. @typedef {'lines' | 'stack' | 'bars'} PlotKind */
+
+/** Drawn values. @param {PlotKind} kind @param {readonly Series[]} series */
+function drawnOf(kind, series) {
+  if (kind === 'lines') return series.map(({ values }) => values);
+  const sums = (rows) =>
+    rows.map((_, row) =>
+      rows[0].map((_value, i) => (rows[row][i] === null ? null : rows.slice(0, row + 1).reduce((sum, each) => sum + each[i], 0))),
+    );
+  const all = series.map(({ values }) => values);
+  if (kind === 'stack') return sums(all);
+  const [up, ...down] = all;
+  // Longer bars first: shorter ones are painted over them.
+  return [
+    up,
+    ...sums(down.toReversed())
+      .toReversed()
+      .map((row) => row.map((value) => -value)),
+  ];
+}
 
 /**
- * @param {{ label: string, times: readonly number[], series: readonly Series[], days?: boolean, span?: number,
+ * @param {{ label: string, times: readonly number[], series: readonly Series[], days?: boolean, span?: number, kind?: PlotKind,
  * onSpan?: (from: number, to: number) => void }} props
  * `times` in seconds; `days`: one point a day, UTC; `span`: seconds that are shown up to the last point, however few points there are.
  * `onSpan`: called with a span (seconds) selected by dragging, or by Shift with arrows and Enter.
  */
-export function Plot({ label, times, series, days = false, span, onSpan }) {
+export function Plot({ label, times, series, days = false, span, kind = 'lines', onSpan }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const drawn = useRef(/** @type {any} */ (undefined));
   const [theme, setTheme] = useState(0);
@@ -40,7 +61,7 @@ export function Plot({ label, times, series, days = false, span, onSpan }) {
     return () => removeEventListener('weir-theme', onTheme);
   }, []);
 
-  const data = [times, ...series.map(({ values }) => values)];
+  const data = [times, ...drawnOf(kind, series)];
   useEffect(() => {
     const element = /** @type {HTMLElement} */ (box.current);
     let isUnmounted = false;
@@ -87,7 +108,7 @@ export function Plot({ label, times, series, days = false, span, onSpan }) {
               range: () => visibleRange(now.current.times, span, days),
             },
             y: {
-              range: (_plot, _least, most) => [0, Math.max(4, (most ?? 0) * 1.1)],
+              range: (_plot, least, most) => [Math.min(0, (least ?? 0) * 1.1), Math.max(4, (most ?? 0) * 1.1)],
             },
           },
           axes: [
@@ -100,17 +121,22 @@ export function Plot({ label, times, series, days = false, span, onSpan }) {
             {
               ...axis,
               size: 52,
-              values: (_plot, splits) => splits.map((value) => (value === null ? '' : shortCount(value))),
+              values: (_plot, splits) => splits.map((value) => (value === null ? '' : shortCount(Math.abs(value)))),
             },
           ],
+          ...(kind === 'stack' && {
+            bands: series.slice(1).map(({ color }, i) => ({ series: [i + 2, i + 1], fill: shade(element, color, 0.6) })),
+          }),
           series: [
             {},
-            ...series.map(({ label: name, color, fill }) => ({
+            ...series.map(({ label: name, color, fill }, i) => ({
               label: name,
               stroke: colorOf(element, color),
-              width: 1.5,
-              points: { show: times.length < 2, size: 5 },
+              width: kind === 'bars' ? 0 : 1.5,
+              points: { show: kind !== 'bars' && times.length < 2, size: 5 },
               ...(fill && { fill: shade(element, color) }),
+              ...(kind === 'stack' && i === 0 && { fill: shade(element, color, 0.6) }),
+              ...(kind === 'bars' && { fill: colorOf(element, color), paths: UPlot.paths.bars?.({ size: [0.8, 40] }) }),
             })),
           ],
         },

@@ -10,6 +10,7 @@ import { droppedOf, type ListDropped } from '../../manage/hits.ts';
 import { explanationJson, type FeedJson, type RuleJson } from '../../manage/lookup/explanation.ts';
 import { type Pulled, pathOf, whereJson } from '../../manage/lookup/path.ts';
 import { subtractionCommand } from '../../manage/remaining-blocks.ts';
+import { repeatTexts } from '../../manage/rules/repeats.ts';
 import { namesIn, type RuleSource } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction, type Target } from '../../rule.ts';
@@ -47,7 +48,11 @@ export function lookupCommand(add: AddCommand): void {
       const names = await namesIn(store, workspace.id);
       const places = { store, workspaceId: workspace.id, locate: (of: Target) => locate(geoData, of) };
       const path = await pathOf({ ...places, now: clock.now, step: (work) => work() }, { target, action }, explained, names);
-      const feeds = explanationJson(explained, names).map((each, i): ShownFeed => ({ ...each, pulled_by: path.feeds.get(i)?.pulled_by }));
+      const stored = explained.feeds.flatMap(({ explanation }) => explanation.rules.map((each) => each.stored));
+      const repeats = await repeatTexts(store, workspace.id, stored);
+      const feeds = explanationJson(explained, names, repeats).map(
+        (each, i): ShownFeed => ({ ...each, pulled_by: path.feeds.get(i)?.pulled_by }),
+      );
       const dropped = await droppedOf(store, workspace.id, explained, names, clock.now());
       const where = whereJson(places.locate(target));
       return { target: formatTarget(target), where, workspace_id: workspace.id, workspace: workspace.name, action, feeds, dropped };
@@ -192,6 +197,7 @@ function ruleText(rule: RuleJson): string {
     ...(batch_id === null ? [] : [`batch ${batch_id}`]),
     `since ${created_at}`,
     expires_at === null ? 'no expiry' : `until ${expires_at}`,
+    ...(rule.repeated === undefined ? [] : [rule.repeated]),
     ...rule.not_widened.map((network) => `served as sent, because its network has the protected network ${network}`),
   ];
   return printable(parts.join(', '));

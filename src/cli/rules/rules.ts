@@ -105,12 +105,19 @@ async function listRules({ client, context, given, options }: Call): Promise<und
 }
 
 function cellsOf(rule: RuleRow, names: ReadonlyMap<string, string>): (string | null)[] {
-  const { action, target, list_id: list = '', type = null, expires_at: until, reason, expression, warning } = rule;
+  const { action, target, list_id: list = '', type = null, expires_at: until, reason, expression, warning, repeated } = rule;
   const from = [rule.rule_ref, rule.name, rule.key_name ?? rule.key_id ?? rule.actor ?? null, rule.batch_id];
   const cells =
     target === undefined
       ? [action, type, until, ...from, reason, `${expression}${warning === undefined ? '' : `  (warning: ${warning})`}`]
-      : [action, target, names.get(list) ?? list, until, ...from, reason];
+      : [
+          action,
+          target,
+          names.get(list) ?? list,
+          until,
+          ...from,
+          repeated === undefined ? reason : `${reason ?? ''}  (${repeated})`.trim(),
+        ];
   return cells.map((cell, i) => (cell === null || i === cells.length - 1 ? cell : cut(printable(cell), WIDEST)));
 }
 

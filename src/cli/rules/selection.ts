@@ -23,6 +23,7 @@ export interface RuleRow extends Fields {
   readonly target?: string;
   readonly type?: string;
   readonly expression?: string;
+  readonly repeated?: string;
   readonly warning?: string;
 }
 

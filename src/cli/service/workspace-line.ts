@@ -1,6 +1,6 @@
 /** Lines of an export (docs/moving.md). A line is valid if it stays the same when it is read and written again. */
 
-import { makingJson, makingOf, type SavedFeed } from '../../account/feed.ts';
+import { feedSettingsJson, makingJson, makingOf, type SavedFeed } from '../../account/feed.ts';
 import { protectedWord } from '../../account/guard-rails.ts';
 import { bindingFault, type SavedKey } from '../../account/key.ts';
 import { type ListSettings, type SavedList, settingFaults, settingsJson, settingsOf } from '../../account/list.ts';
@@ -84,7 +84,7 @@ export const FEED_LINE: Line<SavedFeed> = {
     name: feed.name,
     all_lists: feed.lists === null,
     lists: feed.lists ?? [],
-    ...settingsJson(feed),
+    ...feedSettingsJson(feed),
     ...makingJson(feed),
   }),
 };

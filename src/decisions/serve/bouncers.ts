@@ -87,6 +87,11 @@ export class Bouncers {
     this.#touch(name, wall, { refusal: { status, since: isSame ? before.since : wall, count: (isSame ? before.count : 0) + 1 } });
   }
 
+  /** The status of its last fetch, if that was refused. */
+  refusal(name: BouncerName): number | undefined {
+    return this.#known.get(name, keyOf(name))?.info.refusal?.status;
+  }
+
   /** Records usage metrics as JSON. `wall` in ms. */
   reported(name: BouncerName, metrics: string, wall: number): void {
     this.#touch(name, wall, { metrics, metricsAt: wall });

@@ -31,14 +31,14 @@ test('D14.12 of usage metrics that is kept which bouncers are documented to coun
 });
 
 test('D14.12 whatever is sent as usage metrics, no more than 4,096 characters are kept', () => {
-  const long = 'é"'.repeat(1000);
-  const many = Array.from({ length: 2000 }, (_, n) => ({
+  const long = 'é"'.repeat(200);
+  const many = Array.from({ length: 200 }, (_, n) => ({
     name: long,
     value: n,
     unit: long,
     labels: { [long]: long, b: long, c: long, d: long },
   }));
-  const windows = Array.from({ length: 500 }, () => ({ meta: { window_size_seconds: long }, items: many.slice(0, 40) }));
+  const windows = Array.from({ length: 50 }, () => ({ meta: { window_size_seconds: long }, items: many.slice(0, 40) }));
   const bodies = [
     { remediation_components: Array.from({ length: 1000 }, () => ({ ...component, version: long })) },
     {

@@ -44,8 +44,8 @@ export interface WaitRequest {
   readonly workspaceId: string;
   readonly feedId: string | null;
   readonly keyId: string;
-  /** The version that the client has. */
-  readonly mark: DecisionMark;
+  /** The version that the client has; null: its feed is over its cap. */
+  readonly mark: DecisionMark | null;
   /** ms, monotonic. */
   readonly until: number;
   readonly line: Line;
@@ -79,10 +79,10 @@ export class Waiting {
     const now = this.#parts.clock.monotonic();
     if (this.#isDraining || !line.isOpen || now >= until) return Promise.resolve(false);
     const feed = this.#feeds.feed(workspaceId, feedId, now);
-    if (feed.mark !== undefined && isNewer(feed.mark, mark)) return Promise.resolve(false);
+    if (feed.mark !== undefined && (mark === null || isNewer(feed.mark, mark))) return Promise.resolve(false);
     // The version of an answer made just now: the others lack it.
-    if (!isSameMark(feed.mark, mark)) void this.#release([...feed.clients], true);
-    feed.mark = mark;
+    if (mark !== null && !isSameMark(feed.mark, mark)) void this.#release([...feed.clients], true);
+    feed.mark = mark ?? undefined;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const client: WaitingClient = { keyId, feed, until, resolve };
     if (!this.#feeds.add(client)) return undefined;
@@ -201,7 +201,12 @@ export class Waiting {
     try {
       const found = await documents.find(query, false, isUrgent);
       feed.revision = revision;
-      if (found.kind !== 'document') return PER_CLIENT * (await this.#release([...feed.clients], true));
+      if (found.kind !== 'document') {
+        // These wait for the end of the refusal.
+        if (feed.mark === undefined) return 0;
+        feed.mark = undefined;
+        return PER_CLIENT * (await this.#release([...feed.clients], true));
+      }
       feed.nextExpiry = found.facts.nextExpiry;
       const mark = markOf(found.hash);
       if (feed.mark?.builder === mark.builder && !isNewer(mark, feed.mark)) return 0;

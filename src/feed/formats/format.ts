@@ -12,6 +12,8 @@ export interface FeedFormat {
   readonly rated: boolean;
   /** Can render addresses without a prefix length (SPEC D25.3). */
   readonly mayBeBare?: true;
+  /** A program for the device instead of a list. */
+  readonly isScript?: true;
   readonly description: string;
   readonly render: Render;
 }

@@ -53,6 +53,7 @@ const ROWS = {
 
   mikrotik: {
     aliases: ['routeros', 'rsc'],
+    isScript: true,
     mediaType: 'text/plain',
     rated: false,
     description: 'a script for `/import` of MikroTik RouterOS 7, which fills one of two address lists and then empties the other',
@@ -65,6 +66,9 @@ export type Format = keyof typeof ROWS;
 export const FORMATS: Readonly<Record<Format, FeedFormat>> = ROWS;
 
 export const FORMAT_NAMES = Object.keys(FORMATS) as readonly Format[];
+
+/** Formats that are lists of networks: those that a 400 names (spec 7.3). */
+export const LIST_FORMATS = FORMAT_NAMES.filter((name) => !FORMATS[name].isScript);
 
 export const FORMAT_ALIASES: ReadonlyMap<string, Format> = new Map(
   FORMAT_NAMES.flatMap((name) => FORMATS[name].aliases.map((alias) => [alias, name] as const)),

@@ -131,13 +131,16 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
         const since = startup ? null : asked.since === undefined ? bouncers.since(name, filtered) : asked.since;
         return find({ workspaceId, feedId, filter, ask: { since }, ...(checks && { checks }) }, caller);
       };
+      // A client that knows that its feed is over the cap waits for the end of that.
+      const isKnown = (fault: HttpFault) => fault.status === 413 && bouncers.refusal(name) === 413;
       let found = await ask();
-      if (!startup && wait !== undefined && !('status' in found)) {
+      if (!startup && wait !== undefined && (!('status' in found) || isKnown(found))) {
         const end = monotonic() + wait * 1000;
         const has = asked.since === undefined ? bouncers.last(name, filtered) : asked.since;
         const line = keepOpen(wait * 1000);
-        for (let mayWait = true; mayWait && !('status' in found) && (isSameMark(has, found.mark) || isEmpty(found)); ) {
-          const waited = waiting.wait({ workspaceId, feedId, keyId, mark: found.mark, until: end, line });
+        for (let mayWait = true; mayWait && ('status' in found ? isKnown(found) : isSameMark(has, found.mark) || isEmpty(found)); ) {
+          const mark = 'status' in found ? null : found.mark;
+          const waited = waiting.wait({ workspaceId, feedId, keyId, mark, until: end, line });
           if (waited === undefined) found = MANY_WAIT;
           else {
             mayWait = await waited;

@@ -1,4 +1,4 @@
-import { FORMAT_NAMES, formatOf } from '../../feed/formats/table.ts';
+import { FORMAT_NAMES, formatOf, LIST_FORMATS } from '../../feed/formats/table.ts';
 import { FAMILIES, type Variant } from '../../feed/variant.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import type { HttpFault } from '../errors.ts';
@@ -17,7 +17,7 @@ const CHECKSUMS = ['md5'] as const;
 const SIGNATURES = ['ssh'] as const;
 
 export const FEED_PARAMETERS = {
-  format: { ...oneOf(FORMAT_NAMES), read: formatOf, details: { supported: FORMAT_NAMES } },
+  format: { ...oneOf(FORMAT_NAMES), read: formatOf, details: { supported: LIST_FORMATS } },
   family: oneOf(FAMILIES),
   action: oneOf(ACCESS_ACTIONS),
   checksum: oneOf(CHECKSUMS),

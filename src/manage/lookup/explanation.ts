@@ -24,6 +24,8 @@ export interface RuleJson extends Record<string, unknown> {
   readonly served_as: string | null;
   /** Protected networks because of which the host is served as sent. */
   readonly not_widened: readonly string[];
+  /** Why the block lasts longer than sent. */
+  readonly repeated?: string;
   readonly id: number;
   readonly target: string;
   readonly action: AccessAction;
@@ -60,10 +62,15 @@ export interface FeedJson {
   readonly subtract_allow: Subtraction | null;
 }
 
-export const explanationJson = ({ feeds, origins }: ExplainedTarget, names: Names): FeedJson[] =>
-  feeds.map((each) => feedJson(each, names, origins));
+export const explanationJson = ({ feeds, origins }: ExplainedTarget, names: Names, repeats: ReadonlyMap<number, string>): FeedJson[] =>
+  feeds.map((each) => feedJson(each, names, origins, repeats));
 
-function feedJson({ source, explanation, size }: Explained, names: Names, origins: ReadonlyMap<number, RuleOrigin>): FeedJson {
+function feedJson(
+  { source, explanation, size }: Explained,
+  names: Names,
+  origins: ReadonlyMap<number, RuleOrigin>,
+  repeats: ReadonlyMap<number, string>,
+): FeedJson {
   const { verdict, family, rules, protectedBy, quorum, unblock, subtract } = explanation;
   return {
     kind: source.kind,
@@ -82,6 +89,7 @@ function feedJson({ source, explanation, size }: Explained, names: Names, origin
         relation,
         served_as: servedAs && formatTarget(servedAs),
         not_widened: notWidened,
+        ...(repeats.has(stored.id) && { repeated: repeats.get(stored.id) }),
         ...ruleJson(stored),
         list_name: names.lists.get(stored.listId ?? '') ?? '',
         ...origin,

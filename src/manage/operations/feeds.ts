@@ -3,12 +3,13 @@ import {
   FEED_SETTINGS,
   type FeedMaking,
   type FeedPatch,
+  feedSettingsJson,
   feedState,
   type Members,
   makingJson,
   NO_MAKING,
 } from '../../account/feed.ts';
-import { NO_SETTINGS, settingsJson } from '../../account/list.ts';
+import { NO_SETTINGS } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
 import { answerOf, type Fields, flagField, Type } from '../../json/schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
@@ -61,7 +62,7 @@ export const feedJson = (feed: ComposedFeed) => ({
   name: feed.name,
   all_lists: feed.lists === null,
   lists: feed.lists ?? [],
-  ...settingsJson(feed),
+  ...feedSettingsJson(feed),
   ...makingJson(feed),
 });
 

@@ -11,6 +11,7 @@ import { droppedOf, HITS } from '../hits.ts';
 import { explanationJson, type FeedJson } from '../lookup/explanation.ts';
 import { FEED_PATH, PATH_SCHEMA, pathOf } from '../lookup/path.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
+import { repeatTexts } from '../rules/repeats.ts';
 import { namesIn } from '../rules/rule-json.ts';
 import { RULE_EXAMPLE, Rule } from './rules/rule-schema.ts';
 
@@ -164,7 +165,8 @@ async function lookUp(context: ManageContext, { target: text, action = 'block', 
   const names = await namesIn(store, workspaceId);
   const dropped = await droppedOf(store, workspaceId, explained, names, now());
   const path = wantsPath ? await pathOf(context, { target, action }, explained, names) : undefined;
-  const feeds = explanationJson(explained, names);
+  const stored = explained.feeds.flatMap(({ explanation }) => explanation.rules.map((each) => each.stored));
+  const feeds = explanationJson(explained, names, await repeatTexts(store, workspaceId, stored));
   const sizes = await sizesOf(context, feeds, action);
   return {
     target: formatTarget(target),

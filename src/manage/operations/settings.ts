@@ -9,7 +9,12 @@ type Settings<K extends string = string> = Readonly<Record<K, ListSetting>>;
 function settingSchema(setting: ListSetting): TSchema {
   const description = setting.help;
   if ('longest' in setting) {
-    return Type.Unsafe<Nullable<string>>({ type: ['string', 'null'], maxLength: setting.longest, format: 'text', description });
+    return Type.Unsafe<Nullable<string>>({
+      type: ['string', 'null'],
+      maxLength: setting.longest,
+      format: setting.format ?? 'text',
+      description,
+    });
   }
   if ('numbers' in setting) {
     return Type.Unsafe<Nullable<number>>({ type: ['integer', 'null'], enum: [...setting.numbers, null], description });

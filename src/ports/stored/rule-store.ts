@@ -203,6 +203,13 @@ export interface RuleReads {
    * with a `rule_ref` are found only while a rule has the target.
    */
   ruleVersions(workspaceId: string, targets: readonly string[], limit: number): Promise<RuleVersion[]>;
+  /** Targets of lists with `repeat` that were blocked more than once; `sent`: duration of the last block as sent, ms. */
+  repeats(
+    workspaceId: string,
+    of: readonly { readonly listId: string; readonly target: string }[],
+  ): Promise<
+    { readonly listId: string; readonly target: string; readonly blocks: number; readonly sent: number; readonly repeat: string }[]
+  >;
   origins(workspaceId: string, seqs: readonly number[]): Promise<Map<number, ChangeOrigin>>;
   /** The newest `limit`, oldest first. */
   deadLetters(limit: number): Promise<DeadLetter[]>;

@@ -2,6 +2,7 @@
 import type { Author } from '../../account/caller.ts';
 import { listState } from '../../account/list.ts';
 import { listOf, type Row } from '../rows.ts';
+import { forgetRepeats } from '../rules/repeats.ts';
 import { run, type Work } from '../work.ts';
 import { revokeKeys } from './account-statements.ts';
 import { audit } from './audit.ts';
@@ -23,6 +24,7 @@ export function* removeList(now: string, { workspaceId, workspacePk, list, sourc
   const [pk, id] = [Number(list.pk), String(list.id)];
   yield* keepDeleted(now, workspacePk, 'lists', { ...list, ...(source !== undefined && { source }) }, forGood);
   yield* run('DELETE FROM lists WHERE pk = $1', pk);
+  yield* forgetRepeats(pk);
   yield* forgetMember(pk, Number(list.revision));
   yield* revokeKeys(now, 'list_id', id, { workspacePk, by });
   const before = listState(listOf(list, workspaceId));

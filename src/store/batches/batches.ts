@@ -1,6 +1,8 @@
 /** The table `batches`: the numbers that each batch got when it was applied (D9). */
+import { type Repeat, repeatOf } from '../../account/repeat.ts';
 import type { LandingBatch, LandingItem } from '../../ports/landing.ts';
 import { RULE_KINDS } from '../../rule.ts';
+import { type Row, textOrNull } from '../rows.ts';
 import { runRows, type Value, type Work } from '../work.ts';
 
 /** An item with its resolved workspace and list, and its number. */
@@ -10,19 +12,30 @@ export interface NumberedItem {
   /** pk */
   readonly workspace: number;
   readonly list: number;
+  /** Of the list; undefined: blocks last as sent. */
+  readonly repeat: Repeat | undefined;
 }
 
 /** A list, and the source that manages it. */
 export interface ListPlace {
   readonly pk: number;
   readonly sourceId: string | null;
+  readonly repeat: Repeat | undefined;
 }
+
+export const listPlaceOf = ({ pk, source_id: sourceId, repeat }: Row): ListPlace => ({
+  pk: Number(pk),
+  sourceId: textOrNull(sourceId),
+  repeat: repeat === null ? undefined : repeatOf(String(repeat)),
+});
 
 const NOTHING = { change: 'delete_rules', kind: 'access_rule', ids: [] } as const;
 
 /** An item of a refresh goes to the source's list; if the source no longer manages it, it has no effect. */
-export const placed = (item: LandingItem, { pk, sourceId }: ListPlace): Pick<NumberedItem, 'item' | 'list'> =>
-  item.sourceId === undefined || item.sourceId === sourceId ? { item, list: pk } : { item: { ...item, change: NOTHING }, list: pk };
+export const placed = (item: LandingItem, { pk, sourceId, repeat }: ListPlace): Pick<NumberedItem, 'item' | 'list' | 'repeat'> =>
+  item.sourceId === undefined || item.sourceId === sourceId
+    ? { item, list: pk, repeat }
+    : { item: { ...item, change: NOTHING }, list: pk, repeat };
 
 /** Consecutive items of one batch, workspace and list. */
 export interface Segment {

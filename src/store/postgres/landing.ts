@@ -1,12 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/landing.ts';
 import { isExpressionKind, isOperation } from '../../rule.ts';
-import { type ListPlace, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
+import { listPlaceOf, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
 import { nearestInstant } from '../columns.ts';
 import { Changed, type Located, numberItems } from '../landing.ts';
 
-import { type Row, textOrNull } from '../rows.ts';
+import type { Row } from '../rows.ts';
 import { compact, type ResolvedChange } from '../rules/compact.ts';
+import { POSTGRES_REPEATS, withRepeats } from '../rules/repeats.ts';
 import { type Outcome, run, type Work } from '../work.ts';
 import { type Database, drive, driveAtOnce, type Session } from './database.ts';
 import { type BulkStatement, runStatements } from './rule-statements.ts';
@@ -35,9 +36,10 @@ export const land = (db: Database, batch: LandingBatch, mostAreNew: MostAreNew):
     { repeatable: true, limit: LIMIT },
   );
 
-async function applyItems(session: Session, known: readonly NumberedItem[], batch: LandingBatch, mostAreNew: MostAreNew): Promise<void> {
-  const segments = segmentsOf(known);
+async function applyItems(session: Session, numbered: readonly NumberedItem[], batch: LandingBatch, mostAreNew: MostAreNew): Promise<void> {
+  const segments = segmentsOf(numbered);
   await drive(session, writeSegments(segments, batch));
+  const known = await drive(session, withRepeats(numbered, segments, POSTGRES_REPEATS));
   const changed = new Changed(known);
   let changes: SizedChange[] = [];
   const flush = async () => {
@@ -45,13 +47,13 @@ async function applyItems(session: Session, known: readonly NumberedItem[], batc
     changes = [];
   };
   let segment = 0;
-  for (const numbered of known) {
-    const { item, seq, workspace, list } = numbered;
+  for (const each of known) {
+    const { item, seq, workspace, list } = each;
     if (seq > segments[segment].last) segment += 1;
     const { change, receivedAt, batchId } = item;
     if (isOperation(change)) {
       await flush();
-      await drive(session, changed.operate(numbered, change));
+      await drive(session, changed.operate(each, change));
     } else {
       const size = item.record.value.length;
       changes.push({ workspace, list, receivedAt, id: seq, batch: batchId, firstId: segments[segment].first.seq, change, size });
@@ -189,7 +191,7 @@ async function lockWorkspaces(session: Session, items: readonly LandingItem[]) {
   // Numbers follow the order of the items: rule ids do not depend on the engine.
   const lists = await session.run(
     `WITH taken AS MATERIALIZED (SELECT string_agg(nextval('rule_ids')::text, ',') AS seqs FROM generate_series(1, $3))
-     SELECT pk, id, workspace_pk, is_default, source_id, CASE WHEN row_number() OVER () = 1 THEN seqs END AS seqs
+     SELECT pk, id, workspace_pk, is_default, source_id, repeat, CASE WHEN row_number() OVER () = 1 THEN seqs END AS seqs
      FROM taken LEFT JOIN lists ON workspace_pk = ANY($1) AND (is_default = 1 OR id = ANY($2))`,
     locked.rows.map((row) => Number(row.pk)),
     [...named].filter(isText),
@@ -204,9 +206,8 @@ async function lockWorkspaces(session: Session, items: readonly LandingItem[]) {
 
 /** `rows` include the default list. */
 function located(pk: number, rows: readonly Row[]): Located {
-  const place = (row: Row): ListPlace => ({ pk: Number(row.pk), sourceId: textOrNull(row.source_id) });
-  const lists = new Map(rows.map((row) => [String(row.id), place(row)]));
-  const byDefault = place(rows.find((row) => row.is_default === 1)!);
+  const lists = new Map(rows.map((row) => [String(row.id), listPlaceOf(row)]));
+  const byDefault = listPlaceOf(rows.find((row) => row.is_default === 1)!);
   return { pk, listOf: (id) => (id === null ? undefined : lists.get(id)) ?? byDefault };
 }
 

@@ -2,10 +2,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LandingBatch, PoisonRecord } from '../../ports/landing.ts';
 import { isExpressionKind, isOperation, type RuleChange } from '../../rule.ts';
 import { namedBy } from '../../signal/named-rules.ts';
-import { type ListPlace, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
+import { type ListPlace, listPlaceOf, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
 import { actionCode, nearestInstant } from '../columns.ts';
 import { Changed, type Located, numberItems } from '../landing.ts';
-import { textOrNull } from '../rows.ts';
+import { SQLITE_REPEATS, withRepeats } from '../rules/repeats.ts';
 import { rowOf } from '../rules/rule-columns.ts';
 import type { Value } from '../work.ts';
 import { drive, transaction } from './database.ts';
@@ -36,17 +36,18 @@ function movePosition({ firstPosition, advance }: LandingStatements, { streamId,
 }
 
 /** Applies items in order with their numbers (SPEC D4.15). */
-function applyItems(db: DatabaseSync, statements: LandingStatements, known: readonly NumberedItem[], now: number): Changed {
-  const segments = segmentsOf(known);
+function applyItems(db: DatabaseSync, statements: LandingStatements, numbered: readonly NumberedItem[], now: number): Changed {
+  const segments = segmentsOf(numbered);
   drive(db, writeSegments(segments, { now }));
+  const known = drive(db, withRepeats(numbered, segments, SQLITE_REPEATS));
   const changed = new Changed(known);
   let segment = 0;
-  for (const numbered of known) {
-    const { item, seq, workspace, list } = numbered;
+  for (const each of known) {
+    const { item, seq, workspace, list } = each;
     if (seq > segments[segment].last) segment += 1;
     const { change, receivedAt } = item;
     if (isOperation(change)) {
-      drive(db, changed.operate(numbered, change));
+      drive(db, changed.operate(each, change));
       continue;
     }
     const isAccess = change.kind === 'access_rule';
@@ -152,7 +153,7 @@ function locate({ workspace, defaultList, list }: LandingStatements, id: string)
   const row = workspace.get(id);
   if (row === undefined) return undefined;
   const pk = Number(row.pk);
-  const byDefault = { pk: Number(defaultList.get(pk)!.pk), sourceId: null };
+  const byDefault = listPlaceOf(defaultList.get(pk)!);
   const lists = new Map<string | null, ListPlace>([[null, byDefault]]);
   return {
     pk,
@@ -160,7 +161,7 @@ function locate({ workspace, defaultList, list }: LandingStatements, id: string)
       const known = lists.get(listId);
       if (known !== undefined) return known;
       const found = list.get(listId, pk);
-      const place = found === undefined ? byDefault : { pk: Number(found.pk), sourceId: textOrNull(found.source_id) };
+      const place = found === undefined ? byDefault : listPlaceOf(found);
       lists.set(listId, place);
       return place;
     },

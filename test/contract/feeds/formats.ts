@@ -144,6 +144,7 @@ export function formatTests(feeds: () => FeedWorld, once: Once): void {
         assert.equal(plain.headers['content-length'], String(plain.bytes.length));
         const header = /^# .+\n#.*\n# action: \w+\n# family: \w+\n# generated: \S+\n# entries: 0\n$/;
         if (format === 'commented') assert.match(plain.text, header);
+        else if (format === 'mikrotik') assert.match(plain.text, /^# weir, \w+ feed /);
         else assert.equal(plain.bytes.length, 0, format);
         const zipped = await get(`${target}format=${format}`, { headers: { 'accept-encoding': 'gzip' } });
         assert.equal(zipped.headers['content-encoding'], 'gzip');

@@ -14,11 +14,14 @@ import { documentText, isFeed } from './documents.js';
 /** Silence after which a device is shown as silent, ms. */
 const QUIET = 86_400_000;
 
+/** A device with few fetches has no interval to miss. @param {Device} device */
+export const isSilent = ({ stopped_at: stopped, last_pull: at }) => stopped !== null || Date.now() - Date.parse(at) > QUIET;
+
 /** @param {{ device: Device }} props */
-export function State({ device: { stopped_at: stopped, last_status: status, last_pull: at, refusals } }) {
+export function State({ device }) {
+  const { stopped_at: stopped, last_status: status, refusals } = device;
   if (stopped !== null) return html`<${Badge} kind="bad">stopped<//>`;
-  // A device with few fetches has no interval to miss.
-  if (Date.now() - Date.parse(at) > QUIET) return html`<${Badge}>silent<//>`;
+  if (isSilent(device)) return html`<${Badge}>silent<//>`;
   if (refusals.length > 0) return html`<${Refused} status=${refusals[0].status} />`;
   return status >= 400 ? html`<${Badge} kind="warn">status ${status}<//>` : html`<${Badge} kind="good">active<//>`;
 }

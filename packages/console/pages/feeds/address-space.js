@@ -96,10 +96,11 @@ function Map256({ map, onWithin }) {
       )}
       ${within !== ALL && html`<a class="small" href=${inside(within)}>Rules in ${within}</a>`}
     </nav>
-    <svg class=${`map ${map.action}`} viewBox="0 0 16 16" tabindex="0" role="img" onKeyDown=${onKey} onPointerMove=${onPoint} onPointerLeave=${() => setAt(-1)}
+    <svg class=${`map ${map.action}`} viewBox="-1.5 0 17.5 16" tabindex="0" role="img" onKeyDown=${onKey} onPointerMove=${onPoint} onPointerLeave=${() => setAt(-1)}
       onClick=${(/** @type {any} */ event) => event.target.dataset?.at !== undefined && open(Number(event.target.dataset.at))}
       aria-label=${`Map of ${within} by /${prefix}: ${count(total)} addresses in ${counted(addresses.filter((each) => each > 0).length, 'network')}. Arrow keys choose, Enter zooms in, Escape zooms out.`}>
       <pattern id="hatch" width="0.3" height="0.3" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="0.09" height="0.3" /></pattern>
+      ${CELLS.filter((i) => i % SIDE === 0).map((i) => html`<text x="-0.2" y=${i / SIDE + 0.68}>${i}</text>`)}
       ${CELLS.map((i) => {
         const box = { x: (i % SIDE) + 0.03, y: Math.floor(i / SIDE) + 0.03, width: 0.94, height: 0.94 };
         return html`

@@ -5,21 +5,29 @@ import { linkToFeed } from '../feeds/read-feeds.js';
 
 /**
  * By prefix of an alert's key; `href` gets the rest of the key.
- * @type {readonly { begins: string, permission: string, action: string, href: (of: string, feedOf: (id: string | null) => Pick<FeedRow, 'kind' | 'id'>) =>
+ * @type {readonly { begins: string, states?: readonly string[], permission: string, action: string, href: (of: string, feedOf: (id: string | null) => Pick<FeedRow, 'kind' | 'id'>) =>
  *   string }[]}
  */
 const PLACES = [
-  { begins: 'feed/', permission: 'rules:read', action: 'View feed', href: feedHref },
-  { begins: 'source/', permission: 'rules:read', action: 'View source', href: (id) => link('/sources', id) },
-  { begins: 'webhook/', permission: 'manage', action: 'View webhook', href: () => link('/webhooks') },
-  { begins: 'device/', permission: 'rules:read', action: 'View device', href: deviceHref },
-  { begins: 'device-cap/', permission: 'rules:read', action: 'View device', href: deviceHref },
-  { begins: 'bouncer/', permission: 'rules:read', action: 'View bouncers', href: () => link('/bouncers') },
+  {
+    begins: 'feed/',
+    states: ['over_cap', 'near_cap'],
+    permission: 'manage',
+    action: 'Raise limit',
+    href: (of, feedOf) => `${feedHref(of, feedOf)}?do=edit`,
+  },
+  { begins: 'feed/', permission: 'rules:read', action: 'Review', href: feedHref },
+  { begins: 'source/', states: ['stopped', 'paused'], permission: 'manage', action: 'Resume', href: (id) => link('/sources', id) },
+  { begins: 'source/', permission: 'rules:read', action: 'Review', href: (id) => link('/sources', id) },
+  { begins: 'webhook/', permission: 'manage', action: 'Review', href: () => link('/webhooks') },
+  { begins: 'device/', permission: 'rules:read', action: 'Review', href: deviceHref },
+  { begins: 'device-cap/', permission: 'rules:read', action: 'Review', href: deviceHref },
+  { begins: 'bouncer/', permission: 'rules:read', action: 'Review', href: () => link('/bouncers') },
   { begins: 'dead_letters', permission: 'manage', action: 'Review', href: () => link('/dead-letters') },
   { begins: 'guard_rails', permission: 'manage', action: 'Set guard rails', href: () => link('/workspace') },
-  { begins: 'guard_rails', permission: 'rules:read', action: 'View guard rails', href: () => link('/workspace') },
-  { begins: 'key/', permission: 'keys:write', action: 'View keys', href: () => link('/keys') },
-  { begins: 'geo/', permission: 'rules:read', action: 'View geo data', href: () => link('/geo') },
+  { begins: 'guard_rails', permission: 'rules:read', action: 'Review', href: () => link('/workspace') },
+  { begins: 'key/', permission: 'keys:write', action: 'Review', href: () => link('/keys') },
+  { begins: 'geo/', permission: 'rules:read', action: 'Review', href: () => link('/geo') },
   // Alerts of the service itself are for its operator.
   { begins: 'landing', permission: 'rules:read', action: 'How to fix', href: () => helpAt('docs/deployment.md#when-landing-has-stopped') },
   { begins: '', permission: 'rules:read', action: 'How to fix', href: () => helpAt('docs/operating.md#alerts') },
@@ -37,8 +45,10 @@ function deviceHref(id) {
 }
 
 /** @param {AlertItem} item @param {Session} session @param {(id: string | null) => Pick<FeedRow, 'kind' | 'id'>} feedOf */
-export function placeOf({ key }, session, feedOf) {
-  const place = PLACES.find(({ begins, permission }) => key.startsWith(begins) && may(session, permission));
+export function placeOf({ key, state }, session, feedOf) {
+  const place = PLACES.find(
+    ({ begins, states = [state], permission }) => key.startsWith(begins) && states.includes(state) && may(session, permission),
+  );
   return place && { href: place.href(key.slice(place.begins.length), feedOf), action: place.action };
 }
 

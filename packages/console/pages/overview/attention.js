@@ -23,7 +23,7 @@ const ADDRESS = manage('/attention/snoozes');
 
 /** @param {{ session: Session }} props */
 export function Attention({ session }) {
-  const live = useAttention();
+  const live = useAttention(15_000);
   const { feedOf } = useNames(session);
   const [putOff, setPutOff] = useState(/** @type {AlertItem | undefined} */ (undefined));
   const maySnooze = may(session, 'rules:write');

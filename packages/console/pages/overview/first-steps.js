@@ -60,7 +60,7 @@ export function FirstSteps({ session }) {
 
 /** @param {{ session: Session, onHide: () => void }} props */
 function Steps({ session, onHide }) {
-  const { value: done } = useLiveWork('first steps', () => readSteps(session));
+  const { value: done } = useLiveWork('first steps', () => readSteps(session), { every: 30_000 });
   const leave = () => {
     forget(session.workspace_id);
     onHide();

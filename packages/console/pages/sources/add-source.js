@@ -20,10 +20,10 @@ const PURPOSES = [
   { value: 'allow', label: 'Never block' },
 ];
 
-/** @param {{ onClose: () => void, onDone: (made: any) => unknown }} props */
-export function AddSource({ onClose, onDone }) {
+/** @param {{ name?: string, onClose: () => void, onDone: (made: any) => unknown }} props `name`: of the catalogue. */
+export function AddSource({ name = OWN, onClose, onDone }) {
   const live = useLive(manage('/catalogue'), { every: 3_600_000 });
-  const [chosen, setChosen] = useState(OWN);
+  const [chosen, setChosen] = useState(name);
   const own = useFields('createSource', { purpose: 'block', every: 86_400 });
   const [trial, setTrial] = useState(/** @type {any} */ (undefined));
   const [once] = useState(() => crypto.randomUUID());

@@ -10,6 +10,16 @@ export function Matrix({ lists }) {
   if (largest.length < 2) return html`<p class="soft">Only one list.</p>`;
   return html`
     ${largest.length < lists.length && html`<p class="small soft">The ${MOST} largest lists.</p>`}
+    <ul class="overlaps">
+      ${largest.map(
+        (list) => html`
+          <li key=${list.id}>
+            <a href=${linkToOverlap(list)}><bdi>${list.name}</bdi></a> <span class="small soft">${counted(list.entries, 'entry', 'entries')}</span><br />
+            <span class="small text">${overlapText(list, largest)}</span>
+          </li>
+        `,
+      )}
+    </ul>
     <div class="table-box" role="region" aria-label="Overlap" tabindex="0">
       <table class="matrix">
         <caption class="hidden-visually">Entries of a row's list that the column's list contains too</caption>
@@ -32,6 +42,14 @@ export function Matrix({ lists }) {
       </table>
     </div>
   `;
+}
+
+/** In the order of size. @param {ComparedList} list @param {readonly ComparedList[]} others */
+function overlapText(list, others) {
+  const shared = list.overlaps.filter(({ name, entries }) => entries > 0 && others.some((each) => each.name === name));
+  if (shared.length === 0) return 'No overlap with these lists.';
+  const sorted = shared.toSorted((a, b) => b.entries - a.entries);
+  return sorted.map(({ name, entries }) => `${shareText(entries, list.entries)} in ${name}`).join(', ');
 }
 
 /** @param {{ list: ComparedList, other: ComparedList }} props */

@@ -1,5 +1,5 @@
-import { FEED_SETTINGS, type FeedPatch, makingJson, NO_MAKING } from '../../../account/feed.ts';
-import { NO_SETTINGS, settingsJson } from '../../../account/list.ts';
+import { FEED_SETTINGS, type FeedPatch, feedSettingsJson, makingJson, NO_MAKING } from '../../../account/feed.ts';
+import { NO_SETTINGS } from '../../../account/list.ts';
 import { fieldFault } from '../../operation.ts';
 import { MAKING, requireMaking } from '../../operations/feeds.ts';
 import { settingsPatch } from '../../operations/settings.ts';
@@ -45,7 +45,7 @@ export const FEED_KIND = fileKind({
     return feeds.map((feed) => {
       const { always, ...making } = makingJson(feed);
       const members = { all_lists: feed.lists === null, lists: named(feed.lists ?? []), always: named(always) };
-      return { id: feed.id, name: feed.name, entry: { ...members, ...settingsJson(feed), ...making }, row: feed };
+      return { id: feed.id, name: feed.name, entry: { ...members, ...feedSettingsJson(feed), ...making }, row: feed };
     });
   },
   wanted(given, before, { prune }) {

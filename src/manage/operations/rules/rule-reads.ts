@@ -9,6 +9,7 @@ import { KINDS, type Kind } from '../../../rule.ts';
 import type { ManageContext } from '../../context.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
 import { PAGE_QUERY, pageSchema } from '../../page.ts';
+import { repeatTexts } from '../../rules/repeats.ts';
 import { namesIn, originRuleJson } from '../../rules/rule-json.ts';
 import { placeText, type RuleConditions, readPlace, rulePage, withOrigins } from '../../rules/rule-search.ts';
 import { MOST_SORTED, type RuleOrder, readSortedPlace, sortedPage } from '../../rules/rule-selections.ts';
@@ -57,7 +58,11 @@ async function pageInOrder(
 }
 
 async function rulesJson({ store, workspaceId }: ManageContext, rules: readonly StoredRule[]) {
-  const json = (await withOrigins(store, workspaceId, rules)).map(originRuleJson);
+  const repeats = await repeatTexts(store, workspaceId, rules);
+  const json = (await withOrigins(store, workspaceId, rules)).map((rule) => {
+    const repeated = repeats.get(rule.stored.id);
+    return { ...originRuleJson(rule), ...(repeated !== undefined && { repeated }) } as ReturnType<typeof originRuleJson>;
+  });
   if (json.every(({ key_id }) => key_id === null)) return json;
   const { keys } = await namesIn(store, workspaceId);
   return json.map((rule) => ({ ...rule, key_name: keys.get(String(rule.key_id)) ?? null }));

@@ -44,6 +44,7 @@ export const RULE = {
   key_name: [undefined, Type.Optional(nullable(Type.String({ description: 'The name of the key, or of the source; null: deleted.' })))],
   actor: [undefined, Type.Optional(Type.String({ description: 'The named person, or the system user of a command.' }))],
   person: [undefined, Type.Optional(Type.String({ description: 'The provider and its id of the person.' }))],
+  repeated: [undefined, Type.Optional(Type.String({ description: 'Why a block lasts longer than sent (repeat of its list).' }))],
   warning: [undefined, Type.Optional(Type.String({ description: 'Parts that agents silently ignore.' }))],
 } as const satisfies Fields;
 export const RULE_EXAMPLE = exampleOf(RULE);
