@@ -36,19 +36,19 @@ export class KernelModel {
   compare(kernel: ReadonlySet<string>, at: number): Difference | undefined {
     if (this.#brokenBy > 0 || this.#ableSince > at) return undefined;
     let since = at;
-    const wrong = (network: string, states: readonly { readonly state: State; readonly since: number }[], has: boolean) => {
+    const wrong = (states: readonly { readonly state: State; readonly since: number }[], has: boolean) => {
       // Its state when the reading began; what has changed since may be there or not.
       const current = states.findLast((each) => each.since <= at);
       if (current === undefined || states.at(-1) !== current || current.state === 'either' || (current.state === 'in') === has)
         return false;
       since = Math.min(since, Math.max(current.since, this.#ableSince));
-      return network !== '';
+      return true;
     };
     const missing: string[] = [];
     const extra = [...kernel].filter((network) => !this.#states.has(network));
     if (extra.length > 0) since = Math.min(since, this.#ableSince);
     for (const [network, states] of this.#states) {
-      if (wrong(network, states, kernel.has(network))) (kernel.has(network) ? extra : missing).push(network);
+      if (wrong(states, kernel.has(network))) (kernel.has(network) ? extra : missing).push(network);
     }
     return { missing, extra, age: at - since };
   }

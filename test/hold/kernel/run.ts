@@ -146,7 +146,6 @@ async function watch(): Promise<void> {
 }
 
 const figures: Figure[] = [];
-const machine = await watchMachine(20);
 /** `work` breaks something and makes it good again; afterwards changes go on for some seconds. */
 async function part(what: string, work: () => Promise<unknown>, ms = 4000): Promise<void> {
   if (only.length > 0 && !only.some((word) => what.includes(word))) return;
@@ -275,7 +274,6 @@ await working[0];
 await sleep(1500);
 isLooking = false;
 await working[1];
-await machine.end();
 figures.push({ what: `kernel, ${engine}: programs that ended by themselves`, figure: ended.length, limit: 0 });
 for (const line of ended) console.error(line);
 if (process.env.VERBOSE) console.error(log);
