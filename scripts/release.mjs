@@ -37,8 +37,7 @@ function subject() {
   if (wrong.length > 0) throw new Error(`--arch must be one of: ${Object.keys(ARCHITECTURES).join(', ')}`);
   if (!/^[^<>\n]+ <[^<>@\s]+@[^<>@\s]+>$/.test(values.maintainer))
     throw new Error(`--maintainer must be 'NAME <MAIL>', not ${values.maintainer}`);
-  process.env.SOURCE_DATE_EPOCH = run('git', 'show', '-s', '--format=%ct', commit).trim();
-  return { commit, version, maintainer: values.maintainer, epoch: Number(process.env.SOURCE_DATE_EPOCH) };
+  return { commit, version, maintainer: values.maintainer, epoch: Number(run('git', 'show', '-s', '--format=%ct', commit)) };
 }
 
 function main() {

@@ -71,6 +71,7 @@ function build(release, name, version, architecture, folder, out, geo) {
   put(folder, 'DEBIAN/md5sums', sums.map((each) => `${md5(each)}  ${each.path}\n`).join(''));
   normalize(join(folder, 'DEBIAN'), release.epoch);
   const file = `${name}_${version}_${architecture}.deb`;
+  process.env.SOURCE_DATE_EPOCH = release.epoch;
   // One thread: xz of several makes other bytes.
   run('dpkg-deb', '--root-owner-group', '-Zxz', '-z6', '--threads-max=1', '--build', folder, join(out, file));
   return { name, file, architecture, version, installedBytes, bytes: statSync(join(out, file)).size };
@@ -84,7 +85,15 @@ export function geoPackage(release, { root }, folder, out) {
   const [, date] = /\.(\d{8})\d\d$/.exec(version);
   put(folder, 'usr/share/doc/weir-geo/copyright', `${readFileSync(join(root, 'NOTICE'), 'utf8')}\n${IN_DEBIAN}\n\n${licencesOf(target)}`);
   put(folder, 'DEBIAN/postinst', template('weir-geo.postinst'), 0o755);
-  return build(release, 'weir-geo', date, 'all', folder, out);
+  // The time of the data, not of the commit: releases with equal data have this package with equal bytes.
+  return build(
+    { ...release, epoch: Date.parse(`${date.replace(/(\d{4})(\d\d)/, '$1-$2-')}T00:00:00Z`) / 1000 },
+    'weir-geo',
+    date,
+    'all',
+    folder,
+    out,
+  );
 }
 
 const licencesOf = (folder) =>
