@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { FORMAT_NAMES } from '../../src/feed/formats/table.ts';
+import { FORMAT_NAMES, LIST_FORMATS } from '../../src/feed/formats/table.ts';
 import { ManualClock, MemoryStore, Replica, type Reply } from '../support/feed-world.ts';
 
 /** One list `edge` (the default) and a replica over it. */
@@ -345,7 +345,7 @@ describe('7.3 feed errors', () => {
 
   test('7.3 D5 unsupported values, case, repetition and emptiness are 400; unknown parameters are ignored', async () => {
     const { replica } = world();
-    const formats = { supported: FORMAT_NAMES };
+    const formats = { supported: LIST_FORMATS };
     for (const query of ['?format=xml', '?format=Plain', '?format=toString']) {
       assert.deepEqual(refusal(await replica.get(query)), [400, formats], query);
     }

@@ -1,7 +1,7 @@
 /** What a feed request gets that is not served, and who may ask (spec 5, 7.3). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FORMAT_NAMES } from '../../../src/feed/formats/table.ts';
+import { LIST_FORMATS } from '../../../src/feed/formats/table.ts';
 import { ask, type Reply } from '../../support/http.ts';
 import { eventually } from '../../support/weir.ts';
 import type { Once } from '../engine.ts';
@@ -39,7 +39,7 @@ export function errorTests(feeds: () => FeedWorld, once: Once): void {
     for (const path of ['', '/edge']) {
       for (const format of ['xml', 'PLAIN', 'Plain', ' plain', 'plain ', 'json', 'csv', '__proto__', 'constructor', 'txt%00']) {
         const { error, details } = faultOf(await get(`${path}?format=${encodeURI(format)}`, GZIP), 400);
-        assert.deepEqual(details, { supported: FORMAT_NAMES }, format);
+        assert.deepEqual(details, { supported: LIST_FORMATS }, format);
         assert.match(error, /format/);
       }
       for (const [name, values] of [
