@@ -39,10 +39,9 @@ test('D23.10 a content comes into a file with what tells it, and the server lear
 
 test('D23.10 what is cut, too long, too slow, or a web page is a fault, and leaves no file', async () => {
   const text = '192.0.2.1\n'.repeat(50);
-  const slow = { ...LIMITS, idleMs: 60, totalMs: 150 };
   for (const [path, answer, message, limits] of [
-    ['/silent', silent, /no data for/, slow],
-    ['/drip', dripping(text, 20), /it takes longer than/, slow],
+    ['/silent', silent, /no data for/, { ...LIMITS, idleMs: 60 }],
+    ['/drip', dripping(text, 20), /it takes longer than/, { ...LIMITS, totalMs: 150 }],
     ['/cut', cut(text, 55, true), /it was cut short/],
     ['/cut-chunked', cut(text, 55, false), /it was cut short/],
     ['/bomb', bomb(64), /longer than 1048576 bytes/],
