@@ -178,3 +178,30 @@ test('D45.10 a country and an ASN are explained however many rules there are els
   );
   await store.close();
 });
+
+test('D55.4 the look-up finds the host whose network has the target, however many hosts of the list are in other networks nearby', async (t) => {
+  const clock = new ManualClock();
+  const store = await openSqliteStore(temporaryFolder(t), () => clock.now());
+  const { id } = await store.createWorkspace((await store.createOrganization('o', 'active')).id, 'w');
+  await store.createList(id, 'wide', { ...NO_SETTINGS, widenV6: 48 });
+  const { id: listId } = await store.createList(id, 'narrow', { ...NO_SETTINGS, widenV6: 64 });
+  const given = { name: null, reason: null, labels: null, config: null, confidence: null, severity: null };
+  const texts = [...Array.from({ length: 101 }, (_, n) => `2001:db8::${n.toString(16)}`), '2001:db8:0:ffff::2'];
+  const items = texts.map((text, offset): LandingItem => {
+    const rule: AccessRule = { action: 'block', target: ipTarget(text), ruleRef: null, expiresAt: null, ...given };
+    const record = { offset, timestamp: clock.now(), key: id, headers: {}, value: '{}' };
+    const change = { change: 'upsert', kind: 'access_rule', rule } as const;
+    return { record, workspaceId: id, listId, receivedAt: clock.now(), batchId: null, keyId: null, change };
+  });
+  await store.apply({ streamId: 's', partition: 0, from: null, to: items.length, items, poison: [], now: clock.now() });
+  const [workspace] = await store.workspaces();
+  const options = { store, geo: geoOf(new Map()), guard: blockGuards({ ...NO_GUARD_RAILS, self: [] }), now: instantOf(clock) };
+  const target = ipTarget('2001:db8:0:ffff::1');
+  const { feeds } = await explain({ workspace: workspace!, target, action: 'block', counts: false }, options);
+  const verdicts = feeds.map(({ source, explanation }) => [source.profile.name, explanation.verdict]);
+  assert.deepEqual(verdicts.slice(-2), [
+    ['wide', 'out'],
+    ['narrow', 'in'],
+  ]);
+  await store.close();
+});

@@ -136,6 +136,26 @@ test('D22.5 store sqlite: what a large delete leaves free goes back to the disk,
   assert.ok((await targets()).includes('192.0.2.1'));
 });
 
+test('D56.3 store sqlite: blocks that ended long ago are forgotten in steps of one item too', async (t) => {
+  const folder = temporaryFolder(t);
+  const opened = await openSqliteStore(folder);
+  t.after(() => opened.close());
+  using db = new DatabaseSync(join(folder, 'weir.db'));
+  const { store, workspace, land } = await fixture(t, {
+    ...driver,
+    open: async () => ({ store: opened, again: async () => opened, query: async () => [] }),
+  });
+  const { id: listId } = await store.createList(workspace.id, 'one', { ...NO_SETTINGS, repeat: 'x4 within 2d up to 30d' });
+  const block = (target: string, day: number) => {
+    const receivedAt = T0 + day * 86_400_000;
+    return land([{ listId, receivedAt, change: upsert(access(ip(target), { expiresAt: receivedAt + 60_000 })) }]);
+  };
+  await block('192.0.2.1', 0);
+  db.exec("UPDATE counters SET value = 65535 WHERE name = 'rule_id'");
+  await block('192.0.2.2', 9);
+  assert.equal(db.prepare('SELECT group_concat(target) AS targets FROM repeat_blocks').get()!.targets, '192.0.2.2');
+});
+
 test('D22.5 store sqlite: the file of an older weir is written anew once, and shrinks from then on', async (t) => {
   const folder = temporaryFolder(t);
   const file = join(folder, 'weir.db');

@@ -586,3 +586,13 @@ test('D54.1 what is beyond the limits is counted; a long line without blanks is 
     ['192.0.2.123', '192.0.2.1'],
   );
 });
+
+test('D54.1 other work gets turns however the text is divided: empty lines, addresses without a blank', async () => {
+  for (const text of ['\n'.repeat(100_000), '192.0.2.1,'.repeat(10_000)]) {
+    let pauses = 0;
+    await extractTargets(text, async () => {
+      pauses += 1;
+    });
+    assert.ok(pauses >= 30, `${pauses} pauses`);
+  }
+});

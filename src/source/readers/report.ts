@@ -33,8 +33,9 @@ export const MOST_UNCLEAR = 100;
 const AROUND = 70;
 /** Characters matched at once: longer lines are cut at blanks. */
 const PIECE = 8192;
-/** Characters between turns. */
+/** Work between turns, in characters; a line or an address costs as much as some. */
 const TURN = 16_384;
+const [LINE, MATCH] = [16, 64];
 
 const V4 = String.raw`(?:\d{1,3}\.){3}\d{1,3}`;
 /** After a label such as `src:`; no other colon, dot or word may precede. */
@@ -64,15 +65,18 @@ export async function extractTargets(text: string, pause: () => Promise<void>): 
     else if (found.size < MOST_FOUND) found.set(name, { network, line, context, times: 1 });
     else left.add(name);
   };
+  const isTurn = (cost: number) => {
+    since += cost;
+    if (since <= TURN) return false;
+    since = 0;
+    return true;
+  };
   for (const each of unwrapped(text).split(/\r\n|\r|\n/)) {
     line += 1;
     for (const piece of piecesOf(undefanged(each))) {
-      since += piece.length;
-      if (since > TURN) {
-        since = 0;
-        await pause();
-      }
+      if (isTurn(LINE + piece.length)) await pause();
       for (const match of piece.matchAll(ADDRESS)) {
+        if (isTurn(MATCH)) await pause();
         const read = readMatch(match, piece);
         if (read === undefined) continue;
         const context = piece.slice(Math.max(0, match.index - AROUND), match.index + match[0].length + AROUND).trim();

@@ -122,12 +122,14 @@ function set({ states, changed, targetsById }: RepeatList, ids: readonly number[
 }
 
 function lengthened(
-  { repeat, states, changed, targetsByRef }: RepeatList,
+  { repeat, states, changed, targetsByRef, targetsById }: RepeatList,
   rule: AccessRule,
   { receivedAt, seq, firstSeq }: { readonly receivedAt: number; readonly seq: number; readonly firstSeq: number },
 ): AccessRule {
   const target = formatTarget(rule.target);
   if (rule.ruleRef !== null) targetsByRef.set(rule.ruleRef, target);
+  // The id of a new rule: a later item of the step may name it.
+  targetsById.set(seq, target);
   if (rule.expiresAt === null) return rule;
   const state = states.get(target);
   const next = blockedAgain(state, repeat, receivedAt, rule.expiresAt - receivedAt);
@@ -188,11 +190,10 @@ function* write(
     return [{ target, blocks, ends_at: endsAt, sent, seq, blocks_before: before.blocks, ends_before: before.endsAt }];
   });
   if (stored.length > 0) yield* run(text, pk, JSON.stringify(stored));
-  for (const target of changed) {
-    if (states.get(target) === undefined) yield* run('DELETE FROM repeat_blocks WHERE list_pk = $1 AND target = $2', pk, target);
-  }
+  const gone = [...changed].filter((target) => states.get(target) === undefined);
+  yield* allOf(gone, (places) => `DELETE FROM repeat_blocks WHERE list_pk = $1 AND target IN (${places}) RETURNING blocks`, pk);
   const [first, last] = [items[0]!, items.at(-1)!];
-  if (Math.floor(first.seq / CHECKED) === Math.floor(last.seq / CHECKED)) return;
+  if (Math.floor((first.seq - 1) / CHECKED) === Math.floor(last.seq / CHECKED)) return;
   // A day more than the setting: acceptance times of several processes differ.
   yield* run('DELETE FROM repeat_blocks WHERE list_pk = $1 AND ends_at < $2', pk, last.item.receivedAt - repeat.within - DAY);
   const end = yield* one('SELECT ends_at FROM repeat_blocks WHERE list_pk = $1 ORDER BY ends_at DESC LIMIT 1 OFFSET $2', pk, MOST);

@@ -1,4 +1,4 @@
-import type { AddressSet } from '@weir/network/address-set.ts';
+import { type AddressSet, overlaps } from '@weir/network/address-set.ts';
 import { firstAddressV4, lastAddressV4, lastAddressV6, maskHostBits } from '@weir/network/bounds.ts';
 import { readV6 } from '@weir/network/words.ts';
 import { workspaceProfile } from '../../../account/feed.ts';
@@ -38,7 +38,7 @@ export interface ExplainOptions {
 export const isHost = (target: Target): boolean =>
   target.kind === 'ip' && target.network.prefix === (target.network.family === 4 ? 32 : 128);
 
-/** Widened hosts of a list near the target that are enough to explain it: all of them are served as the same network. */
+/** Hosts of a list near the target that are enough to explain it, for each way to widen them: all are served as the same network. */
 const ENOUGH_HOSTS = 100;
 
 /** The shortest prefix lengths at which a feed serves hosts. */
@@ -100,14 +100,18 @@ export async function touchingRules(
   async function nearHosts(): Promise<StoredAccessRule[]> {
     const prefix = network.family === 4 ? widest.v4 : widest.v6;
     if (prefix >= network.prefix) return [];
-    const seen = new Map<string | null, number>();
-    const isEnough = ({ listId, rule }: StoredAccessRule) => {
-      const count = (seen.get(listId) ?? 0) + 1;
-      if (rule.action !== 'block' || !isHost(rule.target) || count > ENOUGH_HOSTS) return false;
-      seen.set(listId, count);
-      return true;
+    const ways = new Map(
+      feeds.flatMap(({ hosts = [] }) => [...hosts].map(([list, of]) => [`${list} ${of.v4} ${of.v6}`, { list, of, left: ENOUGH_HOSTS }])),
+    );
+    const byList = Map.groupBy(ways.values(), ({ list }) => list);
+    const isNeeded = ({ listId, rule: { action, target: host } }: StoredAccessRule) => {
+      if (action !== 'block' || host.kind !== 'ip' || !isHost(host)) return false;
+      const near = byList.get(listId ?? '')?.filter(({ of }) => overlaps(asked, new Widening(of, undefined).served(host.network))) ?? [];
+      const isFew = near.some(({ left }) => left > 0);
+      for (const way of near) way.left -= 1;
+      return isFew;
     };
-    return find({ how: 'covered', network: networkAround(network, prefix) }, isEnough, Number.POSITIVE_INFINITY);
+    return find({ how: 'covered', network: networkAround(network, prefix) }, isNeeded, Number.POSITIVE_INFINITY);
   }
 }
 
