@@ -306,7 +306,7 @@ export function changesConformance(driver: StoreDriver): void {
     assert.deepEqual([...texts.values()], ['third block, each within 30 days: 100 hours instead of one hour']);
   });
 
-  test(`D56.3, D56.4 store ${driver.name}: a person deletes by id a block of the same step, and the next one is a first block`, async (t) => {
+  test(`D56.3, D56.4 store ${driver.name}: a block that a person deleted by id in the same step does not count, nor one before repeat was removed`, async (t) => {
     const { store, workspace, land, rules } = await fixture(t, driver);
     const list = await store.createList(workspace.id, 'one', { ...NO_SETTINGS, repeat: 'x10 within 30d up to 30d' });
     const block = (host: string, hours: number): Partial<LandingItem> => ({
@@ -317,7 +317,10 @@ export function changesConformance(driver: StoreDriver): void {
     const [{ id }] = (await rules('access_rule', 0, list.id)) as [StoredRule];
     const deletion = { change: 'delete_rules', kind: 'access_rule', ids: [id + 1] } as const;
     await land([block('192.0.2.2', 0), { listId: list.id, receivedAt: T0 + 1, actor: 'ann', change: deletion }, block('192.0.2.2', 1)]);
-    const expiries = (await rules('access_rule', 0, list.id)).map(({ rule }) => rule.expiresAt);
-    assert.deepEqual(expiries, [T0 + 3_600_000, T0 + 2 * 3_600_000]);
+    const expiries = async () => (await rules('access_rule', 0, list.id)).map(({ rule }) => rule.expiresAt);
+    assert.deepEqual(await expiries(), [T0 + 3_600_000, T0 + 2 * 3_600_000]);
+    for (const repeat of [null, list.repeat]) await store.updateList(workspace.id, list.id, { repeat });
+    await land([block('192.0.2.2', 4)]);
+    assert.deepEqual((await expiries())[1], T0 + 5 * 3_600_000, 'counted anew');
   });
 }

@@ -105,6 +105,9 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await eventually(async () => assert.equal(await page.evaluate<string>('location.search'), '?list=default&wider=%2F25&since=1d'));
     await page.fill('Filter', 'width:/25');
     await page.sees('width is not a condition');
+    await page.sees('Fix the filter');
+    await page.fill('Filter', 'wider:');
+    await page.sees('wider: has no value');
     await page.fill('Filter', 'is:8.8.4.4.4');
     await page.sees('Fix the filter');
     await page.click('Clear filters');

@@ -838,6 +838,7 @@ suite('management of rules', () => {
     await call('PATCH', '/workspace', { protect: ['203.0.113.0/24'] }, { 'if-match': '*' });
     await done('/rules', { value: '198.51.100.0/22', list: 'scanners', reason: 'masscan' });
     await done('/rules', { value: '198.51.100.9' });
+    await done('/rules', { value: 'AS64500', list: 'scanners' });
     await done('/rules', { value: '192.0.2.7', action: 'allow' });
     await done('/rules', { value: '192.0.2.8' });
     await done('/undo', { batches: [(await done('/rules', { value: '192.0.2.9' })).batches[0]!] });
@@ -866,7 +867,7 @@ suite('management of rules', () => {
     );
     assert.match(found[6]!.why!, /protected network 203\.0\.113\.0\/24/);
     assert.deepEqual([found[5]!.line, unclear.map((each) => each.text)], [2, ['10.0.0.1/8']]);
-    assert.equal((await get('/rules/count')).body.rules, 4);
+    assert.equal((await get('/rules/count')).body.rules, 5);
     assert.equal((await call('POST', '/extract', 'a'.repeat(1024 * 1024 + 1))).status, 413);
   });
 

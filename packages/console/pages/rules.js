@@ -30,6 +30,7 @@ export function Page({ session, place }) {
   const narrowing = conditionsOf(place.query, isAccess);
   const conditions = { kind: tab.kind, ...(!isAccess && { type: type.type }), ...narrowing };
   const [isHuge, setHuge] = useState(false);
+  const [isFaulty, setFaulty] = useState(false);
   const sort = sortOf(place.query) ?? (isAccess && !isHuge ? NEWEST : undefined);
   const order = sort && { sort: sort.by, descending: sort.descending };
   const rules = useKeyset('/rules', 'rules', { ...conditions, ...order }, { limit: LIMIT, keyOf });
@@ -58,10 +59,14 @@ export function Page({ session, place }) {
       }
     </div>
     <${RuleFilter} key=${tab.path} query=${place.query} isAccess=${isAccess} actions=${tab.actions} names=${names}
-      faults=${faultsOf(rules.error)} />
-    <${RuleList} rules=${rules} tab=${tab} conditions=${given(conditions)} isFiltered=${isNarrow(narrowing)} sort=${sort} names=${names} mayWrite=${may(session, 'rules:write')}
+      faults=${faultsOf(rules.error)} onFaulty=${setFaulty} />
+    ${
+      isFaulty
+        ? html`<p class="soft">Fix the filter to see rules.</p>`
+        : html`<${RuleList} rules=${rules} tab=${tab} conditions=${given(conditions)} isFiltered=${isNarrow(narrowing)} sort=${sort} names=${names} mayWrite=${may(session, 'rules:write')}
       onRule=${(/** @type {Rule} */ rule) => setOpen({ name: 'rule', rule })} onAdd=${() => setOpen({ name: isAccess ? 'block' : 'add' })}
-      onChange=${(/** @type {RuleSelection} */ selection) => setOpen({ name: 'edit', selection })} onDelete=${(/** @type {RuleSelection} */ selection) => setOpen({ name: 'delete', selection })} />
+      onChange=${(/** @type {RuleSelection} */ selection) => setOpen({ name: 'edit', selection })} onDelete=${(/** @type {RuleSelection} */ selection) => setOpen({ name: 'delete', selection })} />`
+    }
     ${open !== undefined && html`<${Opened} open=${open} onOpen=${setOpen} tab=${tab} type=${type.type} names=${names} session=${session} onDone=${rules.refresh} />`}
   `;
 }

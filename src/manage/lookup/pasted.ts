@@ -50,7 +50,8 @@ export async function judgePasted(context: ManageContext, networks: readonly Net
   return targets.map((target, i) => {
     const text = formatTarget(target);
     const faults = faultsOf(target.network);
-    const concerned = around[i]!.toReversed().flatMap((each) => rules.get(each) ?? []);
+    const narrowest = around[i]!.slice(0, target.network.prefix + 1).reverse();
+    const concerned = [...narrowest, ...around[i]!.slice(narrowest.length)].flatMap((each) => rules.get(each) ?? []);
     const allow = concerned.find(({ rule }) => rule.action === 'allow');
     const block = concerned.find(({ rule }) => rule.action === 'block');
     const isExact = block !== undefined && formatTarget((block.rule as AccessRule).target) === text;

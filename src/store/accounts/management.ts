@@ -19,6 +19,7 @@ import type { RuleWrites } from '../../ports/stored/rule-store.ts';
 import { inChunks } from '../../schedule/chunks.ts';
 import { redateDocuments } from '../document-record.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from '../rows.ts';
+import { forgetRepeats } from '../rules/repeats.ts';
 import { type Changes, one, run, type Work } from '../work.ts';
 import {
   changeWorkspace,
@@ -147,6 +148,7 @@ export const accountChanges = {
       ...values.map(([, value]) => value),
     );
     const list = listOf(row!, workspaceId);
+    if (found.repeat !== null && list.repeat === null) yield* forgetRepeats(Number(found.pk));
     yield* redateDocuments(now, workspacePk, Number(found.pk), found, row!);
     yield* auditChange(now, 'list changed', listId, { workspacePk, by }, [before, listState(list)]);
     return list;

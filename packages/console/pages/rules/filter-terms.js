@@ -55,7 +55,10 @@ export function readFilter(text, isAccess) {
   for (const part of partsOf(text)) {
     const term = termsOf(isAccess).find(({ word }) => part.toLowerCase().startsWith(word));
     const value = bare(part.slice(term?.word.length ?? 0));
-    if (value === '') continue;
+    if (value === '') {
+      if (term !== undefined) faults.push(`${part} has no value`);
+      continue;
+    }
     const [, name] = /^([a-z_]+)[:~<>](?![:\d])/i.exec(part) ?? [];
     if (term !== undefined) put(part, term.field, value, term.match);
     else if (isAccess && isTarget(value)) put(part, 'address', value, /[.:]/.test(value) ? 'covering' : 'exact');

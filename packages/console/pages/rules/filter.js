@@ -20,9 +20,9 @@ export const isNarrow = (conditions) => Object.values(conditions).some((value) =
 
 /**
  * One line of conditions, kept in the page's address.
- * @param {{ query: URLSearchParams, isAccess: boolean, actions: readonly string[], names: Names, faults: readonly string[] }} props
+ * @param {{ query: URLSearchParams, isAccess: boolean, actions: readonly string[], names: Names, faults: readonly string[], onFaulty: (isFaulty: boolean) => void }} props
  */
-export function RuleFilter({ query, isAccess, actions, names, faults }) {
+export function RuleFilter({ query, isAccess, actions, names, faults, onFaulty }) {
   const named = (/** @type {string} */ field) => {
     const value = query.get(field);
     const list = field === 'list' ? names.lists.find(({ id, name }) => id === value || name === value) : undefined;
@@ -41,7 +41,8 @@ export function RuleFilter({ query, isAccess, actions, names, faults }) {
     written.current = queryOf(canonical);
   }, [canonical]);
   useEffect(() => {
-    if (isSame) return;
+    onFaulty(read.faults.length > 0);
+    if (isSame || read.faults.length > 0) return;
     const timer = setTimeout(() => {
       written.current = queryOf(text);
       setQuery({ ...Object.fromEntries(FIELDS.map((field) => [field, undefined])), ...read.query });
