@@ -216,6 +216,7 @@ suite('weir status', () => {
         sources: null,
         webhooks: null,
         unguarded: null,
+        frozen: null,
         workspaces: new Map<string, string>(),
       },
     };
@@ -272,6 +273,7 @@ suite('weir status', () => {
         stopped: null,
         fullDevices: null,
         unguarded: null,
+        frozen: null,
         sources: null,
         webhooks: null,
         workspaces: new Map([['w', 'main']]),

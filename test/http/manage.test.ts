@@ -994,6 +994,7 @@ suite('management', () => {
         'engines',
         'failing_webhooks',
         'feeds',
+        'frozen_feeds',
         'full_devices',
         'geo',
         'guard_rails_off',

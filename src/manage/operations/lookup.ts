@@ -12,6 +12,7 @@ import { explanationJson, type FeedJson } from '../lookup/explanation.ts';
 import { FEED_PATH, PATH_SCHEMA, pathOf } from '../lookup/path.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { namesIn } from '../rules/rule-json.ts';
+import { frozenSince } from './freezes.ts';
 import { RULE_EXAMPLE, Rule } from './rules/rule-schema.ts';
 
 /** ms */
@@ -56,6 +57,15 @@ const EXPLAINED = answerOf(
           }),
         ],
         rules_left_out: 0,
+        frozen_since: [
+          null,
+          nullable(
+            Type.String({
+              description:
+                'The feed has been frozen since then: it serves the rules of that time, while the verdict is about the current rules; null: not frozen.',
+            }),
+          ),
+        ],
         protected_by: [[], Type.Array(Type.String())],
         agreement: [
           null,
@@ -164,6 +174,7 @@ async function lookUp(context: ManageContext, { target: text, action = 'block', 
   const names = await namesIn(store, workspaceId);
   const dropped = await droppedOf(store, workspaceId, explained, names, now());
   const path = wantsPath ? await pathOf(context, { target, action }, explained, names) : undefined;
+  const frozen = await frozenSince(store, workspaceId);
   const feeds = explanationJson(explained, names);
   const sizes = await sizesOf(context, feeds, action);
   return {
@@ -171,7 +182,13 @@ async function lookUp(context: ManageContext, { target: text, action = 'block', 
     action,
     feeds: feeds.map((each, i) => {
       const size = { over_cap: path?.overCap.has(i) ? true : null, ...sizes.get(each.id) };
-      return { ...each, ...size, rules_left_out: explained.feeds[i]!.leftOut, ...path?.feeds.get(i) };
+      return {
+        ...each,
+        ...size,
+        rules_left_out: explained.feeds[i]!.leftOut,
+        frozen_since: frozen.get(each.id) ?? null,
+        ...path?.feeds.get(i),
+      };
     }),
     feeds_left_out: explained.feedsLeftOut,
     dropped,
