@@ -102,6 +102,11 @@ const freezing = (name: string, settings: (folder: string) => Promise<Record<str
         [['a look', 0]],
       );
       assert.equal((await get('later')).text, '192.0.2.40/32\n192.0.2.42/32\n');
+      const since = ((await manage('GET', '/freezes')) as { freezes: Json[] }).freezes.find(({ name }) => name === 'later')!.frozen_since;
+      const { feeds } = (await manage('GET', '/lookup?target=192.0.2.44&feed=later')) as { feeds: Json[] };
+      const [dry] = JSON.parse((await client.post('/v1/signal?list=later&dry_run=true', [block('192.0.2.46')])).text).feeds as Json[];
+      const compared = await manage('GET', '/difference?feed=later&since=1m');
+      assert.deepEqual([feeds[0]!.frozen_since, dry!.frozen_since, compared.frozen_since], [since, since, since]);
       const { difference, thawed } = (await manage('POST', '/thaw', { feed: 'later', preview: true })) as {
         difference: Json;
         thawed: boolean;
