@@ -167,6 +167,12 @@ suite('management', () => {
   const BODIES: Readonly<Record<string, () => Promise<Json>>> = {
     createList: async () => ({ name: fresh('list') }),
     createFeed: async () => ({ name: fresh('feed'), all_lists: true }),
+    freezeFeed: async () => ({ feed: await RESOURCES.list!() }),
+    thawFeed: async () => {
+      const feed = await RESOURCES.list!();
+      assert.equal((await call('POST', '/freeze', admin, { feed })).status, 200);
+      return { feed };
+    },
     createSigningKey: async () => {
       await noSigningKeys();
       return {};
