@@ -90,6 +90,8 @@ export interface FeedPreview {
   readonly leftOutAfter?: Trimmed | undefined;
   /** Blocked hosts of the signals: served as networks, and as sent because their network has protected addresses. */
   readonly widened?: Widened | undefined;
+  /** ms; undefined: the feed is not frozen. */
+  readonly frozenSince?: number | undefined;
 }
 
 export interface Widened {

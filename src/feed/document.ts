@@ -39,6 +39,8 @@ export interface Revisions {
   /** Changes with everything visible in the feed or its rules. */
   readonly revision: number;
   readonly expressionRevision: number;
+  /** Of the frozen feed; undefined: not frozen. */
+  readonly frozenRevision?: number | undefined;
 }
 
 interface DocumentRow {
@@ -63,8 +65,10 @@ export const DOCUMENTS: Readonly<Record<DocumentKind, DocumentRow>> = {
   decisions: { networks: true, kinds: [], remembered: 'none' },
 };
 
-export function revisionOf(document: DocumentKind, { revision, expressionRevision }: Revisions): number {
+export function revisionOf(document: DocumentKind, { revision, expressionRevision, frozenRevision }: Revisions): number {
   const { networks, kinds } = DOCUMENTS[document];
+  // Only feeds are frozen, not rules and agent configurations.
+  if (frozenRevision !== undefined && networks && kinds.length === 0) return frozenRevision;
   const isOfLists = networks || kinds.some((kind) => !isExpressionKind(kind));
   return (isOfLists ? revision : 0) + (kinds.some(isExpressionKind) ? expressionRevision : 0);
 }

@@ -34,6 +34,8 @@ type Item = Omit<Alert, 'urgent'>;
 
 const OLD_GEO = 90;
 const MOST_LAG = 60;
+/** A feed frozen for this long is an alert. */
+const FROZEN_HOURS = 24;
 
 function agingOf({ geo, ending_keys: keys }: StatusFacts): Item[] {
   const old = (key: string, what: string, days: number) =>
@@ -78,7 +80,7 @@ function landingItems({ landing }: StatusFacts): Item[] {
 
 function urgentOf(facts: StatusFacts): Item[] {
   const { engines, processes, feeds, dead_letters: letters, stopped, full_devices: full, sources, guard_rails_off: unguarded } = facts;
-  const { failing_webhooks: webhooks } = facts;
+  const { failing_webhooks: webhooks, frozen_feeds: frozen } = facts;
   const engine = (name: string, status: EngineStatus) =>
     status.ok
       ? []
@@ -118,6 +120,13 @@ function urgentOf(facts: StatusFacts): Item[] {
       state: entries > limit ? 'over' : 'near',
       text: `the device ${JSON.stringify(agent)} at ${address} of ${workspace} has ${entries} entries in its feeds (${of.join(', ')}), ${Math.floor((entries / limit) * 100)}% of the ${limit} that ${target} accepts in all (docs/feeds.md)`,
     })),
+    ...(frozen ?? [])
+      .filter(({ hours }) => hours >= FROZEN_HOURS)
+      .map(({ workspace_id: workspaceId, workspace, id, name, frozen_since: since }) => ({
+        key: `freeze/${workspaceId}/${id ?? 'workspace'}`,
+        state: 'frozen',
+        text: `the feed "${name}" of ${workspace} has been frozen since ${since}: new blocks do not reach it (weir feed thaw)`,
+      })),
     ...(letters ? [{ key: 'dead_letters', state: 'there', text: `${letters} dead letters (weir dead-letter ls)` }] : []),
     ...(unguarded?.length
       ? [{ key: 'guard_rails', state: 'off', text: `guard rails are off in ${unguarded.join(', ')} (docs/deployment.md)` }]

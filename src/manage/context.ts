@@ -10,6 +10,7 @@ import type { FeedDiffer } from '../feed/whatif/difference/difference.ts';
 import type { ActivityReads } from '../ports/activity.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { ChangeOptions, OnceOnly, UsedBytes } from '../ports/stored/account-store.ts';
+import type { FeedFreezer } from '../ports/stored/freeze-store.ts';
 import type { Step } from '../ports/stored/rule-store.ts';
 import type { fewAtOnce } from '../serial.ts';
 import type { SourceTrier } from '../source/try-source.ts';
@@ -61,6 +62,7 @@ export interface ManagePorts extends RuleManagement {
   readonly files: WorkspaceFiles;
   readonly overlap: OverlapCounter;
   readonly difference: FeedDiffer;
+  readonly freezer: FeedFreezer;
   /** Bytes; 0 = no limit. */
   readonly quota: UsedBytes;
   readonly guardRails: GuardRails;

@@ -2,12 +2,14 @@
 
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
 import type { KeyInfo } from '../account/key.ts';
+import type { Workspace } from '../account/workspace.ts';
 import { DAY, isoTime } from '../clock.ts';
 import { capPercent } from '../feed/facts.ts';
 import type { WatchedFeed } from '../feed/monitor/feed-watch.ts';
 import { trimmedJson } from '../feed/trim.ts';
 import type { Stopped } from '../ports/devices.ts';
 import type { Check } from '../ports/health.ts';
+import type { Freeze } from '../ports/stored/freeze-store.ts';
 import type { FailingWebhook } from '../ports/stored/webhook-store.ts';
 import type { FullDevice } from './devices/device-caps.ts';
 import type { SourceAlert } from './sources/source-alerts.ts';
@@ -86,6 +88,12 @@ export const failingWebhookJson = ({ id, name, workspaceId, failures }: FailingW
   failures,
 });
 
+export const frozenJson = ({ feedId, name, since, reason }: Freeze, workspace: Pick<Workspace, 'id' | 'name'>, now: number) => ({
+  ...{ workspace_id: workspace.id, workspace: workspace.name, id: feedId, name, frozen_since: isoTime(since), reason },
+  hours: Math.floor(((now - since) * 24) / DAY),
+});
+
+type FrozenJson = ReturnType<typeof frozenJson>;
 export type UnusedKey = ReturnType<typeof unusedKeyJson>;
 export type EndingKey = ReturnType<typeof endingKeyJson>;
 export type StoppedClient = ReturnType<typeof stoppedJson>;
@@ -111,6 +119,7 @@ export interface StatusParts {
   /** Several times in a row. */
   readonly webhooks: readonly ReturnType<typeof failingWebhookJson>[] | null;
   readonly unguarded: readonly string[] | null;
+  readonly frozen: readonly FrozenJson[] | null;
   /** Names by id. */
   readonly workspaces: ReadonlyMap<string, string>;
 }
@@ -120,7 +129,7 @@ export type StatusFacts = ReturnType<typeof factsOf>;
 /** Without alerts. */
 export function factsOf(parts: StatusParts) {
   const { store, stream, processes, geo, deadLetters, unusedKeys, endingKeys, stopped, fullDevices, sources, webhooks, unguarded } = parts;
-  const { workspaces } = parts;
+  const { workspaces, frozen } = parts;
   const landing = landingOf(parts);
   const feeds = processes.flatMap((process) => process.feeds.map((feed) => feedJson(feed, process.pid, workspaces)));
   return {
@@ -137,6 +146,7 @@ export function factsOf(parts: StatusParts) {
     sources,
     failing_webhooks: webhooks,
     guard_rails_off: unguarded,
+    frozen_feeds: frozen,
   };
 }
 

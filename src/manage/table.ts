@@ -18,6 +18,7 @@ import { DEAD_LETTER_OPERATIONS } from './operations/dead-letters.ts';
 import { DELETED_OPERATIONS } from './operations/deleted.ts';
 import { EXPRESSION_OPERATIONS } from './operations/expressions.ts';
 import { FEED_OPERATIONS } from './operations/feeds.ts';
+import { FREEZE_OPERATIONS } from './operations/freezes.ts';
 import { LIST_OPERATIONS } from './operations/lists.ts';
 import { LOOKUP_OPERATIONS } from './operations/lookup.ts';
 import { OVERLAP_OPERATIONS } from './operations/overlap.ts';
@@ -48,6 +49,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...FILE_OPERATIONS,
   ...LIST_OPERATIONS,
   ...FEED_OPERATIONS,
+  ...FREEZE_OPERATIONS,
   ...TARGET_OPERATIONS,
   ...SOURCE_OPERATIONS,
   ...SOURCE_REFRESH_OPERATIONS,

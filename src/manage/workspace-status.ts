@@ -6,7 +6,16 @@ import { WeirError } from '../errors.ts';
 import type { ManageContext, ServiceStatus } from './context.ts';
 import { fullDevices } from './devices/device-caps.ts';
 import { sourceAlertOf } from './sources/source-alerts.ts';
-import { endingKeyJson, failingWebhookJson, isUnused, type ProcessStatus, type StatusParts, stoppedJson, unusedKeyJson } from './status.ts';
+import {
+  endingKeyJson,
+  failingWebhookJson,
+  frozenJson,
+  isUnused,
+  type ProcessStatus,
+  type StatusParts,
+  stoppedJson,
+  unusedKeyJson,
+} from './status.ts';
 
 const MOST_KEYS = 1000;
 const MOST_SOURCES = 1000;
@@ -44,6 +53,7 @@ export async function workspaceParts(
     sources: sources.flatMap((record) => sourceAlertOf(record, workspace.name, now()) ?? []),
     webhooks: (await store.failingWebhooks(workspaceId)).map((each) => failingWebhookJson(each, names)),
     unguarded: areOff(guardRails) && areOff(workspace) ? [workspace.name] : [],
+    frozen: (await store.freezes(workspaceId)).map((freeze) => frozenJson(freeze, workspace, now())),
     workspaces: names,
   };
 }

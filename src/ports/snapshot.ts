@@ -22,6 +22,15 @@ export interface NamedDirectory extends WorkspaceDirectory {
   readonly feeds: readonly FoundFeed[];
   /** Of the key that signs, encrypted; null: none. */
   readonly signingSecret: Uint8Array | null;
+  /** All frozen feeds of the workspace. */
+  readonly freezes?: readonly FrozenFeed[];
+}
+
+/** A frozen feed: what requests need (SPEC D60). `feedId` null: the workspace's feed. */
+export interface FrozenFeed {
+  readonly feedId: string | null;
+  readonly revision: number;
+  readonly profile: FeedProfile;
 }
 
 /** A composed feed for a request; `revision` changes with its settings and its lists. */
@@ -114,6 +123,8 @@ export interface SnapshotHead {
   readonly quorum: QuorumSettings | undefined;
   /** Changes with everything that the feed contains. */
   readonly revision: number;
+  /** ms; undefined: the feed is not frozen. */
+  readonly frozenSince?: number;
   /** Changes with the workspace's expression rules. */
   readonly expressionRevision: number;
   /** ms */

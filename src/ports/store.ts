@@ -6,6 +6,7 @@ import type { AuditReads } from './stored/audit.ts';
 import type { BouncerReads, BouncerWrites } from './stored/bouncer-store.ts';
 import type { ChangeReads } from './stored/changes.ts';
 import type { EnrolmentReads, EnrolmentWrites } from './stored/enrolment-store.ts';
+import type { FreezeReads, FreezeWrites } from './stored/freeze-store.ts';
 import type { ReplacementReads, ReplacementWrites } from './stored/replacement-store.ts';
 import type { RuleReads, RuleWrites } from './stored/rule-store.ts';
 import type { SampleReads, SampleWrites } from './stored/sample-store.ts';
@@ -25,6 +26,7 @@ export interface StoreReads
     ChangeReads,
     DeviceReads,
     EnrolmentReads,
+    FreezeReads,
     HistoryReads,
     SampleReads,
     ReplacementReads,
@@ -47,6 +49,7 @@ export interface StoreWrites
     BouncerWrites,
     DeviceWrites,
     EnrolmentWrites,
+    FreezeWrites,
     HistoryWrites,
     ReplacementWrites,
     SampleWrites,

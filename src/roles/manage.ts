@@ -14,7 +14,7 @@ import type { ManagePorts } from '../manage/context.ts';
 import { ruleSelections } from '../manage/rules/rule-selections.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import { backtestJobs } from '../runtime/jobs/backtest-jobs.ts';
-import { expressionTester, feedDiffer, fileThread } from '../runtime/jobs/calls.ts';
+import { expressionTester, feedDiffer, feedFreezer, fileThread } from '../runtime/jobs/calls.ts';
 import { overlapCounter } from '../runtime/jobs/overlap.ts';
 import { sourceTrier } from '../runtime/jobs/source-try.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
@@ -54,6 +54,7 @@ export function startManage(
   removeTrialFolders();
   const files = fileThread(() => engine.feedSource(), fileSettings(config));
   onStop(() => files.close());
+  const reading = { guardRails, geo: () => geo.data(), settings: { databaseUrl: config.databaseUrl, dataDir: config.dataDir } };
   const ports: ManagePorts = {
     store,
     now,
@@ -75,11 +76,9 @@ export function startManage(
       },
     }),
     files,
-    overlap: overlapCounter({
-      ...{ store, guardRails, geo: () => geo.data() },
-      settings: { databaseUrl: config.databaseUrl, dataDir: config.dataDir },
-    }),
-    difference: feedDiffer({ guardRails, geo: () => geo.data(), settings: { databaseUrl: config.databaseUrl, dataDir: config.dataDir } }),
+    overlap: overlapCounter({ store, ...reading }),
+    difference: feedDiffer(reading),
+    freezer: feedFreezer(reading),
     quota: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
     guardRails,
     feeds: feedThread && watch,

@@ -1,10 +1,12 @@
 /** Reads changes since an earlier read instead of complete lists (D5.22). */
 import { DAY } from '../clock.ts';
 import type { KnownRules, ListSink, RuleSink } from '../ports/snapshot.ts';
-import { keyOf, type RuleSource, ruleSource } from './accounts/lists.ts';
+import { type ServedSource, servedSource } from './accounts/freezes.ts';
+import { keyOf } from './accounts/lists.ts';
 import { givenUpUntil, listsOf } from './batches/undo-selections.ts';
 import { roleOf, targetOf } from './columns.ts';
 import type { Row } from './rows.ts';
+import { takeFrozen } from './rules/frozen-rules.ts';
 import { all, one, type Work } from './work.ts';
 
 /** More changes than this cost as much as reading the complete list. */
@@ -18,7 +20,7 @@ const COLUMNS = 'id, action, v4, v6, expires_at, levels, target';
 const ACTIVE = '(expires_at IS NULL OR expires_at > $3)';
 
 /** The driver reads complete lists, by pk. */
-interface Followed extends RuleSource {
+interface Followed extends ServedSource {
   readonly complete: readonly number[];
 }
 
@@ -28,15 +30,17 @@ export function* follow(
   { workspaceId, feedId, at, known }: { workspaceId: string; feedId: string | null; at: number; known: KnownRules },
   sink: ListSink,
 ): Work<Followed | 'too_far' | undefined> {
-  const source = yield* ruleSource(now, workspaceId, feedId);
+  const source = yield* servedSource(now, workspaceId, feedId);
   if (source === undefined) return undefined;
   const { head, workspacePk, lists } = source;
   const complete = lists.map(({ pk }) => pk).filter((pk) => !known.lists.has(keyOf(pk)));
-  if (known.lists.size === 0 || head.change === known.change) return { ...source, complete };
-  if (!(yield* isStored(workspacePk, known.change, head.readAt))) return 'too_far';
-  for (const pk of yield* touchedLists(workspacePk, known.change)) {
-    if (known.lists.has(keyOf(pk)) && !(yield* followList(pk, known.change, at, sink))) complete.push(pk);
+  if (known.lists.size > 0 && head.change !== known.change) {
+    if (!(yield* isStored(workspacePk, known.change, head.readAt))) return 'too_far';
+    for (const pk of yield* touchedLists(workspacePk, known.change)) {
+      if (known.lists.has(keyOf(pk)) && !(yield* followList(pk, known.change, at, sink))) complete.push(pk);
+    }
   }
+  if (source.frozen !== undefined) yield* takeFrozen(source.frozen, head, known, at, sink);
   return { ...source, complete };
 }
 

@@ -12,6 +12,7 @@ import { WORKSPACES } from './accounts/account-tables.ts';
 import { earlierAnswer } from './accounts/answers.ts';
 import { auditPage, auditSince } from './accounts/audit.ts';
 import { composedFeed, composedFeeds } from './accounts/feeds.ts';
+import { freezeReads } from './accounts/freezes.ts';
 import { defaultList, listCount } from './accounts/lists.ts';
 import { feedPage, keyPage, listPage, namesOf } from './accounts/pages.ts';
 import { replacementReads } from './accounts/replacements.ts';
@@ -64,6 +65,7 @@ const WORKS = {
   ...bouncerReads,
   ...changeReads,
   ...enrolmentReads,
+  ...freezeReads,
   ...replacementReads,
   ...ruleHistoryReads,
   ...sampleReads,

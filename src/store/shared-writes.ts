@@ -2,6 +2,7 @@ import { enrolmentChanges } from './accounts/access/enrolments.ts';
 import { sessionChanges } from './accounts/access/sessions.ts';
 import { signingChanges } from './accounts/access/signing-keys.ts';
 import { feedChanges } from './accounts/feeds.ts';
+import { freezeChanges } from './accounts/freezes.ts';
 import { accountChanges } from './accounts/management.ts';
 import { replacementChanges } from './accounts/replacements.ts';
 import { deletedChanges } from './accounts/restore-deleted.ts';
@@ -23,6 +24,7 @@ const CHANGES = {
   ...accountChanges,
   ...enrolmentChanges,
   ...feedChanges,
+  ...freezeChanges,
   ...deletedChanges,
   ...restoreChanges,
   ...sampleChanges,
@@ -63,6 +65,7 @@ export const sharedWrites = (transact: Transact) => ({
     recordHits: AGAIN,
     restoreLists: LONG,
     restoreKeys: LONG,
+    freezeFeed: LONG,
     changeInOneTransaction: LONG,
     writeSources: AGAIN,
     claimLease: AGAIN,

@@ -8,6 +8,8 @@ import type { Happened } from '../ports/stored/webhook-store.ts';
 const EVENTS: Readonly<Record<string, string>> = {
   'list deleted': 'the list {} was deleted',
   'feed deleted': 'the feed {} was deleted',
+  'feed frozen': 'the feed {} was frozen',
+  'feed thawed': 'the feed {} was thawed',
   'source deleted': 'the source {} was deleted',
   'key created': 'the key {} was created',
   'keys restored': 'keys were added by an import',

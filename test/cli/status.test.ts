@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 import { statusText } from '../../src/cli/state/status-text.ts';
 import { serviceStatus } from '../../src/manage/alerts.ts';
-import { stoppedJson } from '../../src/manage/status.ts';
+import { frozenJson, stoppedJson } from '../../src/manage/status.ts';
 import { readStatusFiles } from '../../src/runtime/ledgers/status-file.ts';
 import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -216,6 +216,7 @@ suite('weir status', () => {
         sources: null,
         webhooks: null,
         unguarded: null,
+        frozen: null,
         workspaces: new Map<string, string>(),
       },
     };
@@ -246,6 +247,25 @@ suite('weir status', () => {
     assert.equal(attention[1], 'landing: nothing lands: no consumer makes progress (4 messages waiting)');
   });
 
+  test('D60.6 a feed frozen for 24 hours is an alert', () => {
+    const frozen = (hours: number) =>
+      serviceStatus({
+        ...{ store: { kind: 'embedded', ok: true }, stream: { kind: 'embedded', ok: true }, lag: null, geo: null, deadLetters: null },
+        ...{ processes: [], unusedKeys: null, endingKeys: null, stopped: null, fullDevices: null, sources: null, webhooks: null },
+        ...{ unguarded: null, workspaces: new Map() },
+        frozen: [
+          frozenJson(
+            { feedId: null, name: 'main', rules: 1, reason: null, by: {} as never, since: 0 },
+            { id: 'w', name: 'main' },
+            hours * 3_600_000,
+          ),
+        ],
+      }).attention.filter((line) => line.includes('frozen'));
+    assert.deepEqual(frozen(23), []);
+    const text = 'the feed "main" of main has been frozen since 1970-01-01T00:00:00.000Z: new blocks do not reach it (weir feed thaw)';
+    assert.deepEqual(frozen(24), [text]);
+  });
+
   test('D10.21 where the entries of a feed come from is one line, in however many families and formats it is nearly full', () => {
     const shares = (entries: number) => {
       const largest = [{ name: 'ids', entries }];
@@ -272,6 +292,7 @@ suite('weir status', () => {
         stopped: null,
         fullDevices: null,
         unguarded: null,
+        frozen: null,
         sources: null,
         webhooks: null,
         workspaces: new Map([['w', 'main']]),

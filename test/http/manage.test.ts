@@ -167,6 +167,12 @@ suite('management', () => {
   const BODIES: Readonly<Record<string, () => Promise<Json>>> = {
     createList: async () => ({ name: fresh('list') }),
     createFeed: async () => ({ name: fresh('feed'), all_lists: true }),
+    freezeFeed: async () => ({ feed: await RESOURCES.list!() }),
+    thawFeed: async () => {
+      const feed = await RESOURCES.list!();
+      assert.equal((await call('POST', '/freeze', admin, { feed })).status, 200);
+      return { feed };
+    },
     createSigningKey: async () => {
       await noSigningKeys();
       return {};
@@ -999,6 +1005,7 @@ suite('management', () => {
         'engines',
         'failing_webhooks',
         'feeds',
+        'frozen_feeds',
         'full_devices',
         'geo',
         'guard_rails_off',

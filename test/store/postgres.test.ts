@@ -24,6 +24,7 @@ import { deletedConformance } from '../conformance/deleted.ts';
 import { feedInputsConformance } from '../conformance/feed-inputs.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
+import { freezeConformance } from '../conformance/freeze.ts';
 import { managementConformance } from '../conformance/management.ts';
 import { pastConformance } from '../conformance/past.ts';
 import { assertPlans } from '../conformance/plans.ts';
@@ -230,6 +231,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   undoConformance({ name: 'postgres', open });
   bouncerConformance({ name: 'postgres', open });
   followConformance({ name: 'postgres', open });
+  freezeConformance({ name: 'postgres', open });
   managementConformance({ name: 'postgres', open });
   roomConformance({ name: 'postgres', open });
   sourceConformance({ name: 'postgres', open });

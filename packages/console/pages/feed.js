@@ -26,6 +26,7 @@ import { isFeed, isRefusedFeed } from './devices/documents.js';
 import { DeleteFeed } from './feeds/delete-feed.js';
 import { FeedForm } from './feeds/feed-form.js';
 import { familiesText, nameOfKind, stateOf, trimmedText, WORKSPACE_FEED } from './feeds/feed-state.js';
+import { FreezeFeed, FrozenNotice, useFreeze } from './feeds/freeze-feed.js';
 import { readFeed } from './feeds/read-feeds.js';
 import { SetUpCard } from './feeds/set-up-card.js';
 import { linkToSource, stateOf as stateOfSource } from './sources/source-state.js';
@@ -48,11 +49,12 @@ function Feed({ feed: read, tag, session, refresh, isEdited, onEdited }) {
   // The preview is polled, so its count is newer than the last build.
   const [fresh, setFresh] = useState(/** @type {Built | undefined} */ (undefined));
   const feed = fresh === undefined ? read : { ...read, fresh: { ...fresh, built_at: new Date().toISOString() } };
-  const [open, setOpen] = useState(/** @type {'delete' | undefined} */ (undefined));
+  const [open, setOpen] = useState(/** @type {'delete' | 'freeze' | undefined} */ (undefined));
   /** As of when the form opened: If-Match detects concurrent changes. */
   const [edited, setEdited] = useState(/** @type {{ feed: FeedRow, tag: string } | undefined} */ (undefined));
   const names = useNames(session);
   const state = stateOf(feed);
+  const frozen = useFreeze(feed.id);
   const canEdit = feed.kind !== 'workspace' && may(session, 'manage');
   useEffect(() => {
     if (!isEdited) return;
@@ -61,6 +63,7 @@ function Feed({ feed: read, tag, session, refresh, isEdited, onEdited }) {
   }, [isEdited]);
   const actions = html`
     ${feed.kind === 'list' && html`<a class="button" href=${link('/worth', feed.id)}>List value</a>`}
+    ${may(session, 'manage') && html`<${Button} onClick=${() => setOpen('freeze')}>${frozen.freeze === undefined ? 'Freeze' : 'Thaw'}<//>`}
     ${
       canEdit &&
       html`
@@ -79,6 +82,7 @@ function Feed({ feed: read, tag, session, refresh, isEdited, onEdited }) {
       <span class="row"><${Badge} kind=${state.kind}>${state.text}<//><span>Contains ${nameOfKind(feed)}.</span></span>
       ${feed.description && html`<span class="text">${feed.description}</span>`}
     <//>
+    ${frozen.freeze !== undefined && html`<${FrozenNotice} freeze=${frozen.freeze} />`}
     ${feed.feed?.events.map(({ kind, text, since }) => html`<${Notice} key=${kind} kind="warn"><span>${text}, <${Ago} at=${since} /></span><//>`)}
     ${feed.old_sources?.map((source) => html`<${Notice} key=${source.id} kind="warn"><span>Source <a class="text" href=${linkToSource(source)}>${source.name}</a> (${source.state}): ${stateOfSource(source).about}</span><//>`)}
     <div class="cards">
@@ -90,6 +94,7 @@ function Feed({ feed: read, tag, session, refresh, isEdited, onEdited }) {
     <${DevicesCard} feed=${feed} />
     <${SetUpCard} feed=${feed} address=${address} path=${new URL(address).pathname} session=${session} />
     ${edited !== undefined && html`<${FeedForm} ...${edited} onClose=${() => setEdited(undefined)} onDone=${refresh} />`}
+    ${open === 'freeze' && html`<${FreezeFeed} feed=${feed} freeze=${frozen.freeze} onClose=${close} onDone=${frozen.refresh} />`}
     ${open === 'delete' && html`<${DeleteFeed} feed=${feed} tag=${tag} onClose=${close} />`}
   `;
 }

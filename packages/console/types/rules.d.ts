@@ -50,6 +50,7 @@ interface ExplainedFeed {
   entries: number | null;
   max_entries: number | null;
   over_cap: boolean | null;
+  frozen_since?: string | null;
   rules: ExplainedRule[];
   rules_left_out: number;
   protected_by: string[];

@@ -3,6 +3,7 @@ import { WeirError } from '../../errors.ts';
 import { trimmedText } from '../../feed/trim.ts';
 import type { measureJson } from '../../manage/operations/content.ts';
 import type { feedJson } from '../../manage/operations/feeds.ts';
+import type { freezeJson } from '../../manage/operations/freezes.ts';
 import { countText } from '../../text/count.ts';
 import type { Fields } from '../client/client.ts';
 import { printable, table } from '../context.ts';
@@ -10,6 +11,8 @@ import { type AnyRow, type Call, row } from '../rows/row.ts';
 import { type Changed, deletionRows, edited, FEED_COLUMNS, subtractionText, targetText, without, withoutState } from './settings.ts';
 
 type Feed = ReturnType<typeof feedJson>;
+type Frozen = ReturnType<typeof freezeJson>;
+type Thawed = Frozen & { readonly difference: { readonly added: number; readonly removed: number } | null };
 type Named = { readonly id: string; readonly name: string };
 
 const OPTIONS = { lists: { as: 'list', help: 'a list that the feed consists of, in this order' } };
@@ -71,6 +74,28 @@ export const FEED_ROWS: readonly AnyRow[] = [
       FIT: 'fit',
       ...(FEED_COLUMNS as Record<string, never>),
     },
+  }),
+  row<Frozen>({
+    words: 'feed freeze [feed]',
+    operation: 'freezeFeed',
+    summary: "serve a feed (without one: the workspace's feed) as it is now until it is thawed; rules still expire",
+    show: ({ name, rules }) => `feed ${printable(name)} is frozen with ${countText(rules)} rules`,
+  }),
+  row<Thawed>({
+    words: 'feed thaw [feed]',
+    operation: 'thawFeed',
+    summary: 'serve a frozen feed as its rules are now',
+    confirm: ({ name, frozen_since: since, difference }) =>
+      difference === null
+        ? undefined
+        : `feed ${printable(name)}, frozen since ${since}: ${countText(difference.added)} networks more, ${countText(difference.removed)} less`,
+    show: ({ name }) => `feed ${printable(name)} is thawed`,
+  }),
+  row<Frozen[]>({
+    words: 'feed frozen',
+    operation: 'listFreezes',
+    summary: 'list the frozen feeds of a workspace',
+    columns: { NAME: 'name', SINCE: 'frozen_since', RULES: 'rules', REASON: 'reason' },
   }),
   ...deletionRows('feed', 'delete a feed, not its lists; keys bound to it are revoked'),
 ];

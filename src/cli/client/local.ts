@@ -69,7 +69,11 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
         return (await import('../../feed/whatif/overlap/detail.ts')).detailOf(workspace, list, { ...rest, guard: guard(workspace) });
       },
     },
-    difference: async (id, asked) => (await import('../../feed/whatif/difference/difference.ts')).feedDifference(id, asked, await parts()),
+    async difference(id, asked) {
+      if ('thawed' in asked) return (await import('../../feed/whatif/difference/thaw.ts')).thawDifference(id, asked, await parts());
+      return (await import('../../feed/whatif/difference/difference.ts')).feedDifference(id, asked, await parts());
+    },
+    freezer: async (id, feedId) => (await import('../../runtime/jobs/work/freeze.ts')).frozenContent(id, feedId, await parts()),
     measurer: {
       async measure(request) {
         const { geo, ...rest } = await parts();

@@ -20,7 +20,7 @@ export const DIFFERENCE_ROWS: readonly AnyRow[] = [
 
 /** In the format of `diff`. */
 function differenceText({ since, until, before, after, added, removed, ...more }: DifferenceJson): string {
-  const { added_networks: came, removed_networks: went, settings_changed: settings } = more;
+  const { added_networks: came, removed_networks: went, settings_changed: settings, frozen_since: frozen } = more;
   const left = added - came.length + removed - went.length;
   return [
     `--- ${since}  ${countText(before.entries)} entries${before.over_cap ? ', over its cap, not published' : ''}`,
@@ -28,6 +28,7 @@ function differenceText({ since, until, before, after, added, removed, ...more }
     ...went.map((network) => `-${network}`),
     ...came.map((network) => `+${network}`),
     `${countText(added)} networks more, ${countText(removed)} less${left > 0 ? `; ${countText(left)} of them are not shown: --limit` : ''}`,
+    ...(frozen === null ? [] : [`the feed has been frozen since ${frozen}: the networks are those of its current rules`]),
     ...settings.map(({ at, event, name }) => `${event} ${printable(name ?? '')} at ${at}: each moment is made by what was set then`),
   ].join('\n');
 }

@@ -9,6 +9,7 @@ import { findFeed, findList } from '../../manage/find.ts';
 import { droppedOf, type ListDropped } from '../../manage/hits.ts';
 import { explanationJson, type FeedJson, type RuleJson } from '../../manage/lookup/explanation.ts';
 import { type Pulled, pathOf, whereJson } from '../../manage/lookup/path.ts';
+import { frozenSince } from '../../manage/operations/freezes.ts';
 import { subtractionCommand } from '../../manage/remaining-blocks.ts';
 import { repeatTexts } from '../../manage/rules/repeats.ts';
 import { namesIn, type RuleSource } from '../../manage/rules/rule-json.ts';
@@ -48,10 +49,11 @@ export function lookupCommand(add: AddCommand): void {
       const names = await namesIn(store, workspace.id);
       const places = { store, workspaceId: workspace.id, locate: (of: Target) => locate(geoData, of) };
       const path = await pathOf({ ...places, now: clock.now, step: (work) => work() }, { target, action }, explained, names);
+      const frozen = await frozenSince(store, workspace.id);
       const stored = explained.feeds.flatMap(({ explanation }) => explanation.rules.map((each) => each.stored));
       const repeats = await repeatTexts(store, workspace.id, stored);
       const feeds = explanationJson(explained, names, repeats).map(
-        (each, i): ShownFeed => ({ ...each, pulled_by: path.feeds.get(i)?.pulled_by }),
+        (each, i): ShownFeed => ({ ...each, frozen_since: frozen.get(each.id) ?? null, pulled_by: path.feeds.get(i)?.pulled_by }),
       );
       const dropped = await droppedOf(store, workspace.id, explained, names, clock.now());
       const where = whereJson(places.locate(target));
@@ -82,6 +84,8 @@ async function feedsAsked(
 
 interface ShownFeed extends FeedJson {
   readonly pulled_by: Pulled | undefined;
+  /** undefined: an older service. */
+  readonly frozen_since?: string | null;
 }
 
 interface Explanation {
@@ -133,11 +137,12 @@ const familyNote = ({ family }: FeedJson) => (family === 'both' ? '' : ` (${fami
 const nameOf = ({ kind, name }: FeedJson) => `${KINDS[kind]} ${printable(name)}`;
 const KINDS: Readonly<Record<FeedSource['kind'], string>> = { workspace: 'workspace', list: 'list', composed: 'feed' };
 
-function feedLine(feed: FeedJson): string {
-  const { verdict, entries, max_entries: most, over_cap: isOver } = feed;
+function feedLine(feed: ShownFeed): string {
+  const { verdict, frozen_since: frozen, entries, max_entries: most, over_cap: isOver } = feed;
   const size = entries === null ? '' : `, ${entries} of ${most} entries`;
   const note = isOver ? `, but not published: over its cap with ${entries} of ${most} entries, polls are answered 413` : size;
-  return `${nameOf(feed)}${familyNote(feed)}: ${verdict}${note}`;
+  const freeze = frozen == null ? '' : `; frozen since ${frozen}: it serves the rules of that time`;
+  return `${nameOf(feed)}${familyNote(feed)}: ${verdict}${note}${freeze}`;
 }
 
 function agreementLines({ agreement }: FeedJson): string[] {

@@ -62,15 +62,28 @@ export function sumLines({ batches, feeds, feeds_left_out: leftOut, unknown }: D
   const change = (count: number) => (count < 0 ? `${-count} fewer` : `${count} more`);
   const each = batches > 1 ? `, the sum of ${batches} batches that were each tried alone` : '';
   return [
-    ...feeds.flatMap(({ kind, name, action, entries_before: before, entries_change: more, entry_limit: limit, warnings, widened }) => {
-      const over = before + more > limit && before <= limit ? ': OVER ITS CAP' : '';
-      const of = kind === 'workspace' ? `workspace ${name}` : name;
-      return [
-        `${of} (${action}): ${plural(before, 'entry', 'entries')} of ${limit}, ${change(more)}${each}${over}`,
-        ...(widened === undefined ? [] : widenedLines(widened).map((text) => `${of} ${text}`)),
-        ...warnings.map((text) => `${of} ${text}`),
-      ];
-    }),
+    ...feeds.flatMap(
+      ({
+        kind,
+        name,
+        action,
+        entries_before: before,
+        entries_change: more,
+        entry_limit: limit,
+        warnings,
+        widened,
+        frozen_since: frozen,
+      }) => {
+        const over = before + more > limit && before <= limit ? ': OVER ITS CAP' : '';
+        const of = kind === 'workspace' ? `workspace ${name}` : name;
+        return [
+          `${of} (${action}): ${plural(before, 'entry', 'entries')} of ${limit}, ${change(more)}${each}${over}`,
+          ...(widened === undefined ? [] : widenedLines(widened).map((text) => `${of} ${text}`)),
+          ...(frozen === undefined ? [] : [`${of} has been frozen since ${frozen}: it changes when it is thawed`]),
+          ...warnings.map((text) => `${of} ${text}`),
+        ];
+      },
+    ),
     ...(leftOut > 0 ? [`and ${leftOut} more feeds, which were not counted`] : []),
     ...unknown.map((reason) => `what changes in feeds is unknown: ${reason}`),
   ];

@@ -18,6 +18,7 @@ import {
   endingKeyJson,
   factsOf,
   failingWebhookJson,
+  frozenJson,
   isUnused,
   type ProcessStatus,
   type StatusParts,
@@ -112,7 +113,7 @@ const snoozesOf = ({ workspace, snoozes, keys }: Snoozed['snoozed'][number], ite
 type Stored = Snoozed &
   Pick<
     StatusParts,
-    'deadLetters' | 'unusedKeys' | 'endingKeys' | 'stopped' | 'fullDevices' | 'sources' | 'webhooks' | 'unguarded' | 'workspaces'
+    'deadLetters' | 'unusedKeys' | 'endingKeys' | 'stopped' | 'fullDevices' | 'sources' | 'webhooks' | 'unguarded' | 'frozen' | 'workspaces'
   >;
 const NOT_STORED: Stored = {
   ...{
@@ -124,6 +125,7 @@ const NOT_STORED: Stored = {
     sources: null,
     webhooks: null,
     unguarded: null,
+    frozen: null,
   },
   workspaces: new Map(),
   snoozed: [],
@@ -147,6 +149,9 @@ async function readStored({ config }: Context, store: StoreReads, processes: rea
       .filter(({ workspaceId }) => workspaceId !== null || config.webhookUrl !== undefined)
       .map((each) => failingWebhookJson(each, names)),
     unguarded: workspaces.filter((workspace) => isOff && areOff(workspace)).map(({ name }) => name),
+    frozen: (
+      await Promise.all(workspaces.map(async (each) => (await store.freezes(each.id)).map((freeze) => frozenJson(freeze, each, now))))
+    ).flat(),
     workspaces: names,
     snoozed: (await Promise.all(workspaces.map((workspace) => readSnoozed(store, workspace, now)))).flat(),
   };

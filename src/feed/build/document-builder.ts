@@ -93,7 +93,7 @@ export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilde
           const snapshot = offline ? state.snapshot : await currentSnapshot(state, request, options);
           if (snapshot === undefined) return undefined;
           const second = secondOf(options.clock.now());
-          await renewDueRules(snapshot, second, second, offline ? undefined : renewalReads(workspaceId, options));
+          await renewDueRules(snapshot, second, second, renewalReads(workspaceId, snapshot, offline, options));
           return addressSpaceOf(snapshot, network, second, options.geo(), options.guard(snapshot.head.guardRails).protected);
         });
       }),
@@ -143,7 +143,7 @@ async function currentSnapshot(
  * exception.
  */
 const isMixed = (snapshot: Snapshot, rules: WorkspaceRules): boolean =>
-  exceptionsOf(snapshot) !== undefined && snapshot.head.change !== rules.change;
+  snapshot.head.frozenSince === undefined && exceptionsOf(snapshot) !== undefined && snapshot.head.change !== rules.change;
 
 async function sharedSnapshot(
   { rules, snapshot }: DocumentState,
@@ -216,7 +216,7 @@ async function buildDecisions(
 ): Promise<BuildResult> {
   const { workspaceId, feedId, offline } = request;
   const { versioned, guard, clock } = options;
-  await renewDueRules(snapshot, second, second, offline ? undefined : renewalReads(workspaceId, options));
+  await renewDueRules(snapshot, second, second, renewalReads(workspaceId, snapshot, offline, options));
   const guarded = guard(snapshot.head.guardRails).protected;
   const { version, facts } = await versioned.of(workspaceId, feedId).publish(snapshot, { asOf: second, geo, guarded }, clock.now());
   const source = sourceOf(snapshot, request.variant, geo, second, facts);
@@ -224,10 +224,19 @@ async function buildDecisions(
   return { kind: 'document', ...source, hash: version, bytes: new Uint8Array(), stampsAt: [], parts: undefined };
 }
 
-const renewalReads = (workspaceId: string, { store, clock }: DocumentBuilderOptions): RenewalReads => ({
-  states: (ids) => within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock),
-  rules: (kind, ids) => within(store.rulesById(workspaceId, kind, ids), ASK_LIMIT, 'the store', clock),
-});
+/** Rules of a frozen feed are not renewed. */
+const renewalReads = (
+  workspaceId: string,
+  { head }: Snapshot,
+  offline: boolean | undefined,
+  { store, clock }: DocumentBuilderOptions,
+): RenewalReads | undefined =>
+  offline || head.frozenSince !== undefined
+    ? undefined
+    : {
+        states: (ids) => within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock),
+        rules: (kind, ids) => within(store.rulesById(workspaceId, kind, ids), ASK_LIMIT, 'the store', clock),
+      };
 
 /** The content at `second`. If it must wait for a later second and a rule expires before it, the content at that second. */
 async function renderAt(
@@ -239,9 +248,9 @@ async function renderAt(
 ): Promise<RenderedDocument | OverCap> {
   const { workspaceId, variant, before, offline } = request;
   const { guard, phaseOf } = options;
-  const ask = renewalReads(workspaceId, options);
+  const ask = renewalReads(workspaceId, snapshot, offline, options);
   const renderAsOf = async (asOf: number) => {
-    await renewDueRules(snapshot, asOf, second, offline ? undefined : ask);
+    await renewDueRules(snapshot, asOf, second, ask);
     return render(snapshot, variant, { workspaceId, asOf, geo, guarded: guard(snapshot.head.guardRails).protected, phaseOf });
   };
   const rendered = await renderAsOf(second);

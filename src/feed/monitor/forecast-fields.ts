@@ -18,6 +18,7 @@ export interface ForecastField {
   entry_limit: number;
   left_out?: NonNullable<ReturnType<typeof trimmedJson>>;
   widened?: { hosts: number; as_sent: number };
+  frozen_since?: string;
   warning?: string;
 }
 
@@ -35,7 +36,7 @@ export async function forecastFields(
 function fieldsOf(forecast: Forecast): ForecastFields {
   if ('unknown' in forecast) return unknownFeeds(forecast.unknown);
   const feeds = forecast.feeds.map(
-    ({ feedId, kind, name, action, entriesBefore, entriesAfter, entryLimit, leftOutAfter, widened, warning }) => ({
+    ({ feedId, kind, name, action, entriesBefore, entriesAfter, entryLimit, leftOutAfter, widened, frozenSince, warning }) => ({
       id: feedId,
       kind,
       name,
@@ -45,6 +46,7 @@ function fieldsOf(forecast: Forecast): ForecastFields {
       entry_limit: entryLimit,
       ...(leftOutAfter !== undefined && { left_out: trimmedJson(leftOutAfter)! }),
       ...(widened !== undefined && { widened: { hosts: widened.hosts, as_sent: widened.asSent } }),
+      ...(frozenSince !== undefined && { frozen_since: new Date(frozenSince).toISOString() }),
       ...(warning !== undefined && { warning }),
     }),
   );

@@ -14,7 +14,7 @@ export interface NamedFeed extends Revisions {
 
 export type Resolution = NamedFeed | { readonly kind: 'unknown_list' } | { readonly kind: 'ambiguous'; readonly lists: readonly string[] };
 
-type Found = Pick<NamedDirectory, 'name' | 'signingSecret'> & Revisions;
+type Found = Pick<NamedDirectory, 'name' | 'signingSecret' | 'freezes'> & Revisions;
 
 /** Resolves a name to one of these lists or composed feeds (spec 4.4, SPEC D8.3). */
 export function resolutionOf({ lists, feeds, ...found }: Pick<NamedDirectory, 'lists' | 'feeds'> & Found): Resolution {
@@ -23,22 +23,26 @@ export function resolutionOf({ lists, feeds, ...found }: Pick<NamedDirectory, 'l
   return all.length === 1 ? namedFeed(all[0], found) : { kind: 'ambiguous', lists: all.map(({ id }) => id).sort() };
 }
 
-export const workspaceFeed = ({ name, signingSecret, revision, expressionRevision }: Found): NamedFeed => ({
+export const workspaceFeed = ({ name, signingSecret, revision, expressionRevision, freezes }: Found): NamedFeed => ({
   kind: 'named',
   feedId: null,
   name,
   signingSecret,
   revision,
   expressionRevision,
+  frozenRevision: frozenIn(freezes, null)?.revision,
   defaults: DEFAULT_VARIANT,
 });
 
-const namedFeed = (feed: FoundFeed, { signingSecret, revision, expressionRevision }: Found): NamedFeed => ({
+const frozenIn = (freezes: Found['freezes'], feedId: string | null) => freezes?.find((each) => each.feedId === feedId);
+
+const namedFeed = (feed: FoundFeed, { signingSecret, revision, expressionRevision, freezes }: Found): NamedFeed => ({
   kind: 'named',
   feedId: feed.id,
   name: feed.name,
   signingSecret,
   revision: feedRevision(feed, feed.revision, revision),
   expressionRevision,
-  defaults: storedVariant(feed),
+  frozenRevision: frozenIn(freezes, feed.id)?.revision,
+  defaults: storedVariant(frozenIn(freezes, feed.id)?.profile ?? feed),
 });

@@ -23,7 +23,7 @@ import { isBare, storedVariant } from '../variant.ts';
 import { Widening } from '../widening.ts';
 
 interface PreviewOptions {
-  readonly store: Pick<StoreReads, 'snapshot' | 'findNamed' | 'directory' | 'feeds' | 'namedRules'>;
+  readonly store: Pick<StoreReads, 'snapshot' | 'findNamed' | 'directory' | 'feeds' | 'namedRules' | 'freezes'>;
   readonly geo: () => GeoDatabase;
   readonly guard: (own: GuardRails) => BlockGuard;
   readonly clock: Clock;
@@ -66,9 +66,14 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
       await pause();
       feeds.push(...(await previewFeed(workspaceId, feedId, touching)));
     }
+    const frozen = new Map((await store.freezes(workspaceId)).map(({ feedId, since }) => [feedId, since]));
     const costs = changes.map(blockedPlace).flatMap((place) => (place === undefined ? [] : [geoCost(place, geo())]));
     const costliest = costs.sort((a, b) => b.networks - a.networks)[0];
-    return { feeds, leftOut: Math.max(0, concerned.size - MOST_PREVIEWED), costliest };
+    return {
+      feeds: feeds.map((feed) => ({ ...feed, frozenSince: frozen.get(feed.feedId) })),
+      leftOut: Math.max(0, concerned.size - MOST_PREVIEWED),
+      costliest,
+    };
   }
 
   async function touchedList(workspaceId: string, listId: string, changes: readonly AccessChange[]): Promise<Touched> {

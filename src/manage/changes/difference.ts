@@ -8,6 +8,7 @@ import { type AuditRow, RULE_RETENTION } from '../../ports/stored/account-store.
 import { auditNames } from '../audit.ts';
 import { anyFeedId } from '../find.ts';
 import { fieldFault } from '../operation.ts';
+import { frozenSince } from '../operations/freezes.ts';
 import { auditEntry } from './entry.ts';
 import { type Scope, scopeOf } from './scope.ts';
 
@@ -38,6 +39,7 @@ export async function differenceJson(store: StoreReads, differ: FeedDiffer, work
     ...{ since: isoTime(since), until: isoTime(until), family, action },
     ...{ before: sizeJson(before), after: sizeJson(after) },
     ...{ added: added.count, removed: removed.count, added_networks: added.first, removed_networks: removed.first },
+    frozen_since: (await frozenSince(store, workspaceId)).get(feedId) ?? null,
     settings_changed: await settingsChanged(
       store,
       workspaceId,

@@ -20,6 +20,7 @@ const FeedForecast = Type.Object({
       },
     ),
   ),
+  frozen_since: Type.Optional(Type.String({ description: 'The feed has been frozen since then: it changes when it is thawed.' })),
   warning: Type.Optional(
     Type.String({ description: 'Set if a country or ASN makes the feed exceed its limit, or more content would be left out.' }),
   ),

@@ -13,6 +13,7 @@ import { FEED_PATH, PATH_SCHEMA, pathOf } from '../lookup/path.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { repeatTexts } from '../rules/repeats.ts';
 import { namesIn } from '../rules/rule-json.ts';
+import { frozenSince } from './freezes.ts';
 import { RULE_EXAMPLE, Rule } from './rules/rule-schema.ts';
 
 /** ms */
@@ -57,6 +58,15 @@ const EXPLAINED = answerOf(
           }),
         ],
         rules_left_out: 0,
+        frozen_since: [
+          null,
+          nullable(
+            Type.String({
+              description:
+                'The feed has been frozen since then: it serves the rules of that time, while the verdict is about the current rules; null: not frozen.',
+            }),
+          ),
+        ],
         protected_by: [[], Type.Array(Type.String())],
         agreement: [
           null,
@@ -167,13 +177,20 @@ async function lookUp(context: ManageContext, { target: text, action = 'block', 
   const path = wantsPath ? await pathOf(context, { target, action }, explained, names) : undefined;
   const stored = explained.feeds.flatMap(({ explanation }) => explanation.rules.map((each) => each.stored));
   const feeds = explanationJson(explained, names, await repeatTexts(store, workspaceId, stored));
+  const frozen = await frozenSince(store, workspaceId);
   const sizes = await sizesOf(context, feeds, action);
   return {
     target: formatTarget(target),
     action,
     feeds: feeds.map((each, i) => {
       const size = { over_cap: path?.overCap.has(i) ? true : null, ...sizes.get(each.id) };
-      return { ...each, ...size, rules_left_out: explained.feeds[i]!.leftOut, ...path?.feeds.get(i) };
+      return {
+        ...each,
+        ...size,
+        rules_left_out: explained.feeds[i]!.leftOut,
+        frozen_since: frozen.get(each.id) ?? null,
+        ...path?.feeds.get(i),
+      };
     }),
     feeds_left_out: explained.feedsLeftOut,
     dropped,

@@ -39,6 +39,7 @@ const STATUS = answerOf('Status', {
   sources: someOf('Sources with a problem.'),
   failing_webhooks: someOf('Webhooks with five or more failures in a row.'),
   guard_rails_off: [[], Type.Array(Type.String())],
+  frozen_feeds: someOf('Feeds served as of an earlier moment until they are thawed.'),
   processes: [
     [
       {

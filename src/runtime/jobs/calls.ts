@@ -5,6 +5,7 @@ import type { FeedDiffer, FeedDifference } from '../../feed/whatif/difference/di
 import type { GeoData } from '../../geo/data.ts';
 import type { ExpressionTester } from '../../manage/expressions/expression-test.ts';
 import type { WorkspaceFiles } from '../../manage/file/file-port.ts';
+import type { FeedFreezer } from '../../ports/stored/freeze-store.ts';
 import type { TryRules } from '../../sample/judge.ts';
 import { fairQueue } from '../../schedule/fair-queue.ts';
 import { shared } from '../../serial.ts';
@@ -35,6 +36,11 @@ export function feedDiffer({ settings, guardRails, geo }: Options): FeedDiffer {
       () => line(workspaceId, () => answerOf('difference', { workspaceId, asked, settings, guardRails, geo: geo() })),
       `${workspaceId} ${JSON.stringify(asked)}`,
     );
+}
+
+export function feedFreezer({ settings, guardRails, geo }: Options): FeedFreezer {
+  const line = fairQueue(JOBS.freeze.line);
+  return (workspaceId, feedId) => line(workspaceId, () => answerOf('freeze', { workspaceId, feedId, settings, guardRails, geo: geo() }));
 }
 
 /** Timeout including the thread's start, and idle time, ms. */

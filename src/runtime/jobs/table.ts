@@ -34,6 +34,11 @@ const QUESTIONS = {
     line: { running: 2, asked: { inAll: 64, ofWorkspace: 4 }, refusal: 'too many feeds are being compared' },
     load: () => import('./work/difference.ts'),
   },
+  freeze: {
+    ...{ name: 'freeze', doing: 'reading the feed', time: 60_000, memory: 512, isLow: true },
+    line: { running: 2, asked: { inAll: 64, ofWorkspace: 2 }, refusal: 'too many feeds are being frozen' },
+    load: () => import('./work/freeze.ts'),
+  },
   sourceTry: {
     ...{ name: 'source-try', doing: 'trying it', time: 60_000, memory: 512, isLow: true },
     line: { running: 2, asked: { inAll: 64, ofWorkspace: 1 }, refusal: 'too many sources are being tried' },

@@ -11,6 +11,7 @@ import { doneOnce } from './answers.ts';
 import { audit, auditChange } from './audit.ts';
 import { keepDeleted } from './deleted.ts';
 import { refuseName } from './feed-lists.ts';
+import { forgetFreeze, trimFrozen } from './freezes.ts';
 import { FEEDS } from './lists.ts';
 import { addMembers, type FeedMembers, forgetDeletedMembers, IN_ORDER, MEMBERS, membersIn, membersOf, setMembers } from './members.ts';
 
@@ -62,22 +63,22 @@ export const feedChanges = {
     yield* keepDeleted(now, workspacePk, 'feeds', { ...row, revision: Number(feed_revision) }, forGood);
     yield* run('DELETE FROM feeds WHERE pk = $1', pk);
     yield* run('DELETE FROM feed_lists WHERE feed_pk = $1', pk);
+    yield* forgetFreeze(workspacePk, feedId);
     yield* revokeKeys(now, 'feed_id', feedId, { workspacePk, by });
     yield* audit(now, 'feed deleted', feedId, { workspacePk, by, change: { before, after: null } });
   },
   *recordTrim(_now, workspaceId, feedId, variant, state) {
     // Other processes notice by the feed's revision.
     const workspacePk = yield* changeWorkspace(workspaceId);
+    const trimmed = (before: unknown) => {
+      const fits = new Map(Object.entries(JSON.parse(String(before ?? '{}')) as Record<string, TrimState>));
+      if (state === null) fits.delete(variant);
+      else fits.set(variant, state);
+      return fits.size === 0 ? null : JSON.stringify(Object.fromEntries(fits));
+    };
+    if (yield* trimFrozen(workspacePk, feedId, trimmed)) return;
     const row = yield* one('SELECT pk, fits FROM feeds WHERE id = $1 AND workspace_pk = $2', feedId, workspacePk);
-    if (row === undefined) return;
-    const fits = new Map(Object.entries(JSON.parse(String(row.fits ?? '{}')) as Record<string, TrimState>));
-    if (state === null) fits.delete(variant);
-    else fits.set(variant, state);
-    yield* run(
-      'UPDATE feeds SET fits = $2 WHERE pk = $1',
-      Number(row.pk),
-      fits.size === 0 ? null : JSON.stringify(Object.fromEntries(fits)),
-    );
+    if (row !== undefined) yield* run('UPDATE feeds SET fits = $2 WHERE pk = $1', Number(row.pk), trimmed(row.fits));
   },
 } satisfies Changes<Pick<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed' | 'recordTrim'>>;
 

@@ -8,6 +8,7 @@ import { revokeKeys } from './account-statements.ts';
 import { audit } from './audit.ts';
 import { keepDeleted } from './deleted.ts';
 import { forgetMember } from './feed-lists.ts';
+import { forgetFreeze } from './freezes.ts';
 
 interface Deletion {
   readonly workspaceId: string;
@@ -25,6 +26,7 @@ export function* removeList(now: string, { workspaceId, workspacePk, list, sourc
   yield* keepDeleted(now, workspacePk, 'lists', { ...list, ...(source !== undefined && { source }) }, forGood);
   yield* run('DELETE FROM lists WHERE pk = $1', pk);
   yield* forgetRepeats(pk);
+  yield* forgetFreeze(workspacePk, id);
   yield* forgetMember(pk, Number(list.revision));
   yield* revokeKeys(now, 'list_id', id, { workspacePk, by });
   const before = listState(listOf(list, workspaceId));

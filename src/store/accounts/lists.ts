@@ -8,6 +8,7 @@ import { isStorableText } from '../../signal/storable-text.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { guardRailsOf, listOf, profileOf, type Row, workspaceProfileOf } from '../rows.ts';
 import { all, allByKey, one, oneByKey, type Work } from '../work.ts';
+import { frozenFeeds } from './frozen-feeds.ts';
 import { membersOf } from './members.ts';
 import { quorumOf } from './quorum.ts';
 
@@ -26,6 +27,8 @@ export interface RuleSource {
   readonly workspacePk: number;
   readonly head: SnapshotHead;
   readonly lists: readonly SourceList[];
+  /** Whether any feed of the workspace is frozen. */
+  readonly hasFreezes: boolean;
 }
 
 /**
@@ -45,9 +48,11 @@ const FEED_INPUTS = {
 export const FEEDS = `SELECT f.*, ${Object.values(FEED_INPUTS).join(' + ')} AS feed_revision
   FROM feeds f JOIN workspaces w ON w.pk = f.workspace_pk WHERE `;
 
+const HAS_FREEZES = 'EXISTS (SELECT 1 FROM freezes z WHERE z.workspace_pk = w.pk) AS has_freezes';
+
 /** A workspace with its lists by UUID or name, in one statement, for a consistent revision. */
 const find = (now: string) => `SELECT w.pk AS workspace, w.name AS workspace_name, w.revision AS workspace_revision,
-    w.expression_revision, ${now} AS taken_at, l.*,
+    w.expression_revision, ${now} AS taken_at, l.*, ${HAS_FREEZES},
     (SELECT s.secret FROM signing_keys s WHERE s.workspace_pk = w.pk ORDER BY s.pk LIMIT 1) AS signing_secret
   FROM workspaces w LEFT JOIN (
     SELECT * FROM lists WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}
@@ -64,7 +69,7 @@ export function* findNamed(now: string, workspaceId: string, ref: string): Work<
   const name = isStorableText(ref) ? ref : '';
   const rows = yield* allByKey(find(now), workspaceId, name.toLowerCase(), name);
   if (rows.length === 0) return undefined;
-  const [{ workspace, workspace_name, workspace_revision, expression_revision, taken_at, signing_secret }] = rows as [Row];
+  const [{ workspace, workspace_name, workspace_revision, expression_revision, taken_at, signing_secret, has_freezes }] = rows as [Row];
   const found = rows.filter(({ pk }) => pk !== null);
   const { lists, feed } = yield* named(Number(workspace), name, found);
   return {
@@ -76,6 +81,7 @@ export function* findNamed(now: string, workspaceId: string, ref: string): Work<
     lists: lists.map((row) => listOf(row, workspaceId)),
     signingSecret: (signing_secret ?? null) as Uint8Array | null,
     feeds: feed === undefined ? [] : [{ id: String(feed.id), ...profileOf(feed), revision: Number(feed.feed_revision) }],
+    ...(isTrue(has_freezes) && { freezes: yield* frozenFeeds(Number(workspace)) }),
   };
 }
 
@@ -114,7 +120,7 @@ export function* listCount(workspaceId: string): Work<number> {
 const sourceQuery = (now: string) => `SELECT l.*, EXISTS (SELECT 1 FROM access_rules r WHERE r.list_pk = l.pk) AS has_rules,
     w.pk AS workspace, w.name AS workspace_name, w.revision AS workspace_revision, w.expression_revision,
     w.created_at AS workspace_created_at, w.protect, w.min_prefix_v4, w.min_prefix_v6, w.subtract_allow AS workspace_subtract_allow,
-    ${now} AS taken_at,
+    ${now} AS taken_at, ${HAS_FREEZES},
     (SELECT b.last_seq FROM batches b WHERE b.workspace_pk = w.pk ORDER BY b.first_seq DESC LIMIT 1) AS last_seq
   FROM workspaces w LEFT JOIN lists l ON l.workspace_pk = w.pk AND l.id = $2 WHERE w.id = $1`;
 
@@ -146,7 +152,7 @@ export function* ruleSource(now: string, workspaceId: string, feed: string | nul
     lists: lists.map(({ pk, id, name, levels, hosts }) => ({ id, name, key: keyOf(pk), levels, hosts })),
     readAt: Number(row.taken_at),
   };
-  return { workspacePk, head, lists };
+  return { workspacePk, head, lists, hasFreezes: isTrue(row.has_freezes) };
 }
 
 const LISTS = 'SELECT pk, id, name, confidence, severity, widen_v4, widen_v6 FROM lists WHERE workspace_pk = $1';
@@ -198,6 +204,9 @@ function* proposedSource(workspacePk: number, { profile, lists: members, making 
   const lists = rows.map((list) => composedOf(list, profile)).sort((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
   return { kind: 'composed', profile, revision: 0, quorum: yield* quorumOf(workspacePk, making, lists), lists };
 }
+
+/** SQLite has numbers. */
+const isTrue = (value: unknown) => value === true || value === 1;
 
 export const keyOf = (pk: number): string => String(pk);
 

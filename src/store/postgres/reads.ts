@@ -5,6 +5,7 @@ import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { gathered } from '../../serial.ts';
 import { CALLER } from '../accounts/account-tables.ts';
+import { servedSource } from '../accounts/freezes.ts';
 import { findNamed, keyOf, type RuleSource, ruleSource } from '../accounts/lists.ts';
 import { undoPreview } from '../batches/undo-preview.ts';
 import { follow } from '../changes-since.ts';
@@ -97,8 +98,8 @@ export function postgresReads(
     },
     async follow(workspaceId, feedId, at, known, sink) {
       // A single statement is consistent; if it is sufficient, as for a list, no transaction is needed.
-      const source = known.isNewFeed && feedId !== null ? await drive(db, ruleSource(NOW, workspaceId, feedId)) : undefined;
-      if (source !== undefined && isNothingToRead(source, known)) {
+      const source = known.isNewFeed && feedId !== null ? await drive(db, servedSource(NOW, workspaceId, feedId)) : undefined;
+      if (source !== undefined && source.frozen === undefined && isNothingToRead(source, known)) {
         for (const { key } of source.head.lists) if (!known.lists.has(key)) sink.list(key, true);
         return source.head;
       }
@@ -114,7 +115,7 @@ export function postgresReads(
           for (const pk of [...empty, ...filled]) onList(pk);
           if (filled.length === 1) await session.copy(scanQuery(filled, at), scanInto(sink));
           else if (filled.length > 0) await session.copy(scanQuery(filled, at, true), scanInto(sink, onList));
-          if (found.head.profile.subtractAllow === 'workspace') {
+          if (found.head.profile.subtractAllow === 'workspace' && found.frozen === undefined) {
             sink.list(EXCEPTIONS_KEY, true);
             await session.copy(exceptionsQuery(found.workspacePk, at), scanInto(sink));
           }

@@ -115,7 +115,7 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
           sink.list(keyOf(pk), true);
           scans.list(pk, at, sink);
         }
-        if (found.head.profile.subtractAllow === 'workspace') {
+        if (found.head.profile.subtractAllow === 'workspace' && found.frozen === undefined) {
           sink.list(EXCEPTIONS_KEY, true);
           scans.exceptions(found.workspacePk, at, sink);
         }

@@ -38,6 +38,12 @@ export interface DifferenceAsked {
   readonly limit: number;
 }
 
+/** A frozen feed compared with its current rules; null: the workspace's feed. */
+export interface ThawAsked {
+  readonly thawed: string | null;
+  readonly limit: number;
+}
+
 interface FeedAt {
   readonly entries: number;
   /** Over its cap: HTTP 413 at the time. */
@@ -59,7 +65,7 @@ export interface FeedDifference {
 }
 
 /** Runs outside the main thread. Rejects with LIMITED if the queue is full. */
-export type FeedDiffer = (workspaceId: string, asked: DifferenceAsked) => Promise<FeedDifference>;
+export type FeedDiffer = (workspaceId: string, asked: DifferenceAsked | ThawAsked) => Promise<FeedDifference>;
 
 /** Rejects with NOT_FOUND for a deleted feed, TOO_LARGE for too many rules, and REFUSED if the earlier state is unknown. */
 export async function feedDifference(workspaceId: string, asked: DifferenceAsked, options: DifferenceOptions): Promise<FeedDifference> {
@@ -118,7 +124,7 @@ const onlyExceptions = (sink: RuleSink): RuleSink => ({
   },
 });
 
-function networksOf(set: AddressSet, limit: number): Networks {
+export function networksOf(set: AddressSet, limit: number): Networks {
   const [v4, v6] = [coalesceV4(set.v4), coalesceV6(set.v6)];
   const first = Array.from({ length: Math.min(limit, v4.length + v6.length) }, (_, i) =>
     i < v4.length ? textV4(v4, i) : textV6(v6, i - v4.length),

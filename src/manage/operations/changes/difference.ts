@@ -44,6 +44,10 @@ export const DIFFERENCE_OPERATIONS: readonly Operation[] = [
       removed: [1, 'The same for the removed addresses.'],
       added_networks: networks('198.51.100.7', 'The first added networks.'),
       removed_networks: networks('203.0.113.0/24', 'The first removed networks.'),
+      frozen_since: [
+        null,
+        nullable(Type.String({ description: 'The feed has been frozen since then: it does not change, its rules do.' })),
+      ],
       settings_changed: listOf({
         at: '2026-11-22T18:04:11.000Z',
         event: 'feed changed',

@@ -1,0 +1,52 @@
+/** Feeds served as of a moment until they are thawed (SPEC D60). */
+import type { Author } from '../../account/caller.ts';
+import type { FeedProfile } from '../../account/feed.ts';
+import type { QuorumSettings, SnapshotHead, SnapshotList } from '../snapshot.ts';
+import type { ChangeOptions } from './account-store.ts';
+
+/** Limits of a workspace. */
+export const MOST_FREEZES = 20;
+export const MOST_FROZEN_RULES = 4_000_000;
+
+/** Stored as JSON. `counts`: rules of each list, then of the never-block rules of other lists. */
+export interface FrozenHead extends Pick<SnapshotHead, 'kind' | 'guardRails'> {
+  readonly lists: readonly Omit<SnapshotList, 'key'>[];
+  readonly quorum: Omit<QuorumSettings, 'fits'> | null;
+  readonly counts: readonly number[];
+}
+
+/** A feed read at one moment. `feedId` null: the workspace's feed. */
+export interface FrozenContent {
+  readonly feedId: string | null;
+  readonly profile: FeedProfile;
+  readonly head: FrozenHead;
+  readonly fits: string | null;
+  readonly rules: number;
+  /** Compressed rules; `part` is the place of the list. */
+  readonly pieces: readonly { readonly part: number; readonly rules: Uint8Array }[];
+}
+
+/** Reads a feed outside the main thread. Rejects with TOO_LARGE, and with LIMITED if the queue is full. */
+export type FeedFreezer = (workspaceId: string, feedId: string | null) => Promise<FrozenContent>;
+
+export interface Freeze {
+  readonly feedId: string | null;
+  readonly name: string;
+  readonly rules: number;
+  readonly reason: string | null;
+  readonly by: Author;
+  /** ms */
+  readonly since: number;
+}
+
+export interface FreezeReads {
+  /** Oldest first. */
+  freezes(workspaceId: string): Promise<Freeze[]>;
+}
+
+export interface FreezeWrites {
+  /** Throws REFUSED for a frozen feed and at the limits, NOT_FOUND for a deleted one. */
+  freezeFeed(workspaceId: string, content: FrozenContent, reason: string | null, change?: ChangeOptions): Promise<Freeze>;
+  /** Throws REFUSED if the feed is not frozen. */
+  thawFeed(workspaceId: string, feedId: string | null, reason: string | null, change?: ChangeOptions): Promise<Freeze>;
+}

@@ -1,0 +1,128 @@
+/** Frozen feeds (SPEC D60). Their revision is minus the workspace's: no other state of the feed has it. */
+import type { Author } from '../../account/caller.ts';
+import { WeirError } from '../../errors.ts';
+import type { QuorumSettings } from '../../ports/snapshot.ts';
+import {
+  type Freeze,
+  type FreezeReads,
+  type FreezeWrites,
+  type FrozenHead,
+  MOST_FREEZES,
+  MOST_FROZEN_RULES,
+} from '../../ports/stored/freeze-store.ts';
+import { redateDocuments } from '../document-record.ts';
+import { FROM_FEED, WORKSPACE_PK } from '../row-ids.ts';
+import { type Row, textOrNull } from '../rows.ts';
+import type { FrozenSource } from '../rules/frozen-rules.ts';
+import { all, type Changes, one, type Reads, run, type Work } from '../work.ts';
+import { changeWorkspace, create, noSuch } from './account-statements.ts';
+import { doneOnce } from './answers.ts';
+import { audit } from './audit.ts';
+import { feedIn, profileIn } from './frozen-feeds.ts';
+import { type RuleSource, ruleSource } from './lists.ts';
+
+export interface ServedSource extends RuleSource {
+  /** Its rules are these; `lists` is empty. */
+  readonly frozen?: FrozenSource;
+}
+
+/** The rules that a feed serves: those of the freeze, else the current ones. */
+export function* servedSource(now: string, workspaceId: string, feedId: string | null): Work<ServedSource | undefined> {
+  const source = yield* ruleSource(now, workspaceId, feedId);
+  if (source?.hasFreezes !== true) return source;
+  const row = yield* one('SELECT * FROM freezes WHERE workspace_pk = $1 AND feed = $2', source.workspacePk, feedId ?? '');
+  if (row === undefined) return source;
+  const { kind, guardRails, quorum, lists, counts } = JSON.parse(String(row.head)) as FrozenHead;
+  const fits: QuorumSettings['fits'] = new Map(Object.entries(JSON.parse(String(row.fits ?? '{}')) as object));
+  const head = {
+    ...{ ...source.head, kind, guardRails, profile: profileIn(row), revision: Number(row.revision), frozenSince: Number(row.created_at) },
+    lists: lists.map((list, part) => ({ ...list, key: `frozen ${row.pk} ${part}` })),
+    quorum: quorum === null ? undefined : { ...quorum, fits },
+  };
+  return { ...source, head, lists: [], frozen: { pk: Number(row.pk), counts } };
+}
+
+const freezeOf = (row: Row): Freeze => ({
+  feedId: feedIn(row),
+  name: profileIn(row).name,
+  rules: Number(row.rules),
+  reason: textOrNull(row.reason),
+  by: JSON.parse(String(row.author)) as Author,
+  since: Number(row.created_at),
+});
+
+export const freezeReads = {
+  *freezes(workspaceId) {
+    return (yield* all(`SELECT * FROM freezes WHERE workspace_pk = ${WORKSPACE_PK} ORDER BY pk`, workspaceId)).map(freezeOf);
+  },
+} satisfies Reads<FreezeReads>;
+
+const MOVED = '(SELECT -revision FROM workspaces WHERE pk = $1)';
+
+/** Stores the trim of a frozen feed; false: it is not frozen. */
+export function* trimFrozen(workspacePk: number, feedId: string, trim: (fits: unknown) => string | null): Work<boolean> {
+  const row = yield* one('SELECT pk, fits FROM freezes WHERE workspace_pk = $1 AND feed = $2', workspacePk, feedId);
+  if (row === undefined) return false;
+  yield* run(
+    `UPDATE freezes SET revision = ${MOVED}, fits = $3 WHERE workspace_pk = $1 AND pk = $2`,
+    workspacePk,
+    Number(row.pk),
+    trim(row.fits),
+  );
+  return true;
+}
+
+/** Ends the freeze of a feed, if there is one. */
+export function* forgetFreeze(workspacePk: number, feedId: string | null): Work<Row | undefined> {
+  const row = yield* one('SELECT * FROM freezes WHERE workspace_pk = $1 AND feed = $2', workspacePk, feedId ?? '');
+  if (row === undefined) return undefined;
+  yield* run('DELETE FROM frozen_rules WHERE freeze_pk = $1', Number(row.pk));
+  yield* run('DELETE FROM freezes WHERE pk = $1', Number(row.pk));
+  return row;
+}
+
+/** The feed's place in records of documents, and its current row. Throws NOT_FOUND. */
+function* placeOf(workspaceId: string, feedId: string | null): Work<{ readonly place: number; readonly row: Row }> {
+  const columns = 'l.pk AS list_pk, f.pk AS feed_pk, w.name AS workspace_name';
+  const found = yield* one(`SELECT ${columns} ${FROM_FEED}`, workspaceId, feedId);
+  if (found === undefined) throw noSuch('feed', feedId ?? 'workspace');
+  const { list_pk: list, feed_pk: feed, workspace_name: name } = found;
+  if (list !== null) return { place: Number(list), row: (yield* one('SELECT * FROM lists WHERE pk = $1', Number(list)))! };
+  if (feed !== null) return { place: -Number(feed), row: (yield* one('SELECT * FROM feeds WHERE pk = $1', Number(feed)))! };
+  return { place: 0, row: { name } };
+}
+
+export const freezeChanges = {
+  *freezeFeed(now, workspaceId, { feedId, profile, head, fits, rules, pieces }, reason, { by, once } = {}) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    yield* placeOf(workspaceId, feedId);
+    const others = yield* all('SELECT feed, rules FROM freezes WHERE workspace_pk = $1', workspacePk);
+    if (others.some((row) => feedIn(row) === feedId)) throw new WeirError('REFUSED', 'the feed is frozen: thaw it first');
+    if (others.length >= MOST_FREEZES)
+      throw new WeirError('REFUSED', `the workspace has ${MOST_FREEZES} frozen feeds, its limit: thaw one`);
+    if (others.reduce((sum, row) => sum + Number(row.rules), rules) > MOST_FROZEN_RULES)
+      throw new WeirError('REFUSED', `the frozen feeds of a workspace have at most ${MOST_FROZEN_RULES} rules: thaw one`);
+    const texts = { profile: JSON.stringify(profile), head: JSON.stringify(head), fits, author: JSON.stringify(by ?? {}) };
+    const row = yield* create(now, 'freezes', { workspace_pk: workspacePk, feed: feedId ?? '', revision: 0, ...texts, rules, reason });
+    yield* run(`UPDATE freezes SET revision = ${MOVED} WHERE workspace_pk = $1 AND pk = $2`, workspacePk, Number(row.pk));
+    for (const [piece, { part, rules: bytes }] of pieces.entries())
+      yield* run('INSERT INTO frozen_rules (freeze_pk, part, piece, rules) VALUES ($1, $2, $3, $4)', Number(row.pk), part, piece, bytes);
+    const made = freezeOf(row);
+    const change = { before: null, after: { reason, rules } };
+    yield* audit(now, 'feed frozen', feedId ?? workspaceId, { workspacePk, by, change });
+    yield* doneOnce(now, workspacePk, once, made);
+    return made;
+  },
+  *thawFeed(now, workspaceId, feedId, reason, { by } = {}) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    const { place, row } = yield* placeOf(workspaceId, feedId);
+    const frozen = yield* forgetFreeze(workspacePk, feedId);
+    if (frozen === undefined) throw new WeirError('REFUSED', 'the feed is not frozen');
+    const freeze = freezeOf(frozen);
+    // The settings of the frozen feed decided which variant a URL returned.
+    yield* redateDocuments(now, workspacePk, place, { ...profileIn(frozen) }, row);
+    const change = { before: { since: new Date(freeze.since).toISOString(), reason: freeze.reason }, after: { reason } };
+    yield* audit(now, 'feed thawed', feedId ?? workspaceId, { workspacePk, by, change });
+    return freeze;
+  },
+} satisfies Changes<FreezeWrites>;

@@ -1,0 +1,13 @@
+import type { FeedProfile } from '../../account/feed.ts';
+import type { FrozenFeed } from '../../ports/snapshot.ts';
+import type { Row } from '../rows.ts';
+import { all, type Work } from '../work.ts';
+
+/** Few: at most `MOST_FREEZES`. */
+export function* frozenFeeds(workspacePk: number): Work<FrozenFeed[]> {
+  const rows = yield* all('SELECT feed, revision, profile FROM freezes WHERE workspace_pk = $1', workspacePk);
+  return rows.map((row) => ({ feedId: feedIn(row), revision: Number(row.revision), profile: profileIn(row) }));
+}
+
+export const profileIn = (row: Row) => JSON.parse(String(row.profile)) as FeedProfile;
+export const feedIn = ({ feed }: Row) => (feed === '' ? null : String(feed));

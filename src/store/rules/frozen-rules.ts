@@ -1,0 +1,142 @@
+/** Rules of a frozen feed as compressed records, about ten bytes a rule (SPEC D60.2). */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { WeirError } from '../../errors.ts';
+import { EXCEPTIONS_KEY, type KnownRules, type ListSink, type RuleSink, type SnapshotHead } from '../../ports/snapshot.ts';
+import { type FrozenContent, MOST_FROZEN_RULES } from '../../ports/stored/freeze-store.ts';
+import { type GeoTarget, RULE_ROLES, type RuleRole } from '../../rule.ts';
+import { formatTarget } from '../../signal/target.ts';
+import { roleOf, targetOf } from '../columns.ts';
+import { one, type Work } from '../work.ts';
+
+/** Bytes of a piece before compression, and of the longest record. */
+const PIECE = 1_048_576;
+const LONGEST = 64;
+const [V4, V6, GEO] = [0, 1, 2];
+
+/** Collects all rules of a feed. */
+export class FrozenRules implements ListSink {
+  readonly #pieces: { readonly key: string; readonly rules: Uint8Array }[] = [];
+  readonly #counts = new Map<string, number>();
+  #key = '';
+  #buffer = Buffer.allocUnsafe(PIECE);
+  #end = 0;
+
+  list(key: string): void {
+    if (key === this.#key) return;
+    this.#flush();
+    this.#key = key;
+  }
+
+  removed(): void {}
+
+  v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void {
+    const at = this.#record(V4, id, role, expires, levels);
+    this.#buffer.writeUInt32BE(address, at);
+    this.#buffer[at + 4] = prefix;
+    this.#end = at + 5;
+  }
+
+  v6(id: number, role: RuleRole, bytes: Uint8Array, from: number, prefix: number, expires: number, levels: number): void {
+    const at = this.#record(V6, id, role, expires, levels);
+    this.#buffer.set(bytes.subarray(from, from + 16), at);
+    this.#buffer[at + 16] = prefix;
+    this.#end = at + 17;
+  }
+
+  geo(id: number, role: RuleRole, target: GeoTarget, expires: number, levels: number): void {
+    const at = this.#record(GEO, id, role, expires, levels);
+    const length = this.#buffer.write(formatTarget(target), at + 1, 'latin1');
+    this.#buffer[at] = length;
+    this.#end = at + 1 + length;
+  }
+
+  content({ lists, quorum, profile, kind, guardRails }: SnapshotHead, feedId: string | null): FrozenContent {
+    this.#flush();
+    const keys = [...lists.map(({ key }) => key), EXCEPTIONS_KEY];
+    const { fits, ...rest } = quorum ?? { fits: new Map() };
+    return {
+      ...{ feedId, profile, rules: this.#counts.values().reduce((sum, count) => sum + count, 0) },
+      head: {
+        ...{ kind, guardRails, counts: keys.map((key) => this.#counts.get(key) ?? 0) },
+        lists: lists.map(({ key: _, ...list }) => list),
+        quorum: quorum === undefined ? null : (rest as Omit<typeof quorum, 'fits'>),
+      },
+      fits: fits.size === 0 ? null : JSON.stringify(Object.fromEntries(fits)),
+      pieces: this.#pieces.map(({ key, rules }) => ({ part: keys.indexOf(key), rules })),
+    };
+  }
+
+  #record(kind: number, id: number, role: RuleRole, expires: number, levels: number): number {
+    if (this.#end + LONGEST > PIECE) this.#flush();
+    const count = (this.#counts.get(this.#key) ?? 0) + 1;
+    if (count > MOST_FROZEN_RULES) throw new WeirError('TOO_LARGE', `the feed has more than ${MOST_FROZEN_RULES} rules`);
+    this.#counts.set(this.#key, count);
+    const at = this.#end;
+    this.#buffer[at] = kind * 16 + RULE_ROLES.indexOf(role);
+    this.#buffer[at + 1] = levels;
+    this.#buffer.writeDoubleBE(id, at + 2);
+    this.#buffer.writeUIntBE(expires, at + 10, 6);
+    return at + 16;
+  }
+
+  #flush(): void {
+    if (this.#end > 0) this.#pieces.push({ key: this.#key, rules: deflateRawSync(this.#buffer.subarray(0, this.#end), { level: 1 }) });
+    this.#end = 0;
+  }
+}
+
+/** Passes the active rules of a piece to the sink; `at` in ms. Returns the number of all its rules. */
+function readPiece(compressed: Uint8Array, at: number, sink: RuleSink): number {
+  const bytes = inflateRawSync(compressed, { maxOutputLength: PIECE });
+  let count = 0;
+  for (let from = 0; from < bytes.length; count += 1) {
+    const kind = bytes[from]! >> 4;
+    const [role, levels] = [roleOf(bytes[from]! & 15), bytes[from + 1]!];
+    const [id, expires] = [bytes.readDoubleBE(from + 2), bytes.readUIntBE(from + 10, 6)];
+    const isActive = expires === 0 || expires * 1000 > at;
+    from += 16;
+    if (kind === V4) {
+      if (isActive) sink.v4(id, role, bytes.readUInt32BE(from), bytes[from + 4]!, expires, levels);
+      from += 5;
+    } else if (kind === V6) {
+      if (isActive) sink.v6(id, role, bytes, from, bytes[from + 16]!, expires, levels);
+      from += 17;
+    } else {
+      const end = from + 1 + bytes[from]!;
+      const target = targetOf(bytes.toString('latin1', from + 1, end));
+      if (isActive && target.kind !== 'ip') sink.geo(id, role, target, expires, levels);
+      from = end;
+    }
+  }
+  return count;
+}
+
+export interface FrozenSource {
+  readonly pk: number;
+  /** Of each list, then of the never-block rules of other lists. */
+  readonly counts: readonly number[];
+}
+
+/** All rules of unknown lists of a frozen feed, and its never-block rules. Throws if any are missing. */
+export function* takeFrozen(
+  { pk, counts }: FrozenSource,
+  { lists, profile }: SnapshotHead,
+  known: Pick<KnownRules, 'lists'>,
+  at: number,
+  sink: ListSink,
+): Work<void> {
+  const parts = [...lists.map(({ key }) => key), ...(profile.subtractAllow === 'workspace' ? [EXCEPTIONS_KEY] : [])];
+  for (const [part, key] of parts.entries()) {
+    if (known.lists.has(key)) continue;
+    sink.list(key, true);
+    let count = 0;
+    for (let piece = -1; ; ) {
+      const text = 'SELECT piece, rules FROM frozen_rules WHERE freeze_pk = $1 AND part = $2 AND piece > $3 ORDER BY piece LIMIT 1';
+      const row = yield* one(text, pk, part, piece);
+      if (row === undefined) break;
+      piece = Number(row.piece);
+      count += readPiece(row.rules as Uint8Array, at, sink);
+    }
+    if (count !== counts[part]) throw new Error(`the frozen feed has ${count} of ${counts[part]} rules of a list`);
+  }
+}

@@ -1,0 +1,158 @@
+/** Frozen feeds through the real service, on both engines. */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { newKey } from '../support/command.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { smallGeo } from '../support/geo.ts';
+import { ask, bearer } from '../support/http.ts';
+import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
+import { type Client, type Json, startWorld, type World } from '../support/world.ts';
+
+const freezing = (name: string, settings: (folder: string) => Promise<Record<string, string>>) =>
+  suite(name, { timeout: 300_000 }, () => {
+    const cleanup: (() => unknown)[] = [];
+    let world: World;
+    let client: Client;
+
+    before(async () => {
+      const folder = temporaryFolder({ after: (work) => cleanup.push(work) });
+      world = await startWorld(await settings(folder));
+      client = await world.client('--role', 'admin');
+    });
+    after(async () => {
+      await world?.stop();
+      for (const work of cleanup) await work();
+    });
+
+    const weir = (...words: string[]) => world.text([...words, '--workspace', client.workspace]);
+    async function manage(method: string, path: string, body?: Json, status = 200): Promise<Json> {
+      const answer = await ask(world.weir().url, `/v1/manage${path}`, {
+        ...{ method, headers: { ...bearer(client.key), 'content-type': 'application/json' } },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      assert.equal(answer.status, status, answer.text);
+      return JSON.parse(answer.text) as Json;
+    }
+    async function send(list: string, ...entries: Json[]): Promise<void> {
+      const answer = await client.post(`/v1/signal?list=${list}`, entries);
+      assert.equal(answer.status, 200, answer.text);
+      await world.landed();
+    }
+    const block = (ip: string, more: Json = {}) => ({ type: 'access_rules', action: 'block', ip, ...more });
+    const allow = (list: string, value: string) => manage('POST', '/rules', { list, value, action: 'allow' });
+    const get = async (feed: string, query = '') => {
+      const target = `/v1/threat/feeds${feed && '/'}${feed}${query}`;
+      const { status, text, headers } = await ask(world.weir().url, target, { headers: bearer(client.key) });
+      return { status, text, tag: headers.etag };
+    };
+
+    test('D60.1 a frozen list, a composed feed and the feed of the workspace keep their bytes through every change', async () => {
+      for (const list of ['edge', 'far']) await weir('list', 'create', list);
+      await weir('feed', 'create', 'both', '--list', 'edge', '--list', 'far', '--subtract-allow', 'workspace');
+      await send('edge', block('192.0.2.1'), block('2001:db8::/32'), { type: 'access_rules', action: 'block', asn: 'AS64500' });
+      await send('far', block('203.0.113.0/24'));
+      await allow('far', '203.0.113.9');
+      const feeds = ['edge', 'both', ''];
+      const content = new Map<string, Awaited<ReturnType<typeof get>>>();
+      for (const feed of feeds) {
+        assert.equal((await manage('POST', '/freeze', { ...(feed && { feed }), reason: 'a test' })).reason, 'a test');
+        content.set(feed, await get(feed));
+        assert.equal(content.get(feed)!.status, 200);
+      }
+      assert.match(content.get('both')!.text, /^203\.0\.113\.8\/32$/m, 'the never-block rule is subtracted');
+      await manage('POST', '/freeze', { feed: 'edge' }, 409);
+      const isUnchanged = async (what: string) => {
+        for (const feed of feeds) assert.deepEqual(await get(feed), content.get(feed), `${feed || 'workspace'} after ${what}`);
+      };
+      await isUnchanged('nothing');
+      const changes: Record<string, () => Promise<unknown>> = {
+        signals: () => send('edge', block('192.0.2.77')),
+        'a never-block rule': () => allow('edge', '198.51.100.7'),
+        'a renewed list': () => send('far', block('192.0.2.200')),
+        'rules by a command': () => weir('rule', 'delete', '--list', 'edge', '--yes'),
+        settings: () => weir('feed', 'set', 'both', '--format', 'csv_indicator', '--action', 'allow'),
+        'settings of a list': () => weir('list', 'set', 'edge', '--format', 'commented', '--subtract-allow', 'on'),
+        'guard rails': () => world.text(['workspace', 'set', client.workspace, '--protect', '203.0.113.0/24']),
+        members: () => weir('feed', 'set', 'both', '--list', 'edge'),
+        undo: async () => {
+          const [batch] = await world.json(['batch', 'ls', '--workspace', client.workspace]);
+          await weir('undo', String(batch!.id), '--yes');
+        },
+        'a restart': () => world.restart(),
+        'a crash': () => world.crash(),
+        'a deleted list of the feed': () => weir('list', 'delete', 'far', '--yes'),
+      };
+      for (const [what, change] of Object.entries(changes)) {
+        await change();
+        await world.landed();
+        await isUnchanged(what);
+      }
+    });
+
+    test('D60.6 the preview of a thaw names what changes, and the thawed feed has the current rules and settings', async () => {
+      await weir('list', 'create', 'later');
+      await send('later', block('192.0.2.40'), block('192.0.2.42'));
+      await manage('POST', '/freeze', { feed: 'later', reason: 'a look' });
+      await weir('rule', 'delete', '--list', 'later', '--yes');
+      await send('later', block('192.0.2.44'));
+      await weir('list', 'set', 'later', '--format', 'commented');
+      const { frozen_feeds: frozen } = (await manage('GET', '/status')) as { frozen_feeds: Json[] };
+      assert.deepEqual(
+        frozen.filter(({ name }) => name === 'later').map(({ reason, hours }) => [reason, hours]),
+        [['a look', 0]],
+      );
+      assert.equal((await get('later')).text, '192.0.2.40/32\n192.0.2.42/32\n');
+      const since = ((await manage('GET', '/freezes')) as { freezes: Json[] }).freezes.find(({ name }) => name === 'later')!.frozen_since;
+      const { feeds } = (await manage('GET', '/lookup?target=192.0.2.44&feed=later')) as { feeds: Json[] };
+      const [dry] = JSON.parse((await client.post('/v1/signal?list=later&dry_run=true', [block('192.0.2.46')])).text).feeds as Json[];
+      const compared = await manage('GET', '/difference?feed=later&since=1m');
+      assert.deepEqual([feeds[0]!.frozen_since, dry!.frozen_since, compared.frozen_since], [since, since, since]);
+      const { difference, thawed } = (await manage('POST', '/thaw', { feed: 'later', preview: true })) as {
+        difference: Json;
+        thawed: boolean;
+      };
+      const named = [thawed, difference.added_networks, difference.removed_networks];
+      assert.deepEqual(named, [false, ['192.0.2.44'], ['192.0.2.40', '192.0.2.42']]);
+      await weir('feed', 'thaw', 'later', '--yes', '--reason', 'over');
+      await manage('POST', '/thaw', { feed: 'later' }, 409);
+      assert.match((await get('later')).text, /^#.*192\.0\.2\.44\/32/s);
+      const { entries } = (await manage('GET', '/audit?limit=2')) as { entries: { event: string }[] };
+      assert.equal(entries[0]!.event, 'feed thawed');
+    });
+
+    test('D60.4 bouncers have the frozen networks', async () => {
+      await weir('list', 'create', 'bounced');
+      await send('bounced', block('192.0.2.20'));
+      await manage('POST', '/freeze', { feed: 'bounced' });
+      await send('bounced', block('192.0.2.23'));
+      const key = await newKey(world.settings, client.workspace, '--list', 'bounced');
+      const values = async () => {
+        const { status, text } = await ask(world.weir().url, '/v1/decisions/stream?startup=true', { headers: { 'x-api-key': key } });
+        assert.equal(status, 200, text);
+        return ((JSON.parse(text) as { new: { value: string }[] | null }).new ?? []).map(({ value }) => value);
+      };
+      assert.deepEqual(await values(), ['192.0.2.20']);
+      await manage('POST', '/thaw', { feed: 'bounced' });
+      assert.deepEqual((await values()).sort(), ['192.0.2.20', '192.0.2.23']);
+    });
+
+    test('D60.5 a deleted feed is no longer frozen', async () => {
+      await weir('list', 'create', 'gone');
+      await send('gone', block('192.0.2.30'));
+      await manage('POST', '/freeze', { feed: 'gone' });
+      await weir('list', 'delete', 'gone', '--yes');
+      assert.equal((await get('gone')).status, 404);
+      assert.ok(!JSON.stringify(await manage('GET', '/freezes')).includes('gone'));
+    });
+  });
+
+freezing('frozen feeds, SQLite', async (folder) => ({ ...smallGeo(folder), DATA_DIR: folder }));
+
+suite('PostgreSQL', { skip: noPostgres() }, () => {
+  let postgres: Postgres;
+  before(async () => {
+    postgres = await startPostgres();
+  });
+  after(() => postgres?.stop());
+  freezing('frozen feeds', async (folder) => ({ ...smallGeo(folder), DATA_DIR: folder, DATABASE_URL: await postgres.createDatabase() }));
+});
