@@ -68,10 +68,10 @@ export function startAuditExport(store: AuditReads, target: Target, now: () => n
 
 function readPosition(file: string): Position {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Position;
-  } catch {
-    return { settled: 0, seen: [] };
-  }
+    const { settled, seen } = JSON.parse(readFileSync(file, 'utf8')) as Position;
+    if (Number.isSafeInteger(settled) && Array.isArray(seen)) return { settled, seen };
+  } catch {}
+  return { settled: 0, seen: [] };
 }
 
 function write({ path, stdout }: Target, lines: string): void {
