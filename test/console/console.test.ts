@@ -418,13 +418,14 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     assert.ok(!(await page.text()).includes(key));
   });
 
-  test('D53.5 D53.6 the map and the widest blocks of the overview and of a feed say what the service answers; keys zoom in and out', async () => {
+  test('D53.5 D53.6 D53.9 the map, the widest blocks and the bars of the overview and of a feed say what the service answers; keys zoom in and out', async () => {
     const networks = ['45.83.64.0/22', '45.83.65.77', '2001:db8::/32', '198.51.0.0/16'];
-    await postSignals(
-      weir.url,
-      KEY,
-      networks.map((ip) => ({ type: 'access_rules', ip, action: 'block' })),
-    );
+    await postSignals(weir.url, KEY, [
+      ...networks.map((ip) => ({ type: 'access_rules', ip, action: 'block' })),
+      { type: 'access_rules', asn: 'AS64500', action: 'block' },
+    ]);
+    const body = JSON.stringify({ value: '198.51.7.7', reason: 'mass "scan"' });
+    await ask(weir.url, '/v1/manage/rules', { method: 'POST', headers: bearer(KEY), body });
     const answer = async (query = '') =>
       JSON.parse((await ask(weir.url, `/v1/manage/address-space${query}`, { headers: bearer(KEY) })).text) as {
         addresses: number[];
@@ -463,6 +464,21 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
       `[...document.querySelectorAll('[aria-label^="Rules by list"]')].map((each) => each.getAttribute('aria-label'))`,
     );
     for (const { name, rules } of history.lists.slice(0, 5)) assert.ok(labels[0]!.includes(`${name}: latest ${rules.at(-1)}`), labels[0]);
+    const bar = (name: string) =>
+      page.evaluate<string>(
+        `[...document.querySelectorAll('main .full-feeds a')].find((each) => each.innerText === ${JSON.stringify(name)}).href`,
+      );
+    await page.sees(
+      /Top reasons[\s\S]*mass "scan"\s+1\s[\s\S]*Top keys[\s\S]*bootstrap\s+\d[\s\S]*Top countries and ASNs[\s\S]*AS64500\s+\d/,
+    );
+    await page.open(await bar('AS64500'));
+    await page.sees('is:AS64500');
+    await page.sees('1 rule');
+    await page.show('/', 'Overview');
+    await page.sees('mass "scan"');
+    await page.open(await bar('mass "scan"'));
+    await page.sees('198.51.7.7');
+    await page.sees('1 rule');
   });
 
   test('D53.7 an alert has a verb that leads to the act: the limit of a feed is raised in the form that it opens', async () => {

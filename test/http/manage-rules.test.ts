@@ -281,7 +281,7 @@ suite('management of rules', () => {
     assert.equal((await get(`/rules?sort=target&key=${key.slice(0, 9)}`)).status, 404);
   });
 
-  test('D33.4 a text finds rules whose rule_ref begins with it, and reasons that hold it, of all kinds', async () => {
+  test('D33.4, D53.9 a text finds rules whose rule_ref begins with it, and reasons that hold it, of all kinds', async () => {
     const { get, done } = await space('named');
     await done('/rules', { value: '192.0.2.1', rule_ref: 'scan-1', reason: 'Port scan' });
     await done('/rules', { value: '192.0.2.2', rule_ref: 'scan_2', reason: 'Port scan' });
@@ -308,6 +308,13 @@ suite('management of rules', () => {
         true,
       ],
     );
+    const most = async (query: string) => (await get(`/rules/reasons${query}`)).body;
+    assert.deepEqual(await most(''), { reasons: [{ reason: 'Port scan', rules: 2 }], rules: 3, whole: true });
+    assert.deepEqual(await most('?address=192.0.2.1&match=exact'), {
+      reasons: [{ reason: 'Port scan', rules: 1 }],
+      rules: 1,
+      whole: true,
+    });
     assert.equal((await get('/rules/named?text=s')).status, 400);
   });
 

@@ -8,11 +8,13 @@ import { builtOf, WORKSPACE_FEED } from '../feeds/feed-state.js';
 import { readFeeds } from '../feeds/read-feeds.js';
 import { DeviceStrip } from './device-strip.js';
 import { RulesHistory } from './rules-history.js';
+import { Top } from './top.js';
 
 /** @param {{ session: Session }} props */
 export const Pictures = ({ session }) => html`
   <${DeviceStrip} session=${session} />
   <${RulesHistory} />
+  <${Top} session=${session} />
   <${Space} />
 `;
 

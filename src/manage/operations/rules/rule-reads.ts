@@ -108,6 +108,22 @@ export const RULE_READS: readonly Operation[] = [
       return { rules: total, whole: isComplete };
     },
   }),
+  operation('countReasons', 'GET /rules/reasons', 'rules:read', {
+    summary: 'Count the active rules of a kind that match all conditions, by reason',
+    description: `Returns the ${NAMED} reasons with the most rules. As of up to a minute ago.`,
+    query: QUERY,
+    answer: answerOf('ReasonCounts', {
+      reasons: listOf({ reason: 'port scan', rules: 17 }),
+      rules: [102_000, 'Counted rules, also those without a reason.'],
+      whole: [true, `false: there are more. Counting stops at ${MOST_SORTED} rules or after 15 seconds.`],
+    }),
+    refusals: { 404: 'there is no list "edge"' },
+    async run(context, { query: given }) {
+      const { total, isComplete, reasons } = await context.selections.find(context, given, await readConditions(context, given));
+      const most = [...reasons].sort(([, a], [, b]) => b - a).slice(0, NAMED);
+      return { reasons: most.map(([reason, rules]) => ({ reason, rules })), rules: total, whole: isComplete };
+    },
+  }),
   operation('findNamedRules', 'GET /rules/named', 'rules:read', {
     summary: 'Find rules by the beginning of their rule_ref, and reasons by a part',
     description: `Returns at most ${NAMED} of each. Reasons are as of up to a minute ago, from ${MOST_SORTED} rules of each kind.`,
