@@ -982,33 +982,40 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     assert.deepEqual(faults, [], path);
   }
 
-  test('D18.47, D18.7 every page is sound: no serious fault, no error, no other host, no sideways scrolling', async () => {
+  test('D18.47, D18.7, D54.3, D54.12, D54.30, D54.40 every page, and each new dialog, is sound: no serious fault, no error, no other host, no sideways scrolling', async () => {
     const { batches } = await read('/batches');
-    const places = [
-      ['/changes?since=1h', 'What changed'],
-      ['/devices', 'Devices'],
+    const places: readonly (readonly [path: string, heading: string, opener?: string, sees?: RegExp])[] = [
+      ['/', 'Overview', undefined, /Widest blocks/],
+      ['/changes?since=1h', 'What changed', undefined, /Lanes/],
+      ['/devices', 'Devices', 'New device'],
       ['/sources', 'Sources'],
       ['/bouncers', 'Bouncers'],
       ['/webhooks', 'Webhooks'],
       ['/workspace', 'Workspace'],
       ['/people', 'People'],
-      ['/rules', 'Rules'],
+      ['/rules', 'Rules', 'Paste list'],
+      ['/rules', 'Rules', 'Paste report'],
       ['/batches', 'Batches'],
       [`/batches/${batches.at(-1).id}`, 'Batch'],
-      ['/lookup?target=8.8.4.4', 'Look up'],
+      ['/lookup?target=8.8.4.4', 'Look up', 'Allow', /No feed will block it/],
+      ['/lookup?target=8.8.4.4', 'Look up', 'Split the block', /8 blocks/],
       ['/backtest', 'Backtest'],
       ['/dead-letters', 'Dead letters'],
       ['/geo', 'Geo data'],
       ['/keys', 'Keys'],
       ['/audit', 'Audit'],
-    ] as const;
-    for (const [i, [path, heading]] of places.entries()) {
+    ];
+    const report = '198.51.100.1 8[.]8[.]4[.]4 192.168.1.1 100.64.0.1 203.0.113.9/24';
+    for (const [i, [path, heading, opener, sees]] of places.entries()) {
       await page.look(375, 800, i % 2 === 0 ? 'light' : 'dark');
       await page.show(path, heading);
       await eventually(async () => assert.doesNotMatch(await page.text(), /Loading…/));
-      if (path === '/rules') await page.click('Paste list');
+      if (opener !== undefined) await page.click(opener);
+      if (opener === 'Paste report') await page.fill('Report, e-mail or log', report);
+      if (opener !== undefined) await eventually(async () => assert.doesNotMatch(await page.text(), /Reading…|Calculating…|Loading…/));
+      if (sees !== undefined) await page.sees(sees);
       assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 375, path);
-      await isSound(path);
+      await isSound(`${path} ${opener ?? ''}`);
     }
     assert.deepEqual([...new Set(page.requests.map((url) => new URL(url).origin))], [weir.url]);
     // Faults that were asked for are answered 400, and changes of the workspace and of the sample's limit were too late.
