@@ -1,5 +1,5 @@
 import { html } from 'htm/preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { go, link } from './router.js';
 import { may } from './session.js';
 import { Icon } from './ui/icon.js';
@@ -20,7 +20,8 @@ export function Search({ place, session }) {
   const [chosen, setChosen] = useState(0);
   useAhead(palette);
   useEffect(() => setText(lookedUp), [lookedUp]);
-  useEffect(() => {
+  // Before the first paint: keys work as soon as the field is visible.
+  useLayoutEffect(() => {
     const onKey = (event) => {
       const isTyping = /** @type {Element} */ (event.target).closest?.('input, textarea, select, dialog, [contenteditable]');
       const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping;

@@ -13,7 +13,7 @@ import { smallGeo } from '../support/geo.ts';
 import { getFeed, postSignals } from '../support/http.ts';
 import { kafkaForTests, noKafkaAtAll } from '../support/kafka.ts';
 import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
-import { eventually, inSeconds, KEY, type Weir, weir, weirFor } from '../support/weir.ts';
+import { eventually, inSeconds, KEY, PATIENT, type Weir, weir, weirFor } from '../support/weir.ts';
 
 type Settings = Record<string, string>;
 type Row = Record<string, unknown>;
@@ -267,7 +267,7 @@ describe('D4 moving between embedded stores', () => {
     const list = await json(from, 'list', 'create', 'one', '--workspace', 'main', '--description', ends);
     const writer = await key(from, '--name', 'key');
     // Names such as older versions allowed them (D47.10).
-    const database = new DatabaseSync(join(from.DATA_DIR!, 'weir.db'));
+    const database = new DatabaseSync(join(from.DATA_DIR!, 'weir.db'), PATIENT);
     database.prepare('UPDATE lists SET name = ? WHERE id = ?').run('one\u2028two\u2029', String(list.id));
     database.prepare('UPDATE keys SET name = ? WHERE id = ?').run('key\u2028\u200b', writer.id);
     database.close();

@@ -89,6 +89,8 @@ suite('D18.92 the console with the keyboard alone', { skip: needs('chromium'), t
     ['/keys', 'Keys', ['New key']],
     ['/people', 'People', ['Add group role']],
     ['/', 'Overview', ['Snooze: Guard rails are off in default.']],
+    ['/devices', 'Devices', ['New device']],
+    ['/lookup?target=45.20.0.7', 'Look up', ['Allow']],
   ] as const;
 
   for (const width of [1440, 390]) {

@@ -23,7 +23,7 @@ import { smallGeo } from '../support/geo.ts';
 import { ask, bearer, getFeed, type Headers, postSignals, type Reply } from '../support/http.ts';
 import { type ListServer, list, listServer } from '../support/list-server.ts';
 import { seededRandom } from '../support/random.ts';
-import { eventually, startWeir, type Weir } from '../support/weir.ts';
+import { eventually, PATIENT, startWeir, type Weir } from '../support/weir.ts';
 
 const networksOf = (lines: Iterable<string>) => [...lines].map((text) => parseNetwork(text) as Network);
 
@@ -947,7 +947,7 @@ suite('management', () => {
     }
     // Such as an older version allowed them.
     const old = `old\u200b-${list.id}`;
-    const database = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'));
+    const database = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'), PATIENT);
     for (const [table, id] of [
       ['lists', list.id],
       ['keys', key.id],

@@ -40,6 +40,15 @@ interface Step {
   readonly isInSight: boolean;
 }
 
+/** Presses Tab until the element of that name has the focus. */
+export async function tabTo(page: Page, name: string): Promise<void> {
+  for (let steps = 0; steps < 100; steps += 1) {
+    await page.press('Tab');
+    if ((await page.evaluate<string>(`(${NAME})(document.activeElement)`)) === name) return;
+  }
+  assert.fail(`Tab does not come to ${name}`);
+}
+
 /** Walks through what a selector finds with Tab: all of it is come to, in its order, in sight and marked; a long list is one stop. Names of the stops. */
 export async function walk(page: Page, root: string, what: string): Promise<string[]> {
   const names: string[] = [];

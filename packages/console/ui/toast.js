@@ -1,8 +1,12 @@
 import { html } from 'htm/preact';
+import { createContext } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { IconButton } from './button.js';
 
 const STAYS = 8000;
+
+/** Closes the message around it. */
+export const CloseToast = createContext(() => {});
 
 let last = 0;
 
@@ -17,7 +21,8 @@ export function Toasts() {
       last += 1;
       const id = last;
       setToasts((before) => [...before.slice(-3), { id, ...event.detail }]);
-      setTimeout(() => remove(id), STAYS);
+      // Nobody has to hurry to an undo.
+      setTimeout(() => document.querySelector(`#toast-${id} > div :is(a, button)`) === null && remove(id), STAYS);
     };
     addEventListener('weir-toast', onToast);
     return () => removeEventListener('weir-toast', onToast);
@@ -26,7 +31,7 @@ export function Toasts() {
     <div class="toasts" role="status" aria-live="polite">
       ${toasts.map(
         ({ id, content, kind }) => html`
-        <div class=${`toast ${kind}`} key=${id}><div>${content}</div><${IconButton} icon="close" label="Close the message" onClick=${() => remove(id)} /></div>
+        <div class=${`toast ${kind}`} id=${`toast-${id}`} key=${id}><div><${CloseToast.Provider} value=${() => remove(id)}>${content}<//></div><${IconButton} icon="close" label="Close the message" onClick=${() => remove(id)} /></div>
       `,
       )}
     </div>

@@ -1,16 +1,19 @@
 import { html } from 'htm/preact';
+import { useContext } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
 import { useWork } from '../../data.js';
 import { link } from '../../router.js';
 import { Button } from '../../ui/button.js';
-import { toast } from '../../ui/toast.js';
+import { CloseToast, toast } from '../../ui/toast.js';
 
 /** Undoes batches in place, for a message of success. @param {{ batches: readonly string[], onDone?: () => void }} props */
 export function Undo({ batches, onDone }) {
   const { busy, error, run } = useWork();
+  const close = useContext(CloseToast);
   const undo = () =>
     run(async () => {
       await ask(manage('/undo'), { method: 'POST', once: crypto.randomUUID(), body: { batches } });
+      close();
       toast('Change undone.');
       onDone?.();
     });

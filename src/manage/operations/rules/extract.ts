@@ -53,6 +53,7 @@ export const EXTRACT_OPERATIONS: readonly Operation[] = [
     run: (context, { bytes }) =>
       context.inTurn(async () => {
         await context.pause();
+        await context.untilLanded();
         const { found, foundLeftOut, unclear, unclearLeftOut } = await extractTargets(new TextDecoder().decode(bytes), context.pause);
         const judged = await judgePasted(
           context,
