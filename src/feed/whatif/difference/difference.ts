@@ -118,7 +118,8 @@ const onlyExceptions = (sink: RuleSink): RuleSink => ({
   },
 });
 
-function networksOf(set: AddressSet, limit: number): Networks {
+/** In the order of their addresses, IPv4 first. Merges the set in place. */
+export function networksOf(set: AddressSet, limit: number): Networks {
   const [v4, v6] = [coalesceV4(set.v4), coalesceV6(set.v6)];
   const first = Array.from({ length: Math.min(limit, v4.length + v6.length) }, (_, i) =>
     i < v4.length ? textV4(v4, i) : textV6(v6, i - v4.length),
