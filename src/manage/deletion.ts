@@ -46,7 +46,7 @@ export const DELETION_PREVIEW = {
   feeds: named('0195a3c0-0000-7000-8000-000000000003', 'perimeter'),
   keys: named('0195a3c0-0000-7000-8000-000000000002', 'edge firewall'),
   ...RECENT_USES,
-  needs_confirmation: [true, 'Whether the deletion affects rules, feeds, keys or clients, so that it needs confirmed=1.'],
+  needs_confirmation: [true, 'Whether the deletion affects rules, feeds, keys or clients; then it needs confirmed=1.'],
 } as const satisfies Fields;
 
 type Reads = Pick<StoreReads, 'findNamed' | 'feed' | 'feeds' | 'keys' | 'devices' | 'bouncerPage' | 'ping' | 'countListRules'>;

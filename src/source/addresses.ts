@@ -1,5 +1,5 @@
 /** The effect of a content on a list's addresses; a few entries can change many (SPEC D44.1). */
-import { type AddressSet, addressCount, addressSet, difference, united } from '@weir/network/address-set.ts';
+import { type AddressSet, addressCount, addressSet, difference, pushNetwork, united } from '@weir/network/address-set.ts';
 import type { GeoDatabase, GeoRanges } from '../ports/geo.ts';
 import type { AccessAction, GeoTarget, Target } from '../rule.ts';
 import { formatTarget } from '../signal/target.ts';
@@ -37,22 +37,28 @@ const countsOf = (set: AddressSet): Counts => {
 };
 const lengthOf = ({ v4, v6 }: AddressSet): number => v4.length + v6.length;
 
-class Pile {
+/** Addresses, sorted in pieces. `isExact`: IPv6 networks narrower than a /64 too. */
+export class Pile {
+  readonly #isExact: boolean;
   #open = addressSet([]);
   /** Each is more than twice as long as the next. */
   readonly #sorted: AddressSet[] = [];
 
+  constructor(isExact = false) {
+    this.#isExact = isExact;
+  }
+
   push(target: Target, geo: GeoDatabase): void {
     const network = target.kind === 'ip' ? target.network : undefined;
     if (network === undefined) this.pushRanges(geo.ranges(target as GeoTarget));
-    else if (network.family === 4) this.#open.v4.pushNetwork(network.address, network.prefix);
+    else if (network.family === 4 || this.#isExact) pushNetwork(this.#open, network);
     else this.#open.v6.pushNetwork([network.address[0], network.address[1], 0, 0], 0, Math.min(network.prefix, 64));
     this.#sortPiece();
   }
 
   pushRanges({ v4, v6 }: GeoRanges): void {
     const merged = v6.slice();
-    for (let at = 0; at < merged.length; at += 8) merged.fill(0, at + 2, at + 4).fill(0xffff_ffff, at + 6, at + 8);
+    if (!this.#isExact) for (let at = 0; at < merged.length; at += 8) merged.fill(0, at + 2, at + 4).fill(0xffff_ffff, at + 6, at + 8);
     this.#open.v4.pushAll(v4);
     this.#open.v6.pushAll(merged);
     this.#sortPiece();

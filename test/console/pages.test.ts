@@ -1032,7 +1032,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     );
   });
 
-  test('D23.50, D53.8, D18.90, D18.107, D45.14 a source is tried, added, and held back when its content is poisoned; accepted, told what it is worth, and deleted', async (t) => {
+  test('D23.50, D53.8, D53.10, D18.90, D18.107, D45.14 a source is tried, added, and held back when its content is poisoned; accepted, told what it is worth, and deleted', async (t) => {
     const server = await listServer();
     t.after(() => server[Symbol.asyncDispose]());
     const lines = (from: number) => Array.from({ length: 200 }, (_, i) => `45.9.${from}.${i}\n`).join('');
@@ -1072,6 +1072,10 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     server.set('/list.txt', bare(lines(2)));
     await confirm('Refresh now', 'refresh');
     await page.sees(/200 of 200 entries would be removed/);
+    await page.sees(
+      /networks? added\s+45\.9\.2\.0\/25[\s\S]*networks? removed\s+45\.9\.1\.0\/25[\s\S]*None of your own blocks is among them\./,
+    );
+    await page.sees('Download removed');
     assert.deepEqual(await active('45.9.2.7'), []);
     for (const width of [1280, 390]) {
       await page.look(width, 800, 'light');

@@ -1,6 +1,9 @@
 /** Refreshes of sources as people see them: asked for, held, accepted, discarded, undone, told (SPEC D23.18, D23.22, D23.23). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import { addressCount, addressSet, overlaps } from '@weir/network/address-set.ts';
+import type { Network } from '@weir/network/network.ts';
+import { parseNetwork } from '@weir/network/parse.ts';
 import { command, newKey } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
@@ -39,7 +42,7 @@ suite('refreshes of sources', () => {
   const cli = (...args: string[]) => command(['source', ...args, '--workspace', 'default'], settings);
   const feed = async () => (await getFeed(weir.url, KEY, '/drop')).text;
 
-  test('D23.22, D23.18, D44.10, D44.11 a refresh is asked for, held with what it would do to feeds, accepted, and undone to the bytes before it', async () => {
+  test('D23.22, D23.18, D44.10, D44.11, D53.10 a refresh is asked for, held with what it would do to feeds, accepted, and undone to the bytes before it', async () => {
     server.set('/drop', list(text(0, 200)));
     assert.equal((await call('POST', '/sources', { name: 'drop', url: `${server.url}/drop` })).status, 201);
     const first = await cli('refresh', 'drop', '--wait');
@@ -55,6 +58,7 @@ suite('refreshes of sources', () => {
     });
 
     assert.equal((await call('GET', '/sources/drop/held')).status, 409);
+    assert.equal((await call('GET', '/sources/drop/held/addresses')).status, 409);
     // Guard rails refuse the last of them.
     server.set('/drop', list(`${text(500, 800)}10.0.0.0/8\n`));
     const poisoned = await cli('refresh', 'drop', '--wait');
@@ -64,6 +68,23 @@ suite('refreshes of sources', () => {
     assert.deepEqual([held.present, held.added, held.removed, held.refused, held.unchanged], [200, 300, 200, 1, 0]);
     const changed = held.feeds.find((each: { name: string }) => each.name === 'drop');
     assert.deepEqual([changed.entries_before, changed.entries_after], [200, 300]);
+    const own = [address(7), address(500), address(900)];
+    for (const value of own) assert.equal((await call('POST', '/rules', { value })).status, 200);
+    const { body: networks } = await call('GET', '/sources/drop/held/addresses?limit=100000');
+    const network = (text: string) => parseNetwork(text) as Network;
+    const single = (all: string[]) => addressSet(all.map(network));
+    assert.deepEqual([networks.added.detections, networks.removed.detections], [1, 1]);
+    for (const [found, from, to] of [
+      [networks.added, 500, 800],
+      [networks.removed, 5, 205],
+    ] as const) {
+      assert.equal(found.count, found.networks.length);
+      const set = single(found.networks);
+      assert.deepEqual(addressCount(set), { v4: to - from, v6: 0 });
+      for (let n = from; n < to; n += 1) assert.ok(overlaps(set, network(address(n))), address(n));
+    }
+    const { body: sample } = await call('GET', '/sources/drop/held/addresses?limit=1');
+    assert.deepEqual([sample.added.networks, sample.added.count], [networks.added.networks.slice(0, 1), networks.added.count]);
     const { body: told } = await call('GET', '/status');
     assert.ok(
       told.attention.some((line: string) => /^the source "drop" of default has a refresh on hold: /.test(line)),

@@ -174,8 +174,7 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
   }),
   operation('getRuleHistory', 'GET /history/rules', 'rules:read', {
     summary: 'Count the active access rules of each list per day, and their changes per hour',
-    description:
-      'Of existing lists, the ten with the most rules; the others as a sum. Changes are those of all lists, deleted ones included.',
+    description: 'Of existing lists, the ten with the most rules; the others as a sum. Changes include all lists, also deleted ones.',
     query: Type.Object({
       days: Type.Optional(durationOf('d', 'Number of days, including today; default 30', { minimum: 1, maximum: STORED_DAYS })),
       hours: Type.Optional(durationOf('h', 'Number of hours, including the current one; default 24', { minimum: 1, maximum: MOST_HOURS })),

@@ -35,8 +35,7 @@ export async function askSource(
 export const runJson = ({ at, ...run }: SourceRun) => ({ at: isoTime(at), ...run });
 
 /** Rejects with REFUSED if nothing is on hold. */
-export async function onHoldDifference(ports: ImportReplacePorts, caller: Caller, { source, state }: SourceRecord) {
-  const { held } = state;
+export function entriesOnHold(ports: ImportReplacePorts, caller: Caller, { source, state: { held } }: SourceRecord) {
   if (held === null) throw new WeirError('REFUSED', `the source "${source.name}" has no refresh on hold`);
   const asSource: Caller = { ...caller, keyId: source.id, sourceId: source.id, listId: null, permissions: ['signal:write'] };
   const blockFaults = ports.blockFaults(asSource);
@@ -47,8 +46,14 @@ export async function onHoldDifference(ports: ImportReplacePorts, caller: Caller
     (network) => blockFaults(network).length === 0,
     nothingSeen(),
   );
+  return { ...held, entries, asSource, blockFaults };
+}
+
+/** Rejects with REFUSED if nothing is on hold. */
+export async function onHoldDifference(ports: ImportReplacePorts, caller: Caller, record: SourceRecord) {
+  const { source } = record;
+  const { entries, asSource, replacement, since, reason } = entriesOnHold(ports, caller, record);
   const task = { caller: asSource, listId: source.listId, action: source.purpose, refused: 'skip_all' } as const;
   const { plan, feeds } = await previewSync(ports, task, entries);
-  const { replacement, since, reason } = held;
   return { source, replacement, since, reason, plan, feeds };
 }

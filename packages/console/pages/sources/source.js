@@ -18,6 +18,7 @@ import { Failed, Loaded, Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
 import { toast } from '../../ui/toast.js';
+import { HeldAddresses } from './held-addresses.js';
 import { addressOf, bodyOf, doWith, everyText, stateOf } from './source-state.js';
 import { FEEDS } from './trial.js';
 
@@ -121,6 +122,7 @@ function OnHoldCard({ id, held, canDecide, onWork }) {
       <${Loaded} live=${live}>${(/** @type {{ feeds?: any, addresses: AddressChange[] }} */ { feeds, addresses }) => html`
         <${Facts} facts=${addressFacts(addresses)} />
         ${Array.isArray(feeds) && html`<${Table} label="Effect on feeds" columns=${FEEDS} rows=${feeds} keyOf=${(each) => `${each.kind} ${each.name} ${each.action}`} />`}`}<//>
+      <${HeldAddresses} id=${id} />
       ${
         canDecide &&
         html`<div class="row"><${Button} kind="main" onClick=${() => onWork('accept')}>Accept<//><${Button} onClick=${() => onWork('discard')}>Discard<//></div>`

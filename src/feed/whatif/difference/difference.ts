@@ -124,6 +124,7 @@ const onlyExceptions = (sink: RuleSink): RuleSink => ({
   },
 });
 
+/** In the order of their addresses, IPv4 first. Merges the set in place. */
 export function networksOf(set: AddressSet, limit: number): Networks {
   const [v4, v6] = [coalesceV4(set.v4), coalesceV6(set.v6)];
   const first = Array.from({ length: Math.min(limit, v4.length + v6.length) }, (_, i) =>

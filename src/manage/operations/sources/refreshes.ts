@@ -5,6 +5,7 @@ import { isoTime } from '../../../clock.ts';
 import { answerOf, nullable, Type, textField } from '../../../json/schema.ts';
 import { FIRST_FAULTS } from '../../../source/sync.ts';
 import { type Operation, operation } from '../../operation.ts';
+import { addressesOnHold } from '../../sources/held-addresses.ts';
 import { askSource, onHoldDifference, runJson } from '../../sources/refreshes.ts';
 import { Source } from '../../sources/source-json.ts';
 import { findSource } from '../../sources/sources.ts';
@@ -23,6 +24,14 @@ const COUNTS = {
   removed: count(12, 'Entries removed.'),
   refused: count(0, 'Entries refused by guard rails.'),
 };
+
+const MOST_NETWORKS = 100_000;
+const USUAL_NETWORKS = 20;
+const networksField = (about: string, networks: readonly string[]) => ({
+  count: count(networks.length, `Networks ${about}, neighbours merged.`),
+  networks: [networks, Type.Array(Type.String(), { description: 'The first of them.' })] as const,
+  detections: count(1, 'Active block rules with an address in them, of lists without a source.'),
+});
 
 /** Changes rules, not settings: operators may do it. */
 const asking = (what: SourceAsk['what'], summary: string, audit: string, refused: string) =>
@@ -117,6 +126,25 @@ export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
       const { replacement, reason } = told;
       const counts = { present, added, removed, refused, changed, unchanged, failed, addresses, errors: faults };
       return { replacement, since: isoTime(since), reason, ...counts, ...feeds };
+    },
+  }),
+  operation('getHeldAddresses', 'GET /sources/{source}/held/addresses', 'rules:read', {
+    summary: 'Get the addresses that the refresh on hold would add and remove',
+    query: Type.Object({
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: MOST_NETWORKS, description: `Networks of each. Default ${USUAL_NETWORKS}.` }),
+      ),
+    }),
+    answer: answerOf('AddressesOnHold', {
+      replacement: REPLACEMENT,
+      added: networksField('added', ['192.0.2.0/24']),
+      removed: networksField('removed', ['198.51.100.7/32']),
+    }),
+    refusals: { 404: UNKNOWN, 409: NOTHING_ON_HOLD },
+    async run(context, { params, query: { limit = USUAL_NETWORKS } }) {
+      const { caller, workspaceId, inTurn, store } = context;
+      const record = await findSource(store, workspaceId, params.source!);
+      return inTurn(() => addressesOnHold(context, caller, record, limit), `held ${workspaceId}`);
     },
   }),
 ];
