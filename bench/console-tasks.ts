@@ -12,7 +12,7 @@ import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { startBrowser } from '../test/support/browser.ts';
 import { consolePage } from '../test/support/console.ts';
 import { ask, bearer, getFeed } from '../test/support/http.ts';
-import { KEY, startWeir } from '../test/support/weir.ts';
+import { eventually, KEY, startWeir } from '../test/support/weir.ts';
 import { fillStore, scattered } from './support/fill.ts';
 import { type Cell, printTable } from './support/load.ts';
 
@@ -146,11 +146,46 @@ const TASKS: Readonly<Record<string, () => Promise<void>>> = {
     await page.press('Escape');
   },
   'the widest block': async () => {
-    await click('Rules');
-    await click('Addresses');
-    await page.sees('Addresses ▲');
-    await click('Addresses ▲');
-    await page.sees('Addresses ▼');
+    const name = await eventually(() => page.evaluate<string>(`document.querySelector('.blocks a').innerText`));
+    await click(name, '.blocks');
+    await page.sees('is blocked on');
+  },
+  'enrol a Linux host, until its packet filter is verified': async () => {
+    await click('Devices');
+    await click('New device');
+    await fill('Name', `gateway ${next}`);
+    await click('Next');
+    await page.sees('Waiting for the host');
+    const line = await page.evaluate<string>(`document.querySelector('dialog pre').textContent`);
+    const { text } = await ask(weir.url, new URL(/'([^']+)'/.exec(line)![1]!).pathname, { method: 'POST' });
+    const headers = { 'x-api-key': /^WEIR_API_KEY=(.*)$/m.exec(text)![1]!, 'user-agent': 'weir-follow/1 (gateway; nftables)' };
+    const { headers: feed } = await ask(weir.url, '/v1/decisions/stream?startup=true&wait=1', { headers });
+    const enforced = { version: feed['x-feed-version'], count: Number(feed['x-feed-count']), digest: feed['x-feed-digest'] };
+    const body = JSON.stringify({ remediation_components: [{ type: 'weir-follow', version: '1', metrics: [] }], enforced });
+    await ask(weir.url, '/v1/usage-metrics', { method: 'POST', headers, body });
+    await page.sees('Its packet filter has the');
+  },
+  'undo a batch': async () => {
+    await make('/rules', { value: `146.72.1.${next}` });
+    await click('Batches');
+    clicks += 1;
+    await eventually(() => page.evaluate(`document.querySelector('.long-row').click()`));
+    await page.sees('Rules removed');
+    await click('Undo');
+    await page.sees('Undo this batch?');
+    await click('Undo');
+    await page.sees('Batch undone');
+  },
+  'who created a feed': async () => {
+    await click('Audit');
+    await page.sees('batches undone');
+    await fill('Object', 'perimeter');
+    await page.sees(/feed created\s+perimeter/);
+  },
+  'the rules with a reason': async () => {
+    await make('/rules', { value: `146.73.1.${next}`, reason: `case 47${next}` });
+    await lookUp(`case 47${next}`);
+    await page.sees(`146.73.1.${next}`);
   },
   'block the 50 addresses of a defanged report': async () => {
     fields += 1;
