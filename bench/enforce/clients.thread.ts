@@ -58,16 +58,16 @@ function start({ url, key, since }: LightClients['clients'][number], place: numb
     const version = /^x-feed-version: (\S+)/im.exec(text)?.[1];
     const body = text.slice(head + 4);
     text = '';
-    counters.answers[0]! += 1;
+    Atomics.add(counters.answers, 0, 1);
     if (version === undefined) {
-      counters.failures[0]! += 1;
+      Atomics.add(counters.failures, 0, 1);
       setTimeout(ask, 1000, since);
       return;
     }
     for (const number of changesOf(body)) record(counters, number, at);
     setTimeout(ask, PAUSE, version);
   });
-  socket.on('error', () => (counters.failures[0]! += 1));
+  socket.on('error', () => void Atomics.add(counters.failures, 0, 1));
   socket.on('connect', () => ask(since));
   return socket;
 }

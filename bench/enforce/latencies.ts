@@ -28,7 +28,7 @@ export const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 /** A client has a change since `at`. An answer may come before the 200 of the signal. */
 export function record({ answered, after }: Counters, number: number, at: number): void {
   const since = answered[number] === 0 ? at : answered[number]!;
-  after[Math.min(LONGEST, Math.max(0, Math.ceil(at - since)))]! += 1;
+  Atomics.add(after, Math.min(LONGEST, Math.max(0, Math.ceil(at - since))), 1);
 }
 
 export const countOf = ({ after }: Counters): number => after.reduce((sum, count) => sum + count, 0);
