@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { temporaryFolder } from '../support/folder.ts';
 import { needs } from '../support/programs.ts';
+import { eventually } from '../support/weir.ts';
 import { type Client, startWorld, type World } from '../support/world.ts';
 
 const PROGRAM = new URL('../../integrations/weir-fetch', import.meta.url).pathname;
@@ -43,7 +44,8 @@ suite('signed feeds', { timeout: 300_000 }, () => {
   async function block(ip: string, list: string): Promise<void> {
     const entry = { type: 'access_rules', action: 'block', ip };
     assert.equal((await client.post(`/v1/signal?list=${list}`, [entry])).status, 200);
-    await world.landed();
+    // Of two contents in one second the later one waits (D5.15).
+    await eventually(async () => assert.ok((await get(`/${list}?format=plain&family=both`)).text.includes(ip)));
   }
   async function get(query: string, headers: Record<string, string> = {}): Promise<Got> {
     const answer = await fetch(`${world.weir().url}/v1/threat/feeds${query}`, {

@@ -22,7 +22,7 @@ export interface RuleJson extends Record<string, unknown> {
   readonly relation: Relation;
   /** The network served for a blocked host; null: as sent (SPEC D55.4). */
   readonly served_as: string | null;
-  /** Protected networks because of which the host is served as sent. */
+  /** Protected networks within the wider network: the host is served as sent. */
   readonly not_widened: readonly string[];
   /** Why the block lasts longer than sent. */
   readonly repeated?: string;

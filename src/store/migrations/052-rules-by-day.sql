@@ -10,7 +10,7 @@ INSERT INTO feed_days (workspace_pk, list_pk, day, net)
   JOIN (SELECT pk, workspace_pk FROM lists UNION SELECT list_pk, workspace_pk FROM deleted_lists WHERE workspace_pk IS NOT NULL) l ON l.pk = r.list_pk
   WHERE r.expires_at IS NULL OR r.expires_at > (SELECT value FROM counters WHERE name = 'expired_until')
   GROUP BY l.workspace_pk, l.pk;
--- The first day (since 1970) of which the growth is known: changes are stored for seven days; 0: nothing was applied before these were.
+-- The first day (since 1970) with known growth: changes are stored for seven days; 0: nothing was applied before these were.
 INSERT INTO counters SELECT 'net_since', CASE WHEN c.value = 0 THEN 0 WHEN c.value > e.value - 604800000 THEN c.value / 86400000 + 1
   ELSE (e.value - 604800000) / 86400000 + 1 END
   FROM counters c CROSS JOIN counters e WHERE c.name = 'changes_since' AND e.name = 'expired_until';
