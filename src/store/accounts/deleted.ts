@@ -23,10 +23,13 @@ export function* keepDeleted(now: string, workspacePk: number, table: Table, row
   );
   const column = table === 'lists' ? 'list_pk' : 'feed_pk';
   yield* run(`INSERT INTO deleted_members (${MEMBER}) SELECT ${MEMBER} FROM feed_lists WHERE ${column} = $1`, pk);
+  // Of those deleted within one millisecond, this one is the newest.
   yield* run(
     `UPDATE deleted_lists SET until = 0 WHERE workspace_pk = $1 AND until > 0 AND list_pk NOT IN
-       (SELECT list_pk FROM deleted_lists WHERE workspace_pk = $1 AND until > 0 ORDER BY until DESC, list_pk DESC LIMIT ${MOST_DELETED})`,
+       (SELECT list_pk FROM deleted_lists WHERE workspace_pk = $1 AND until > 0
+        ORDER BY until DESC, list_pk = $2 DESC, abs(list_pk) DESC LIMIT ${MOST_DELETED})`,
     workspacePk,
+    numberOf(table, pk),
   );
 }
 
