@@ -54,12 +54,11 @@ function acceptBatches(
     stream,
     takeEntries: (keyId, entries) => entryLimit.take(keyId, monotonic(), entries),
     ruleQuota: ruleQuota(config.maxRules, store, monotonic),
-    check: (caller) => ({
-      schemes,
-      hasAsn: (asn) => geo.database().hasAsn(asn),
-      isCountry,
-      blockFaults: guardOf(caller.guardRails).faults,
-    }),
+    check(caller) {
+      const { faults, warned } = guardOf(caller.guardRails);
+      const hasAsn = (asn: number) => geo.database().hasAsn(asn);
+      return { schemes, hasAsn, isCountry, blockFaults: faults, blockWarnings: warned.hits };
+    },
     trials: sampleTrials(samples.tryRules, (target) => geo.database().ranges(target)),
     run: { usual: inSlices, large: inRestingSlices },
     foresee: forecast?.accepted,

@@ -6,6 +6,7 @@ import { pageOf } from '../ports/stored/paginate.ts';
 import type { RuleFilter, Step, StepFilter } from '../ports/stored/rule-store.ts';
 import { inChunks } from '../schedule/chunks.ts';
 import { enrolmentReads } from './accounts/access/enrolments.ts';
+import { peerReads } from './accounts/access/peers.ts';
 import { findSession, people, workplace } from './accounts/access/sessions.ts';
 import { signingReads } from './accounts/access/signing-keys.ts';
 import { WORKSPACES } from './accounts/account-tables.ts';
@@ -66,6 +67,7 @@ const WORKS = {
   ...changeReads,
   ...enrolmentReads,
   ...freezeReads,
+  ...peerReads,
   ...replacementReads,
   ...ruleHistoryReads,
   ...sampleReads,

@@ -1,4 +1,5 @@
 import { enrolmentChanges } from './accounts/access/enrolments.ts';
+import { peerChanges } from './accounts/access/peers.ts';
 import { sessionChanges } from './accounts/access/sessions.ts';
 import { signingChanges } from './accounts/access/signing-keys.ts';
 import { feedChanges } from './accounts/feeds.ts';
@@ -28,6 +29,7 @@ const CHANGES = {
   ...deletedChanges,
   ...restoreChanges,
   ...sampleChanges,
+  ...peerChanges,
   ...sessionChanges,
   ...snoozeChanges,
   ...replacementChanges,
@@ -59,6 +61,7 @@ export const sharedWrites = (transact: Transact) => ({
     closeSession: AGAIN,
     renewSession: AGAIN,
     endSessions: AGAIN,
+    notePeers: AGAIN,
     seePerson: AGAIN,
     storeReplacementPiece: AGAIN,
     recordBouncers: AGAIN,

@@ -251,7 +251,7 @@ async function renderAt(
   const ask = renewalReads(workspaceId, snapshot, offline, options);
   const renderAsOf = async (asOf: number) => {
     await renewDueRules(snapshot, asOf, second, ask);
-    return render(snapshot, variant, { workspaceId, asOf, geo, guarded: guard(snapshot.head.guardRails).protected, phaseOf });
+    return render(snapshot, variant, { workspaceId, asOf, geo, guard: guard(snapshot.head.guardRails), phaseOf });
   };
   const rendered = await renderAsOf(second);
   if (rendered.kind === 'too_large' || before === undefined || before.hash === rendered.hash) return rendered;

@@ -8,7 +8,7 @@ import type { Snapshot } from '../index/snapshot.ts';
 import { classTable, DEFAULT_LEVEL } from '../levels.ts';
 import { entryLimitOf, isBare, storedVariant, type Variant, variantOf } from '../variant.ts';
 import { tooLargeHint } from './cap-hint.ts';
-import { type Content, feedContent, type ListCut, withoutSubtraction } from './content.ts';
+import { addressesIn, type Content, feedContent, type ListCut, withoutSubtraction } from './content.ts';
 import { asHosts, bareHint } from './hosts.ts';
 import { chosenCut, storedCut } from './trim.ts';
 
@@ -91,7 +91,7 @@ function entriesWithoutSubtraction(...[snapshot, variant, asOf, geo, guarded]: P
 }
 
 /**
- * Excludes rules expiring at `asOf` (whole seconds) or before, and the addresses of `guarded`. Returns the text, or the reason for having
+ * Excludes rules expiring at `asOf` (whole seconds) or before, and protected addresses. Returns the text, or the reason for having
  * none.
  */
 export function renderFeed(
@@ -99,12 +99,14 @@ export function renderFeed(
   variant: Variant,
   asOf: number,
   geo: GeoDatabase,
-  guarded: AddressSet | undefined,
+  { protected: guarded, warned }: Pick<BlockGuard, 'protected' | 'warned'>,
 ): RenderedDocument | OverCap {
   const { name, description } = snapshot.head.profile;
   const { format, family, action } = variant;
   const bare = isBare(snapshot.head.profile, format);
-  const { content, facts } = contentOfFeed(snapshot, variant, asOf, geo, guarded);
+  const { content, facts: counted } = contentOfFeed(snapshot, variant, asOf, geo, guarded);
+  const found = action === 'block' && warned.protected !== undefined ? warned.within(addressesIn(content)) : [];
+  const facts = found.length === 0 ? counted : { ...counted, warned: found };
   if (facts.entryCount > facts.entryLimit) {
     if (bare) return { kind: 'too_large', facts, hint: bareHint(content.classes) };
     const cost = facts.entryCount - entriesWithoutSubtraction(snapshot, variant, asOf, geo, guarded);

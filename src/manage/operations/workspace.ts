@@ -1,4 +1,4 @@
-import { type GuardRails, MOST_PROTECTED, protectedWord } from '../../account/guard-rails.ts';
+import { type GuardRails, MOST_PROTECTED, NETWORK_SETS, protectedWord, protectsPeers, readPeers } from '../../account/guard-rails.ts';
 import { type GroupRole, MOST_GROUP_ROLES, readGroupRole, writeGroupRole } from '../../account/person.ts';
 import { ROLES } from '../../account/role.ts';
 import { stateTag } from '../../account/tag.ts';
@@ -49,10 +49,15 @@ const guardRailsJson = ({ protect, minPrefixV4, minPrefixV6 }: GuardRails) => ({
   min_prefix_v6: minPrefixV6,
 });
 
+const peersJson = (own: GuardRails, { guardRails }: ManageContext) =>
+  [own, guardRails].some(protectsPeers)
+    ? readPeers(own.peers).map(({ address, name, lastSeen }) => ({ address, name, last_seen: lastSeen }))
+    : [];
+
 const WORKSPACE_SETTINGS = {
   protect: Type.Array(Type.String({ format: 'protected' }), {
     maxItems: MOST_PROTECTED,
-    description: 'Networks that no block may reach, and the names private, special, self.',
+    description: `Networks that no block may reach, and the names ${NETWORK_SETS.join(', ')}; after warn:, blocks are only reported.`,
   }),
   min_prefix_v4: Type.Integer({ minimum: 0, maximum: 32, description: 'Shortest prefix of an IPv4 block; 0 = any.' }),
   min_prefix_v6: Type.Integer({ minimum: 0, maximum: 128, description: 'Shortest prefix of an IPv6 block; 0 = any.' }),
@@ -83,11 +88,20 @@ const WorkspaceAnswer = answerOf('Workspace', {
   subtract_allow: ['off', subtract_allow],
   people: [['operator=soc'], people],
   service: [{ protect: ['private'], min_prefix_v4: 8, min_prefix_v6: 0 }, ofService],
+  peers: listOf(
+    { address: '203.0.113.7', name: 'key "fw-berlin"', last_seen: '2026-11-20' },
+    { description: 'Own clients that `peers` protects.' },
+  ),
   feed: FEED_STATE,
 });
 
 const respond = (workspace: Workspace, context: ManageContext): Outcome => ({
-  body: { ...workspaceJson(workspace), service: guardRailsJson(context.guardRails), feed: feedStateJson(context, null) },
+  body: {
+    ...workspaceJson(workspace),
+    service: guardRailsJson(context.guardRails),
+    peers: peersJson(workspace, context),
+    feed: feedStateJson(context, null),
+  },
   tag: stateTag(workspaceSettingsJson(workspace)),
 });
 

@@ -21,6 +21,7 @@ import { redateDocuments } from '../document-record.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from '../rows.ts';
 import { forgetRepeats } from '../rules/repeats.ts';
 import { type Changes, one, run, type Work } from '../work.ts';
+import { revokeKeys } from './access/revoke-keys.ts';
 import {
   changeWorkspace,
   create,
@@ -32,7 +33,6 @@ import {
   noSuch,
   patchColumns,
   requireState,
-  revokeKeys,
   tooMany,
   tooManyLists,
 } from './account-statements.ts';

@@ -42,6 +42,7 @@ export function GuardRails({ workspace, session, onDone }) {
       <${Facts} facts=${[
         ['Protected networks', html`<${Words} words=${body.protect} />`],
         ['Protected by the service', html`<${Words} words=${body.service.protect} />`],
+        ...(body.peers.length > 0 ? [['Own clients', html`<${Words} words=${body.peers.map(peerText)} />`]] : []),
         ['Largest IPv4 block', widest(body.min_prefix_v4, body.service.min_prefix_v4)],
         ['Largest IPv6 block', widest(body.min_prefix_v6, body.service.min_prefix_v6)],
         ['Never-block rules', body.subtract_allow === 'on' ? "subtracted from the workspace's feed" : 'not subtracted'],
@@ -56,7 +57,12 @@ const NAMED = {
   private: 'private networks',
   special: 'networks not reachable on the Internet',
   self: 'addresses of weir itself',
+  peers: 'your own clients',
+  'warn:peers': 'your own clients, only reported',
 };
+
+/** @param {{ address: string, name: string, last_seen: string }} peer */
+const peerText = ({ address, name, last_seen: day }) => `${address} (${name}, ${day})`;
 
 /** @param {{ words: string[] }} props */
 const Words = ({ words }) =>
@@ -88,7 +94,7 @@ function Change({ workspace: { body, tag }, onClose, onDone }) {
   return html`
     <${FormDialog} title="Change guard rails" wide action="Apply" work=${work} onClose=${onClose} disabled=${Object.keys(changes).length === 0}>
       ${(faultOf) => html`
-        ${input('protect', { rows: 6, autofocus: true, fault: faultOf('protect'), hint: html`One network per line, such as <code>203.0.113.0/24</code>, or a name: <code>private</code>, <code>special</code>, <code>self</code>.` })}
+        ${input('protect', { rows: 6, autofocus: true, fault: faultOf('protect'), hint: html`One network per line, such as <code>203.0.113.0/24</code>, or a name: <code>private</code>, <code>special</code>, <code>self</code>, <code>peers</code>. <code>warn:</code> before one only reports blocks.` })}
         <div class="form-row">
           ${input('min_prefix_v4', { required: true, fault: faultOf('min_prefix_v4'), hint: 'For example 8: no block larger than a /8. 0: any.' })}
           ${input('min_prefix_v6', { required: true, fault: faultOf('min_prefix_v6'), hint: '0: any.' })}
