@@ -86,7 +86,6 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     seconds(RESTORE_PERIOD),
     ...[
       'For {} a deleted list or feed',
-      'Restoring the list within {}',
       'For {} `weir list restore`',
       'brings it back for {}',
       'keeps its rules for {}, and they count',
@@ -110,7 +109,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...[
       'rules {} after their expiry',
       'For {} the store knows each batch',
-      'expired rules are (D4.9): {},',
+      'expired ones (D4.9): {},',
       'For {} weir knows what each batch did',
     ],
     ...[
@@ -137,7 +136,6 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'who has used a key lately': [
     seconds(RECENTLY),
     ...[
-      'has used the key in the last {},',
       'its clients of the last {}',
       'pulled with the key in the last {} ',
 
