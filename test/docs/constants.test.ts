@@ -84,12 +84,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'most entries of a list': [MOST_ENTRIES, 'a list up to {} (', '`max_entries` is 1 to {}.', '`--max-entries`, 1 to {})'],
   'what was deleted comes back': [
     seconds(RESTORE_PERIOD),
-    ...[
-      'For {} a deleted list or feed',
-      'For {} `weir list restore`',
-      'brings it back for {}',
-      'keeps its rules for {}, and they count',
-    ],
+    ...['For {} a deleted list or feed', 'For {} `weir list restore`', 'brings it back for {}', 'keeps its rules for {}, and they count'],
     ...[
       'can be restored for {}',
 
