@@ -85,6 +85,9 @@ export interface BlockGuard {
   readonly warned: Pick<BlockGuard, 'protected' | 'within' | 'hits'>;
 }
 
+/** undefined: no block is only reported. */
+export const warningsOf = ({ warned }: BlockGuard) => (warned.protected === undefined ? undefined : warned.hits);
+
 /** The networks of a named set, or those given as networks (`name` undefined). */
 interface Part {
   readonly name: NetworkSet | undefined;

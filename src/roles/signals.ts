@@ -1,4 +1,4 @@
-import { blockGuards } from '../account/guard-rails.ts';
+import { blockGuards, warningsOf } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import type { FeedForecast } from '../feed/monitor/forecast.ts';
 import { isCountry } from '../geo/iso3166.ts';
@@ -55,9 +55,9 @@ function acceptBatches(
     takeEntries: (keyId, entries) => entryLimit.take(keyId, monotonic(), entries),
     ruleQuota: ruleQuota(config.maxRules, store, monotonic),
     check(caller) {
-      const { faults, warned } = guardOf(caller.guardRails);
+      const guard = guardOf(caller.guardRails);
       const hasAsn = (asn: number) => geo.database().hasAsn(asn);
-      return { schemes, hasAsn, isCountry, blockFaults: faults, blockWarnings: warned.hits };
+      return { schemes, hasAsn, isCountry, blockFaults: guard.faults, blockWarnings: warningsOf(guard) };
     },
     trials: sampleTrials(samples.tryRules, (target) => geo.database().ranges(target)),
     run: { usual: inSlices, large: inRestingSlices },

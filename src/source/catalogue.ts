@@ -22,6 +22,8 @@ export interface CatalogueRow {
   /** Shortest acceptable prefixes, from experience. */
   readonly minPrefixV4: number;
   readonly minPrefixV6: number;
+  /** Never-block networks of services that many use, without customers who rent machines (SPEC D62.7). */
+  readonly isRecommended?: true;
   /** Advice before adding it, one sentence. */
   readonly note?: string;
 }
@@ -58,6 +60,7 @@ const IPSUM = {
 } as const;
 const CLOUDFLARE = {
   purpose: 'allow',
+  isRecommended: true,
   minPrefixV4: 12,
   ...V6_OPERATORS,
   every: DAY,
@@ -65,6 +68,7 @@ const CLOUDFLARE = {
   terms: 'Published by Cloudflare for allow rules of its customers.',
 } as const;
 const AWS = {
+  isRecommended: true,
   url: 'https://ip-ranges.amazonaws.com/ip-ranges.json',
   purpose: 'allow',
   minPrefixV4: 12,
@@ -208,6 +212,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...BOTS,
     name: 'googlebot',
+    isRecommended: true,
     title: 'Google: the crawlers of its search',
     url: 'https://developers.google.com/static/crawling/ipranges/common-crawlers.json',
     terms: 'Published by Google to identify its crawlers.',
@@ -224,6 +229,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   },
   {
     name: 'fastly',
+    isRecommended: true,
     minPrefixV4: 14,
     ...V6_OPERATORS,
     title: 'Fastly: the networks of its proxies',
@@ -236,6 +242,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   },
   {
     name: 'github-hooks',
+    isRecommended: true,
     minPrefixV4: 18,
     ...V6_OPERATORS,
     title: 'GitHub: from where webhooks are sent',

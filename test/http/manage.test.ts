@@ -893,7 +893,7 @@ suite('management', () => {
     assert.deepEqual(
       bad.body.details.map(({ field, message }) => [field, message]),
       [
-        ['protect.1', 'must be a network, or one of: private, special, self'],
+        ['protect.1', 'must be a network, or one of: private, special, self, peers'],
         ['min_prefix_v4', 'must be an integer from 0 to 32'],
       ],
     );

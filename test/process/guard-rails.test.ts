@@ -122,6 +122,12 @@ test('D62.1, D62.2, D62.3, D62.4, D62.6 `peers` protects the own clients of a wo
     assert.match(((JSON.parse(text) as { warnings?: string[] }).warnings ?? []).join(), overlap);
   });
   await eventually(async () => {
+    const { batches } = JSON.parse((await from('192.0.2.9', sender, '/v1/manage/batches')).text) as { batches: { id: string }[] };
+    const { text } = await from('192.0.2.9', sender, `/v1/manage/batches/${batches.at(-1)!.id}`);
+    const { warned } = JSON.parse(text) as { warned: { rules: number; first: { target: string; why: string }[] } };
+    assert.deepEqual([warned.rules, warned.first.map(({ target }) => target)], [1, ['2001:db8::/64']]);
+  });
+  await eventually(async () => {
     assert.match(await feed(), /^8\.8\.8\.8\/32\n192\.0\.2\.9\/32\n2001:db8::\/64\n$/);
     const reported = (
       JSON.parse((await from('192.0.2.9', sender, '/v1/manage/status')).text) as { items: { state: string; text: string }[] }

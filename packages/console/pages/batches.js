@@ -97,7 +97,9 @@ function OneBatch({ id, names, session }) {
     html`<${Button} kind="main" icon="undo" disabled=${!isUndoable} onClick=${() => setUndoing(true)}>Undo<//>`;
   return html`
     <${PageHead} title="Batch" back=${{ href: link('/batches'), label: 'Batches' }} actions=${actions}><span class="mono text">${id}</span><//>
-    <${Loaded} live=${live}>${(/** @type {Batch & { undo: Effect }} */ batch) => html`
+    <${Loaded} live=${live}>${(
+      /** @type {Batch & { undo: Effect, warned: { rules: number, first: { target: string, why: string }[] } }} */ batch,
+    ) => html`
       <div class="cards">
         <${Card} title="Details"><${Facts} facts=${factsOf(batch, names)} /><//>
         <${Card} title="Effect of an undo"
@@ -105,6 +107,7 @@ function OneBatch({ id, names, session }) {
           <${EffectFigures} effect=${batch.undo} />
           <${Sample} effect=${batch.undo} />
         <//>
+        ${batch.warned.rules > 0 && html`<${Warned} warned=${batch.warned} />`}
         <${Card} title="Rules" note="Except those that later batches changed.">
           <ul class="row">${RULE_TABS.map(({ kind, label, path }) => html`<li key=${path}><a href=${`${link('/rules', ...tabOf({ kind }))}?batch=${id}`}>${label}</a></li>`)}</ul>
         <//>
@@ -113,6 +116,13 @@ function OneBatch({ id, names, session }) {
     `}<//>
   `;
 }
+
+/** @param {{ warned: { rules: number, first: { target: string, why: string }[] } }} props */
+const Warned = ({ warned: { rules, first } }) => html`
+  <${Card} title="Reported by guard rails" note=${`${counted(rules, 'block')} of protected networks.`}>
+    <ul>${first.map(({ target, why }) => html`<li key=${target}><span class="mono">${target}</span> ${why}</li>`)}</ul>
+  <//>
+`;
 
 /** @param {Batch} batch @param {boolean} isUndoable */
 function noteOf({ undoable, undone_by: by }, isUndoable) {

@@ -25,7 +25,7 @@ export interface PeerReads {
 
 export interface PeerWrites {
   /**
-   * Stores peers, drops ended ones and the least recent above MOST_PEERS, from the keys with the most. If the set of addresses changes, the
+   * Stores peers, drops ended ones and, above MOST_PEERS, the least recent of the keys with the most, then the newest keys. If the set of addresses changes, the
    * revisions move as after `updateWorkspace`.
    */
   notePeers(workspaceId: string, seen: readonly SeenPeer[]): Promise<void>;

@@ -16,6 +16,7 @@ const Row = Type.Object({
   may_be_empty: Type.Boolean(),
   min_prefix_v4: Type.Integer({ description: 'Default of the shortest IPv4 prefix that it may contain.' }),
   min_prefix_v6: Type.Integer({ description: 'The same for IPv6.' }),
+  recommended: Type.Boolean({ description: 'A never-block list for most workspaces.' }),
   note: nullable(Type.String({ description: 'To know before adding it.' })),
 });
 
@@ -32,6 +33,7 @@ export const catalogueJson = (row: CatalogueRow) => ({
   may_be_empty: row.mayBeEmpty ?? false,
   min_prefix_v4: row.minPrefixV4,
   min_prefix_v6: row.minPrefixV6,
+  recommended: row.isRecommended ?? false,
   note: row.note ?? null,
 });
 

@@ -17,8 +17,11 @@ const note = (values: string) => `INSERT INTO peers (workspace_pk, key_id, addre
 const endedRows = (now: string) => `DELETE FROM peers WHERE workspace_pk = $1 AND (seen_at < ${now} - ${PEER_RETENTION} OR is_person = 0
   AND NOT EXISTS (SELECT 1 FROM keys k WHERE k.id = peers.key_id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${now})))`;
 
-const OLDEST_OF_KEY = `DELETE FROM peers WHERE workspace_pk = $1 AND key_id = $2 AND address IN
-  (SELECT address FROM peers WHERE workspace_pk = $1 AND key_id = $2 ORDER BY seen_at DESC, address LIMIT ${MOST_PEERS} OFFSET $3)`;
+// By day, and by the age of the keys: the same clients stay while all are in use.
+const OLDEST_OF_KEY = `DELETE FROM peers WHERE workspace_pk = $1 AND key_id = $2 AND address NOT IN
+  (SELECT address FROM peers WHERE workspace_pk = $1 AND key_id = $2 ORDER BY seen_at / ${DAY} DESC, address LIMIT $3)`;
+const NEWEST_KEYS = `DELETE FROM peers WHERE workspace_pk = $1 AND key_id NOT IN
+  (SELECT DISTINCT key_id FROM peers WHERE workspace_pk = $1 ORDER BY key_id LIMIT ${MOST_PEERS})`;
 
 const PROTECTED = `SELECT p.address, p.is_person, p.seen_at, coalesce(k.name, k.prefix) AS name FROM peers p LEFT JOIN keys k ON k.id = p.key_id
   WHERE p.workspace_pk = $1 AND
@@ -28,15 +31,13 @@ const PROTECTED = `SELECT p.address, p.is_person, p.seen_at, coalesce(k.name, k.
 /** Whether the protected addresses changed; then the key revision must move. The workspace is locked. */
 export function* refreshPeers(now: string, workspacePk: number): Work<boolean> {
   yield* run(endedRows(now), workspacePk);
+  yield* run(NEWEST_KEYS, workspacePk);
   const counts = yield* all('SELECT key_id, count(*) AS count FROM peers WHERE workspace_pk = $1 GROUP BY key_id', workspacePk);
   const sizes = counts.map(({ count }) => Number(count));
-  const share = Math.max(1, fairShare(sizes, MOST_PEERS));
+  const share = fairShare(sizes, MOST_PEERS);
   for (const [i, { key_id }] of counts.entries()) if (sizes[i]! > share) yield* run(OLDEST_OF_KEY, workspacePk, String(key_id), share);
   const found = yield* all(PROTECTED, workspacePk);
-  const after = found
-    .filter((row, i) => row.address !== found[i - 1]?.address)
-    .slice(0, MOST_PEERS)
-    .map(peerOf);
+  const after = found.filter((row, i) => row.address !== found[i - 1]?.address).map(peerOf);
   const before = readPeers(String((yield* one('SELECT peers FROM workspaces WHERE pk = $1', workspacePk))!.peers));
   const isSame = addressesOf(before) === addressesOf(after);
   const moved = isSame ? '' : ', revision = revision + 1, settings_revision = settings_revision + 1';
