@@ -44,6 +44,7 @@ const CHANGES = {
 };
 
 const AGAIN = { repeatable: true };
+const QUIET = { isQuiet: true };
 /** For workspaces with thousands of lists and keys, ms. */
 const LONG = { limit: 60_000 };
 
@@ -52,8 +53,9 @@ export const sharedWrites = (transact: Transact) => ({
     bootstrap: { alone: true },
     setSubscription: AGAIN,
     revokeKey: AGAIN,
-    touchKeys: AGAIN,
-    recordTrim: AGAIN,
+    touchKeys: { ...AGAIN, ...QUIET },
+    recordLog: QUIET,
+    recordTrim: { ...AGAIN, ...QUIET },
     rememberAnswer: AGAIN,
     adoptStream: AGAIN,
     closeSession: AGAIN,
@@ -61,8 +63,8 @@ export const sharedWrites = (transact: Transact) => ({
     endSessions: AGAIN,
     seePerson: AGAIN,
     storeReplacementPiece: AGAIN,
-    recordBouncers: AGAIN,
-    recordHits: AGAIN,
+    recordBouncers: { ...AGAIN, ...QUIET },
+    recordHits: { ...AGAIN, ...QUIET },
     restoreLists: LONG,
     restoreKeys: LONG,
     freezeFeed: LONG,
@@ -70,7 +72,7 @@ export const sharedWrites = (transact: Transact) => ({
     writeSources: AGAIN,
     claimLease: AGAIN,
     releaseLease: AGAIN,
-    writeLog: AGAIN,
-    reportProcess: AGAIN,
+    writeLog: { ...AGAIN, ...QUIET },
+    reportProcess: { ...AGAIN, ...QUIET },
   }),
 });
