@@ -42,6 +42,21 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     assert.deepEqual(await store.logRecords(randomUUID(), null, 0), []);
   });
 
+  test(`D50.8 store ${name}: records of several processes at the same time all get a number, complete ones too`, async (t) => {
+    const { store, workspace } = await fixture(t, { name, open });
+    const rows = Array.from({ length: 24 }, (_, n) => ({ bytes: Buffer.from([n]), isComplete: n % 6 === 5, through: 0, at: T0 }));
+    const numbers = await Promise.all(rows.map(async (row) => (await store.recordLog(workspace.id, null, row)).seq));
+    const stored = await store.logRecords(workspace.id, null, 0);
+    assert.deepEqual(
+      stored.map(({ seq }) => seq),
+      rows.map((_, n) => n + 1),
+    );
+    assert.deepEqual(
+      stored.map(({ bytes }) => bytes[0]),
+      rows.map((_, n) => numbers.indexOf(n + 1)),
+    );
+  });
+
   test(`D14.16 store ${name}: of more than a workspace may have been told the feeds go that nobody has pulled for longest`, async (t) => {
     const { store, workspace } = await fixture(t, { name, open });
     const [old, used, newest] = [randomUUID(), randomUUID(), randomUUID()];

@@ -11,17 +11,18 @@ import {
   type RecordedLog,
 } from '../../ports/stored/bouncer-store.ts';
 import { pageOf } from '../../ports/stored/paginate.ts';
-import { addUsage, releaseUsage } from '../accounts/storage-usage.ts';
+import { addUsage } from '../accounts/storage-usage.ts';
 import { WORKSPACE_PK, workspacePk } from '../row-ids.ts';
 import { numberOrNull, type Row } from '../rows.ts';
 import { all, type Changes, one, type Reads, run, runRows, type Value, type Work } from '../work.ts';
 import { fairShare } from './fair-share.ts';
 
 const LOG_ROWS = `SELECT seq, entries FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq > $3 ORDER BY seq`;
-const REPLACED =
-  'DELETE FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2 AND seq <= $3 RETURNING workspace_pk, length(entries) AS bytes';
-const LAST = 'SELECT max(seq) AS seq FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2';
-const ADD = 'INSERT INTO told_networks (workspace_pk, feed_id, seq, at, entries) VALUES ($1, $2, $3, $4, $5)';
+const REPLACED = 'DELETE FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2 AND seq <= $3 RETURNING length(entries) AS bytes';
+/** Waits for the commit of another process that adds the same number, and then adds nothing. */
+const ADD = `INSERT INTO told_networks (workspace_pk, feed_id, seq, at, entries) SELECT $1, $2, max(seq) + 1, $4, $5 FROM
+  (SELECT CAST($3 AS BIGINT) AS seq UNION ALL SELECT max(seq) FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2) numbers WHERE true
+  ON CONFLICT DO NOTHING RETURNING seq`;
 const LOG_SIZES =
   'SELECT feed_id, sum(length(entries)) AS bytes FROM told_networks WHERE workspace_pk = $1 GROUP BY feed_id ORDER BY feed_id';
 const PULLED = 'SELECT feed_id, max(last_pull) AS at FROM bouncers WHERE workspace_pk = $1 GROUP BY feed_id';
@@ -43,12 +44,17 @@ function* appendLog(
   const feed = feedKey(feedId);
   const workspace = yield* workspacePk(workspaceId);
   if (workspace === undefined) return { seq: through + 1, forgotten: [] };
-  const seq = Math.max(through, Number((yield* one(LAST, workspace, feed))?.seq ?? 0)) + 1;
-  if (isComplete) yield* releaseUsage('told', yield* all(REPLACED, workspace, feed, through));
-  yield* run(ADD, workspace, feed, seq, at, bytes);
-  yield* addUsage('told', workspace, bytes.length);
+  // First, while this transaction has locked nothing that the other one waits for.
+  let added: Row | undefined;
+  while (added === undefined) added = yield* one(ADD, workspace, feed, through, at, bytes);
+  const replaced = isComplete ? yield* all(REPLACED, workspace, feed, through) : [];
+  yield* addUsage(
+    'told',
+    workspace,
+    replaced.reduce((sum, row) => sum - Number(row.bytes), bytes.length),
+  );
   const forgotten = yield* dropLogs(workspace, feed, most);
-  return { seq, forgotten };
+  return { seq: Number(added.seq), forgotten };
 }
 
 /** Drops the logs of the least recently polled feeds above `most` bytes, at least an eighth. Returns these feeds. */
