@@ -1042,6 +1042,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('25 lists');
     await page.fill('Search the catalogue', 'spamhaus ipv6');
     await page.sees('1 of 25 lists');
+    await page.sees('every 1 d, about 91 entries (2026-09)');
     await page.click('Add Spamhaus DROP, IPv6');
     await page.sees('credit, date and copyright stay with the data');
     await page.click('Cancel');

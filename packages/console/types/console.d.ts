@@ -150,5 +150,4 @@ type SchemaField = {
   maxlength?: number;
   number?: boolean;
   list?: 'words' | 'lines';
-  other?: boolean;
 };
