@@ -167,12 +167,12 @@ const TASKS: Readonly<Record<string, () => Promise<void>>> = {
   },
   'undo a batch': async () => {
     await make('/rules', { value: `146.72.1.${next}` });
-    await click('Batches');
+    await click('Timeline');
     clicks += 1;
     await eventually(() => page.evaluate(`document.querySelector('.long-row').click()`));
-    await page.sees('Rules removed');
+    await page.sees('An undo can be undone too.');
     await click('Undo');
-    await page.sees('Undo this batch?');
+    await page.sees('Rules removed');
     await click('Undo');
     await page.sees('Batch undone');
   },
@@ -212,7 +212,7 @@ const TASKS: Readonly<Record<string, () => Promise<void>>> = {
     await page.sees('Change undone.');
   },
   'what changed since yesterday': async () => {
-    await click('What changed');
+    await click('Timeline');
     await page.sees(/Rules: [\d,]+ added/);
   },
   'put what needs attention off, with a reason': async () => {

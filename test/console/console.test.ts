@@ -335,7 +335,7 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.press('End');
     await page.sees(/\d\d:\d\d: \d+ accepted, \d+ applied, \d+ failed/);
     await page.press('Enter');
-    await page.sees(/What changed[\s\S]*From[\s\S]*To/);
+    await page.sees(/Timeline[\s\S]*From[\s\S]*To/);
     const asked = new URLSearchParams(await page.evaluate<string>('location.search'));
     assert.equal(Date.parse(asked.get('until')!) - Date.parse(asked.get('since')!), 60_000);
 

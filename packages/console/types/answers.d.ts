@@ -54,6 +54,8 @@ type Effect = { removes: number; restores: number; keeps: number; sample: string
 
 interface Change extends Omit<AuditEntry, 'id' | 'object'> {
   id: string;
+  /** Of a batch. */
+  entries?: number;
   from: string | null;
   kind: 'rules' | 'sources' | 'settings' | 'lists' | 'keys';
   list_id: string | null;

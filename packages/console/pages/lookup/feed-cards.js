@@ -7,6 +7,7 @@ import { Card } from '../../ui/card.js';
 import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Ago, Countdown } from '../../ui/time.js';
+import { batchAt } from '../changes/see.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
 import { agreementText, CUTS, IDLE, RELATIONS, Verdict, whyText } from './words.js';
 
@@ -84,7 +85,7 @@ const COLUMNS = [
   {
     label: 'Sent by',
     cell: (rule) => html`
-      ${rule.batch_id === null ? html`<bdi>${senderName(rule)}</bdi>` : html`<a class="text" href=${link('/batches', rule.batch_id)}>${senderName(rule)}</a>`}
+      ${rule.batch_id === null ? html`<bdi>${senderName(rule)}</bdi>` : html`<a class="text" href=${batchAt(rule.batch_id)}>${senderName(rule)}</a>`}
       ${rule.source && html`<div class="small soft">source <bdi>${rule.source.name}</bdi>, listed since ${dateTime(rule.source.since)}, refreshed ${dateTime(rule.source.refresh)}</div>`}`,
   },
   { label: 'Created', cell: ({ created_at: at }) => html`<${Ago} at=${at} />` },
