@@ -3,6 +3,7 @@ import type { Caller } from '../account/caller.ts';
 import { type FeedProfile, workspaceProfile } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { KeyInfo, SavedKey } from '../account/key.ts';
+import { largeSettingsOf } from '../account/large.ts';
 import { type AccessList, settingsOf } from '../account/list.ts';
 import type { Permission } from '../account/permission.ts';
 import type { GroupRole } from '../account/person.ts';
@@ -50,6 +51,7 @@ const subtractAllowOf = (row: Row) => row.subtract_allow as WorkspaceSettings['s
 
 const workspaceSettingsOf = (row: Row): WorkspaceSettings => ({
   ...guardRailsOf(row),
+  ...largeSettingsOf(row),
   people: groupRolesOf(row.people),
   subtractAllow: subtractAllowOf(row),
 });

@@ -42,6 +42,7 @@ import { bouncerReads } from './usage/bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './usage/devices.ts';
 import { feedDays, ruleHistoryReads } from './usage/feed-days.ts';
 import { listHits } from './usage/hits.ts';
+import { recentAddresses } from './usage/recent-addresses.ts';
 import { stoppedClients } from './usage/stopped.ts';
 import { all, driven, one, type Value, type Work } from './work.ts';
 
@@ -129,6 +130,7 @@ const WORKS = {
     ruleCount,
     comparedRules,
     senderStep,
+    recentAddresses,
   },
   deadLetterCount: (most: number) => number(DEAD_LETTERS, most),
   countRules: (workspaceId: string, now: number) => number(ACTIVE, now, workspaceId),

@@ -117,7 +117,6 @@ export function sendCommand(add: AddCommand): void {
   );
 }
 
-/** Warns if the file is empty. */
 async function* warnedIfEmpty<T>(content: AsyncIterable<T>, sender: Sender): AsyncGenerator<T> {
   let isEmpty = true;
   for await (const each of content) {

@@ -127,7 +127,6 @@ function setWithout(set: AddressSet, removed: AddressSet | undefined): AddressSe
   return set;
 }
 
-/** The number of addresses in a merged set. */
 function addressCount({ v4, v6 }: AddressSet): number {
   let count = 0;
   for (let i = 0; i < v4.length; i++) count += v4.pairs[2 * i + 1] - v4.pairs[2 * i] + 1;

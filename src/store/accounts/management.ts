@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Author } from '../../account/caller.ts';
 import { BOOTSTRAP_KEY_NAME, type KeyInfo, keyState, type NewKey } from '../../account/key.ts';
+import { LARGE_SETTINGS } from '../../account/large.ts';
 import { LIST_SETTINGS, listState, NO_SETTINGS } from '../../account/list.ts';
 import { goesWithSource } from '../../account/managed-list.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
@@ -188,7 +189,8 @@ function workspaceColumns({
   minPrefixV6,
   subtractAllow,
   people,
-}: WorkspacePatch): [column: string, value: string | number][] {
+  ...large
+}: WorkspacePatch): [column: string, value: string | number | null][] {
   const all = {
     protect: protect?.join(','),
     min_prefix_v4: minPrefixV4,
@@ -196,7 +198,10 @@ function workspaceColumns({
     subtract_allow: subtractAllow,
     people: people && JSON.stringify(people),
   };
-  return Object.entries(all).flatMap(([column, value]) => (value === undefined ? [] : [[column, value]]));
+  const given = Object.entries(all).flatMap(([column, value]) =>
+    value === undefined ? [] : [[column, value] as [string, string | number]],
+  );
+  return [...given, ...patchColumns(large, LARGE_SETTINGS)];
 }
 
 function* listRow(workspacePk: number, id: string): Work<Row> {

@@ -45,11 +45,30 @@ export function GuardRails({ workspace, session, onDone }) {
         ...(body.peers.length > 0 ? [['Own clients', html`<${Words} words=${body.peers.map(peerText)} />`]] : []),
         ['Largest IPv4 block', widest(body.min_prefix_v4, body.service.min_prefix_v4)],
         ['Largest IPv6 block', widest(body.min_prefix_v6, body.service.min_prefix_v6)],
+        ['Large changes', largeText(body)],
         ['Never-block rules', body.subtract_allow === 'on' ? "subtracted from the workspace's feed" : 'not subtracted'],
       ]} />
       ${changing !== undefined && html`<${Change} workspace=${changing} onClose=${() => setChanging(undefined)} onDone=${onDone} />`}
     <//>
   `;
+}
+
+const LARGE = [
+  { value: 'none', label: 'none' },
+  { value: 'changes', label: 'changes, without signals' },
+  { value: 'all', label: 'all, with signals' },
+];
+
+/** @param {any} workspace */
+function largeText({ large, large_addresses: addresses, large_networks: networks, large_percent: percent }) {
+  const { value, label } = LARGE.find((each) => each.value === large) ?? LARGE[1];
+  if (value === 'none') return label;
+  const limits = [
+    counted(addresses ?? 65_536, 'address', 'addresses'),
+    ...(networks === null ? [] : [`${counted(networks, 'network')} of a feed`]),
+    ...(percent === null ? [] : [`${percent}% of a feed`]),
+  ];
+  return `${label}: more than ${limits.join(', or ')}, and countries and ASNs`;
 }
 
 /** @type {Record<string, string>} */
@@ -99,6 +118,12 @@ function Change({ workspace: { body, tag }, onClose, onDone }) {
           ${input('min_prefix_v4', { required: true, fault: faultOf('min_prefix_v4'), hint: 'For example 8: no block larger than a /8. 0: any.' })}
           ${input('min_prefix_v6', { required: true, fault: faultOf('min_prefix_v6'), hint: '0: any.' })}
           ${input('subtract_allow', { label: "Never-block rules in the workspace's feed", hint: undefined, options: SUBTRACT })}
+        </div>
+        <div class="form-row">
+          ${input('large', { options: [{ value: '', label: 'default: without signals' }, ...LARGE], fault: faultOf('large') })}
+          ${input('large_addresses', { fault: faultOf('large_addresses') })}
+          ${input('large_networks', { fault: faultOf('large_networks') })}
+          ${input('large_percent', { fault: faultOf('large_percent') })}
         </div>
         <${Reached} before=${body.protect} after=${protect} service=${body.service.protect} rails=${rails} />
         <${SameWithCurl} text=${curlOf('PATCH', ADDRESS, changes)} />

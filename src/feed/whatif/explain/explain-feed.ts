@@ -184,7 +184,6 @@ interface RoledRule {
   readonly role: RuleRole;
 }
 
-/** The rules in a feed of this action. */
 export function roled(rules: readonly StoredAccessRule[], feed: FeedSource, action: AccessAction): RoledRule[] {
   const exceptions = action === 'block' ? exceptionsOf({ head: feed }) : undefined;
   return rules.flatMap((stored) =>
