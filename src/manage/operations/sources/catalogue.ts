@@ -1,6 +1,7 @@
 /** SPEC D23.40. */
 import { nullable, Type } from '../../../json/schema.ts';
-import { CATALOGUE, type CatalogueRow } from '../../../source/catalogue.ts';
+import { CATALOGUE } from '../../../source/catalogue.ts';
+import type { CatalogueRow } from '../../../source/catalogue-row.ts';
 import { type Operation, operation } from '../../operation.ts';
 
 const Row = Type.Object({
