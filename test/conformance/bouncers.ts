@@ -19,6 +19,7 @@ const NO_BOUNCER = {
   lastStream: null,
   refusal: null,
   enforced: null,
+  differedAt: null,
 };
 
 export function bouncerConformance({ name, open }: StoreDriver): void {
@@ -69,7 +70,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     const pulls = [old, used].map((feedId, n) => ({
       ...{ workspaceId: workspace.id, keyId: randomUUID(), userAgent: 'firewall/1', address: '192.0.2.1', feedId },
       ...{ firstSeen: T0, lastPull: T0 + n, decisions: 0, networks: 0, leftOutNetworks: 0, leftOutAddresses: 0 },
-      ...{ metrics: null, metricsAt: null, lastStream: null, refusal: null, enforced: null },
+      ...{ metrics: null, metricsAt: null, lastStream: null, refusal: null, enforced: null, differedAt: null },
     }));
     await store.recordBouncers(pulls, 0);
     for (const feed of [used, old]) await record(feed, 40);
@@ -166,6 +167,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       lastStream: T0 + 4,
       refusal: null,
       enforced: null,
+      differedAt: T0 + 2,
     };
     const second = {
       ...bouncer,
@@ -176,6 +178,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       lastStream: null,
       refusal: null,
       enforced: null,
+      differedAt: null,
     };
     await store.recordBouncers([second, bouncer], 0);
     const all = (of = workspace) => allOf((page) => store.bouncerPage(of.id, page));
@@ -192,6 +195,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       lastStream: null,
       refusal: null,
       enforced: null,
+      differedAt: null,
     };
     await store.recordBouncers([later], T0 + 6);
     assert.deepEqual(await all(), [{ ...bouncer, lastPull: T0 + 70, decisions: 8 }]);

@@ -93,6 +93,7 @@ const COLUMNS = [
   'last_stream',
   'refusal',
   'enforced',
+  'differed_at',
 ] as const;
 const BOUNCERS = `SELECT ${COLUMNS} FROM bouncers WHERE workspace_pk = ${WORKSPACE_PK} AND (key_id, user_agent, address) > ($2, $3, $4)
   ORDER BY key_id, user_agent, address LIMIT $5`;
@@ -119,6 +120,7 @@ export function* bouncerPage(workspaceId: string, { after, limit }: PageRequest)
     lastStream: numberOrNull(row.last_stream),
     refusal: row.refusal === null ? null : (JSON.parse(String(row.refusal)) as Bouncer['refusal']),
     enforced: row.enforced === null ? null : (JSON.parse(String(row.enforced)) as Bouncer['enforced']),
+    differedAt: numberOrNull(row.differed_at),
   }));
   return pageOf(bouncers, limit, placeOf);
 }
@@ -139,22 +141,21 @@ const valuesOf = (bouncer: Bouncer): Value[] => [
   bouncer.lastStream,
   bouncer.refusal && JSON.stringify(bouncer.refusal),
   bouncer.enforced && JSON.stringify(bouncer.enforced),
+  bouncer.differedAt,
 ];
 
-const CHANGED = COLUMNS.filter(
-  (column) => !['key_id', 'user_agent', 'address', 'first_seen', 'metrics', 'metrics_at', 'last_stream', 'enforced'].includes(column),
-);
+/** Values unknown to this process remain. */
+const REMAIN = ['metrics', 'metrics_at', 'last_stream', 'enforced', 'differed_at'] as const;
+const CHANGED = COLUMNS.filter((column) => !['key_id', 'user_agent', 'address', 'first_seen', ...REMAIN].includes(column));
 const CURRENT: readonly string[] = ['decisions', 'networks', 'left_out_networks', 'left_out_addresses'];
 /** A refused poll leaves the previous values. */
 const changedTo = (column: string) =>
   CURRENT.includes(column)
     ? `${column} = CASE WHEN excluded.refusal IS NULL THEN excluded.${column} ELSE known.${column} END`
     : `${column} = excluded.${column}`;
-// Values unknown to this process remain.
+const remaining = REMAIN.map((column) => `${column} = coalesce(excluded.${column}, known.${column})`);
 const note = (values: string) => `INSERT INTO bouncers AS known (workspace_pk, ${COLUMNS}) VALUES ${values}
-  ON CONFLICT (workspace_pk, key_id, user_agent, address) DO UPDATE SET ${CHANGED.map(changedTo)},
-    metrics = coalesce(excluded.metrics, known.metrics), metrics_at = coalesce(excluded.metrics_at, known.metrics_at),
-    last_stream = coalesce(excluded.last_stream, known.last_stream), enforced = coalesce(excluded.enforced, known.enforced)
+  ON CONFLICT (workspace_pk, key_id, user_agent, address) DO UPDATE SET ${CHANGED.map(changedTo)}, ${remaining}
   WHERE excluded.last_pull >= known.last_pull`;
 
 /** A fixed order, to prevent deadlocks. */
