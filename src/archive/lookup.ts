@@ -7,6 +7,7 @@ import type { StoredAccessRule, Verdict } from '../feed/whatif/explain/explanati
 import type { ExplainOptions } from '../feed/whatif/explain/sources.ts';
 import { explanationJson } from '../manage/lookup/explanation.ts';
 import type { PastAnswer, PastFeed, PastLookUp } from '../manage/lookup/past.ts';
+import { fieldFault } from '../manage/operation.ts';
 import { namesIn } from '../manage/rules/rule-json.ts';
 import type { GeoDatabase } from '../ports/geo.ts';
 import type { StoreReads } from '../ports/store.ts';
@@ -20,7 +21,8 @@ import { type ArchivedSettings, headOf, type ServiceSettings } from './settings.
 /** Rejects with USAGE, NOT_FOUND, and with REFUSED if the archive does not have that moment or is damaged. */
 export async function pastLookUp(asked: PastLookUp, dir: string, store: StoreReads, service: ServiceSettings): Promise<PastAnswer> {
   const { target, at } = asked;
-  if (target.kind !== 'ip') throw new WeirError('USAGE', 'target: must be an address or a network, if there is a time');
+  if (target.kind !== 'ip') throw fieldFault('target', 'must be an address or a network, with at');
+  if (at > (await store.ping())) throw fieldFault('at', 'must not be in the future');
   const past = await pastOf(
     folderOf(dir, asked.workspaceId),
     { workspaceId: asked.workspaceId, network: target.network, at },

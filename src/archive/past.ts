@@ -99,6 +99,13 @@ const nothingBetween = (from: number, to: number) =>
     `the archive has nothing between ${isoTime(from)} and ${isoTime(to)}: weir did not write it, or a file is missing or was set aside as damaged`,
   );
 
+/** A segment, and the settings before and after it. */
+interface Then {
+  readonly head: SegmentHead;
+  readonly earlier: ArchivedSettings;
+  later?: ArchivedSettings;
+}
+
 class PastReader {
   readonly #at: number;
   readonly #isNear: (target: string) => boolean;
@@ -109,7 +116,7 @@ class PastReader {
   /** At `#position`. */
   #settings: ArchivedSettings | undefined;
   /** The segment that has the moment. */
-  #then: { readonly head: SegmentHead; readonly earlier: ArchivedSettings; later?: ArchivedSettings } | undefined;
+  #then: Then | undefined;
   #isSkipped = false;
   isDone = false;
 
@@ -216,16 +223,21 @@ class PastReader {
 
   settingsThen(): SettingsThen {
     if (this.#then === undefined) return [this.#settings!];
-    const { head, earlier, later = earlier } = this.#then;
-    const lost = earlier.lists.find(({ id }) => head.lost.includes(id));
+    const { head } = this.#then;
+    const [settings, later] = this.#settingsIn(this.#then);
+    const lost = settings.lists.find(({ id }) => head.lost.includes(id));
+    if (lost === undefined) return [settings, later];
     const span = `between ${isoTime(head.from!.at)} and ${isoTime(head.until.at)}`;
-    if (lost !== undefined) throw new WeirError('REFUSED', `the list ${lost.name} was deleted for good ${span}: choose another time`);
+    throw new WeirError('REFUSED', `the list ${lost.name} was deleted for good ${span}: choose another time`);
+  }
+
+  #settingsIn({ head, earlier, later = earlier }: Then): SettingsThen {
     if (head.settings_changed === null) return earlier === later ? [earlier] : [earlier, later];
     const [first, last] = head.settings_changed;
     if (this.#at < first) return [earlier];
     if (this.#at >= last) return [later];
-    const changed = `${isoTime(first)} and ${isoTime(last)}`;
-    throw new WeirError('REFUSED', `settings changed several times between ${changed}: choose a time before or after`);
+    const changed = `between ${isoTime(first)} and ${isoTime(last)}`;
+    throw new WeirError('REFUSED', `settings changed several times ${changed}: choose a time before or after`);
   }
 }
 

@@ -4,6 +4,7 @@ import type { ComposedFeed } from '../account/feed.ts';
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
 import type { AccessList } from '../account/list.ts';
 import type { Workspace } from '../account/workspace.ts';
+import type { GeoData } from '../geo/data.ts';
 import type { QuorumSettings, SnapshotHead } from '../ports/snapshot.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { NamedThing } from '../ports/stored/account-store.ts';
@@ -15,7 +16,7 @@ interface ArchivedQuorum extends Omit<QuorumSettings, 'fits'> {
 /** Settings of the process that writes the archive. */
 export interface ServiceSettings {
   readonly guardRails: ServiceGuardRails;
-  /** Versions of the geo data. */
+  /** Day and version of the geo data. */
   readonly geo: { readonly country: string; readonly asn: string };
 }
 
@@ -31,6 +32,11 @@ export interface ArchivedSettings extends ServiceSettings {
   readonly frozen: readonly { readonly feedId: string | null; readonly since: number }[];
   readonly keys: readonly Pick<NamedThing, 'id' | 'name'>[];
 }
+
+export const geoVersions = ({ country, asn }: GeoData): ServiceSettings['geo'] => ({
+  country: `${country.date} ${country.table.version}`,
+  asn: `${asn.date} ${asn.table.version}`,
+});
 
 /** Counters change with every rule. */
 const STILL = { revision: 0, expressionRevision: 0, change: 0, readAt: 0 };

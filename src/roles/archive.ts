@@ -1,6 +1,6 @@
 /** SPEC D61. */
 import { randomUUID } from 'node:crypto';
-import type { ServiceSettings } from '../archive/settings.ts';
+import { geoVersions, type ServiceSettings } from '../archive/settings.ts';
 import { systemClock } from '../clock.ts';
 import { archiveThread } from '../runtime/jobs/archive.ts';
 import { holdLease } from '../runtime/sources/lease.ts';
@@ -12,7 +12,7 @@ const MEBIBYTE = 1024 * 1024;
 
 export const archiveSettings = ({ guardRails, geo }: Pick<Base, 'guardRails' | 'geo'>): ServiceSettings => ({
   guardRails,
-  geo: { country: geo.data().country.table.version, asn: geo.data().asn.table.version },
+  geo: geoVersions(geo.data()),
 });
 
 /** Writes the archive, in processes with the role consumer. */

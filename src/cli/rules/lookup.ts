@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Workspace } from '../../account/workspace.ts';
 import { pastLookUp } from '../../archive/lookup.ts';
+import { geoVersions } from '../../archive/settings.ts';
 import { instantOf } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { explain } from '../../feed/whatif/explain/explain.ts';
@@ -87,8 +88,8 @@ async function explainPast(context: Context, { id, name }: Workspace, asked: Omi
   if (dir === undefined) throw new WeirError('REFUSED', 'there is no archive of earlier rules: ARCHIVE_DIR is not set');
   const { geo, guardRails } = servedSettings(context.config);
   const data = await loadGeo(geo, dataDir);
-  const service = { guardRails, geo: { country: data.country.table.version, asn: data.asn.table.version } };
-  const { feeds, ...answer } = await pastLookUp({ ...asked, workspaceId: id }, dir, await context.reads(), service);
+  const service = { guardRails, geo: geoVersions(data) };
+  const { feeds, feeds_left_out: _, ...answer } = await pastLookUp({ ...asked, workspaceId: id }, dir, await context.reads(), service);
   return { ...answer, where: null, workspace_id: id, workspace: name, feeds: feeds.map((feed) => ({ ...feed, pulled_by: undefined })) };
 }
 

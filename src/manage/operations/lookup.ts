@@ -174,7 +174,6 @@ async function pastLookUp({ past, workspaceId, isCountry, now }: ManageContext, 
   const target = targetNamed(asked.target, isCountry);
   if (typeof target === 'string') throw fieldFault('target', target);
   const at = sinceGiven('at', asked.at, now());
-  if (at > now()) throw fieldFault('at', 'must not be in the future');
   if (past === undefined) throw new WeirError('REFUSED', 'there is no archive of earlier rules: ARCHIVE_DIR is not set');
   return past({ workspaceId, target, action: asked.action ?? 'block', feed: asked.feed, at, most: MOST_EXPLAINED });
 }
