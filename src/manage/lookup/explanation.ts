@@ -47,7 +47,8 @@ export interface FeedJson {
   readonly kind: FeedSource['kind'];
   readonly id: string | null;
   readonly name: string;
-  readonly verdict: Verdict;
+  /** unknown: at an earlier time (SPEC D61.5). */
+  readonly verdict: Verdict | 'unknown';
   readonly family: string;
   /** null: not counted. */
   readonly entries: number | null;
