@@ -74,7 +74,13 @@ const leftOutEvent = ({ entryLimit, trimmed }: FeedFacts): EventText | undefined
   };
 
 const namesOf = (left: Trimmed | undefined): string =>
-  left === undefined ? '' : left.fit === 'sources' ? String(left.minSources) : left.lists.map(({ name }) => name).join('\n');
+  left === undefined
+    ? ''
+    : left.fit === 'lists'
+      ? left.lists.map(({ name }) => name).join('\n')
+      : left.fit === 'best'
+        ? left.fit
+        : String(left.minSources);
 
 const warning = ({ kind, text }: EventText): FeedEvent => ({ kind, level: 'warn', text });
 
