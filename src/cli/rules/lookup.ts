@@ -185,10 +185,14 @@ function agreementLines({ agreement }: FeedJson): string[] {
   return [printable(`${found} of ${least} lists that must agree: ${named.join(', ')}`)];
 }
 
+const rankLines = ({ rank }: FeedJson): string[] =>
+  rank === null ? [] : [`left out: the feed is full (rank ${countText(rank.rank)} of ${countText(rank.limit)})`];
+
 function whyLines(feed: FeedJson): string[] {
   const { rules, protected_by } = feed;
   const more = rules.length - SHOWN;
   return [
+    ...rankLines(feed),
     ...agreementLines(feed),
     ...rules.slice(0, SHOWN).map((rule) => `${rule.idle === null ? rule.effect : IDLE[rule.idle]}: ${ruleText(rule)}`),
     ...(more > 0 ? [`and ${more} more rules (--json prints all)`] : []),
