@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatNetwork } from '@weir/network/format.ts';
-import { NO_GUARD_RAILS } from '../../../src/account/guard-rails.ts';
+import { blockGuards, NO_GUARD_RAILS } from '../../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../../src/account/list.ts';
 import { CoverageCache } from '../../../src/decisions/build/coverage-cache.ts';
 import { decisionContent } from '../../../src/decisions/build/decision-content.ts';
@@ -131,7 +131,13 @@ test('D57.3 D57.6 the parts left out are in the header, the seventh line and the
   assert.deepEqual(facts.trimmed, { leftOut: { fit: 'best', entries: 28 }, next: 'the entries of the lowest rank' });
   assert.equal(trimmedHeader(facts.trimmed!.leftOut!), 'lowest_rank;entries=28');
   assert.equal(trimmedText(facts.trimmed!.leftOut!), 'the 28 entries of the lowest rank');
-  const rendered = renderFeed(snapshotOf(HOSTS, {}), { ...PLAIN, format: 'commented' }, 1, GEO, undefined);
+  const rendered = renderFeed(
+    snapshotOf(HOSTS, {}),
+    { ...PLAIN, format: 'commented' },
+    1,
+    GEO,
+    blockGuards({ ...NO_GUARD_RAILS, self: [] })(NO_GUARD_RAILS),
+  );
   assert.match(
     Buffer.from((rendered as { text: { bytes: Uint8Array } }).text.bytes).toString(),
     /\n# entries: 12\n# left out: the 28 entries of the lowest rank\n/,
