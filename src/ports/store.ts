@@ -2,11 +2,13 @@ import type { ActivityStoreReads, ActivityStoreWrites } from './activity.ts';
 import type { DeviceReads, DeviceWrites } from './devices.ts';
 import type { HistoryReads, HistoryWrites } from './history.ts';
 import type { AccountReads, AccountWrites } from './stored/account-store.ts';
+import type { ArchiveReads } from './stored/archive-store.ts';
 import type { AuditReads } from './stored/audit.ts';
 import type { BouncerReads, BouncerWrites } from './stored/bouncer-store.ts';
 import type { ChangeReads } from './stored/changes.ts';
 import type { EnrolmentReads, EnrolmentWrites } from './stored/enrolment-store.ts';
 import type { FreezeReads, FreezeWrites } from './stored/freeze-store.ts';
+import type { PeerReads, PeerWrites } from './stored/peer-store.ts';
 import type { ReplacementReads, ReplacementWrites } from './stored/replacement-store.ts';
 import type { RuleReads, RuleWrites } from './stored/rule-store.ts';
 import type { SampleReads, SampleWrites } from './stored/sample-store.ts';
@@ -21,6 +23,7 @@ export interface StoreReads
   extends RuleReads,
     AccountReads,
     ActivityStoreReads,
+    ArchiveReads,
     AuditReads,
     BouncerReads,
     ChangeReads,
@@ -28,6 +31,7 @@ export interface StoreReads
     EnrolmentReads,
     FreezeReads,
     HistoryReads,
+    PeerReads,
     SampleReads,
     ReplacementReads,
     SessionReads,
@@ -51,6 +55,7 @@ export interface StoreWrites
     EnrolmentWrites,
     FreezeWrites,
     HistoryWrites,
+    PeerWrites,
     ReplacementWrites,
     SampleWrites,
     SessionWrites,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { blockGuards } from '../account/guard-rails.ts';
+import { blockGuards, warningsOf } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import { emptyFolder } from '../fetch/content-file.ts';
 import { sourceReach } from '../fetch/reach.ts';
@@ -13,6 +13,7 @@ import { asyncOperations } from '../manage/async-operations.ts';
 import type { ManagePorts } from '../manage/context.ts';
 import { ruleSelections } from '../manage/rules/rule-selections.ts';
 import type { ProcessStatus } from '../manage/status.ts';
+import { archiveReader } from '../runtime/jobs/archive.ts';
 import { backtestJobs } from '../runtime/jobs/backtest-jobs.ts';
 import { expressionTester, feedDiffer, feedFreezer, fileThread } from '../runtime/jobs/calls.ts';
 import { overlapCounter } from '../runtime/jobs/overlap.ts';
@@ -25,6 +26,7 @@ import { sendPortsOf } from '../runtime/webhooks/sending.ts';
 import { fairSteps } from '../schedule/fair-steps.ts';
 import { fewAtOnce } from '../serial.ts';
 import type { Config } from '../settings/settings.ts';
+import { archiveSettings } from './archive.ts';
 import type { Base } from './base.ts';
 import type { Feeds } from './feeds.ts';
 import { recoverReplacements } from './recovery.ts';
@@ -78,6 +80,10 @@ export function startManage(
     files,
     overlap: overlapCounter({ store, ...reading }),
     difference: feedDiffer(reading),
+    past:
+      config.archiveDir === undefined
+        ? undefined
+        : archiveReader({ settings: reading.settings, dir: config.archiveDir, service: () => archiveSettings({ guardRails, geo }) }),
     freezer: feedFreezer(reading),
     quota: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
     guardRails,
@@ -105,6 +111,7 @@ export function startManage(
     explainer: feedThread,
     schemes,
     blockFaults: (caller) => guardOf(caller.guardRails).faults,
+    blockWarnings: (caller) => warningsOf(guardOf(caller.guardRails)),
     isCountry,
     geo: () => geo.database(),
     locate: (target) => locate(geo.data(), target),

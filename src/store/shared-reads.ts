@@ -1,11 +1,13 @@
 import { ENDS_SOON, IN_USE } from '../account/key.ts';
 import type { WorkspaceDirectory } from '../ports/snapshot.ts';
 import type { PageRequest } from '../ports/stored/account-store.ts';
+import type { ArchiveScan } from '../ports/stored/archive-store.ts';
 import type { ChangeReads } from '../ports/stored/changes.ts';
 import { pageOf } from '../ports/stored/paginate.ts';
 import type { RuleFilter, Step, StepFilter } from '../ports/stored/rule-store.ts';
 import { inChunks } from '../schedule/chunks.ts';
 import { enrolmentReads } from './accounts/access/enrolments.ts';
+import { peerReads } from './accounts/access/peers.ts';
 import { findSession, people, workplace } from './accounts/access/sessions.ts';
 import { signingReads } from './accounts/access/signing-keys.ts';
 import { WORKSPACES } from './accounts/account-tables.ts';
@@ -23,6 +25,7 @@ import { sourceReads } from './accounts/sources.ts';
 import { usedBytesOf } from './accounts/storage-usage.ts';
 import { workspaceState } from './accounts/transaction.ts';
 import { webhookReads } from './accounts/webhooks.ts';
+import { archivePage, archiveState } from './archive.ts';
 import { batchOf, newestBatches, originsOf } from './batches/batch-reads.ts';
 import { undoPreview } from './batches/undo-preview.ts';
 import { changeReads, ruleChanges } from './changes/change-reads.ts';
@@ -41,6 +44,7 @@ import { bouncerReads } from './usage/bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './usage/devices.ts';
 import { feedDays, ruleHistoryReads } from './usage/feed-days.ts';
 import { listHits } from './usage/hits.ts';
+import { recentAddresses } from './usage/recent-addresses.ts';
 import { stoppedClients } from './usage/stopped.ts';
 import { all, driven, one, type Value, type Work } from './work.ts';
 
@@ -66,6 +70,7 @@ const WORKS = {
   ...changeReads,
   ...enrolmentReads,
   ...freezeReads,
+  ...peerReads,
   ...replacementReads,
   ...ruleHistoryReads,
   ...sampleReads,
@@ -108,6 +113,7 @@ const WORKS = {
   endingKeys: (at: number) => number(ENDING, at, at + ENDS_SOON, at - IN_USE),
   ...{ feeds: composedFeeds, feed: composedFeed, listPage, feedPage, keyPage, deletedFeeds, defaultList, listCount },
   ...{ auditPage, auditSince, usedBytesOf, earlierAnswer, findSession, workplace, people, workspaceState },
+  archiveState,
   newestAudit: () => number('SELECT max(id) AS id FROM audit'),
   *position(streamId: string, partition: number) {
     const row = yield* one(POSITION, streamId, partition);
@@ -127,6 +133,7 @@ const WORKS = {
     ruleCount,
     comparedRules,
     senderStep,
+    recentAddresses,
   },
   deadLetterCount: (most: number) => number(DEAD_LETTERS, most),
   countRules: (workspaceId: string, now: number) => number(ACTIVE, now, workspaceId),
@@ -159,6 +166,7 @@ const worksOf = ({ now, indexedBy, written, read }: Dialect) => {
         }
       );
     },
+    archivePage: (scan: ArchiveScan, limit: number) => archivePage(indexedBy, scan, limit),
     ruleStep: (workspaceId: string, filter: StepFilter) => ruleStep(indexedBy, workspaceId, filter),
     ruleVersions: (workspaceId: string, targets: readonly string[], limit: number) => ruleVersions(indexedBy, workspaceId, targets, limit),
     countListRules: (workspaceId: string, listId: string, most: number) => number(listCountText(now), workspaceId, listId, most),

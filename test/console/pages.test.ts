@@ -774,13 +774,13 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('Someone else changed this in the meantime.');
     await page.click('Cancel');
     await page.click('Change guard rails');
-    await page.fill('Protected networks', '100.64.0.0/10, private');
+    await page.fill('Protected networks', '100.64.0.0/10, private, warn:peers');
     await page.fill('Shortest IPv4 prefix', '8');
     await page.click('Apply');
     await page.sees('Guard rails changed.');
-    await page.sees(/100\.64\.0\.0\/10, private \(private networks\)/);
+    await page.sees(/100\.64\.0\.0\/10, private \(private networks\), warn:peers \(your own clients, only reported\)/);
     const { protect, min_prefix_v4: v4 } = await read('/workspace');
-    assert.deepEqual([protect, v4], [['100.64.0.0/10', 'private'], 8]);
+    assert.deepEqual([protect, v4], [['100.64.0.0/10', 'private', 'warn:peers'], 8]);
     await page.click('Change limit');
     await page.fill('Limit in percent', '101');
     await page.sees('must be a percentage');
@@ -1050,6 +1050,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('25 lists');
     await page.fill('Search the catalogue', 'spamhaus ipv6');
     await page.sees('1 of 25 lists');
+    await page.sees('every 1 d, about 91 entries (2026-09)');
     await page.click('Add Spamhaus DROP, IPv6');
     await page.sees('credit, date and copyright stay with the data');
     await page.click('Cancel');

@@ -87,6 +87,41 @@ test('D18.103 a rule that blocks in one feed is shown as one that does, though i
   assert.equal(alone.columns[3]!.none, 'Nothing to enforce', 'that nothing pulls was not looked at');
 });
 
+test('D53.11 a device of two feeds is one node, columns follow their neighbours, and equal edges are one bundle', () => {
+  const rule = (id: number) => ({
+    ...{ id, target: `192.0.2.${id}`, action: 'block', list_name: 'edge', list_id: 'e', expires_at: null, batch_id: null },
+    ...{ reason: 'scan', effect: 'in', idle: null, updated_at: '2026-11-24T19:05:07.405Z' },
+  });
+  const client = (id: string) => ({
+    ...{ kind: 'device', id, key_name: id, address: '10.0.0.1', user_agent: 'curl/8', state: 'has', refused: null },
+    ...{ stopped_at: null, verified_at: null, content_at: null, last_pull: '2026-11-24T19:05:07.405Z' },
+  });
+  const feed = (id: string, rules: number[], devices: string[]) => ({
+    ...{ kind: 'composed', id, name: id, verdict: 'in', protected_by: [], rules_left_out: 0, unblock: { removes: [], verdict: 'in' } },
+    rules: rules.map(rule),
+    pulled_by: { total: devices.length, has: devices.length, behind: 0, unknown: 0, told: devices.map(client) },
+  });
+  const model = (...feeds: object[]) =>
+    call(modelOf, { target: '192.0.2.1', action: 'block', dropped: [], feeds }, undefined) as {
+      columns: { nodes: { id: string; title: string }[] }[];
+      edges: { from: string; to: string }[];
+      bundles: { from: string[]; to: string[] }[];
+    };
+  const shared = model(feed('a', [1, 2], ['x', 'y']), feed('b', [1, 2], ['x', 'y']));
+  assert.deepEqual(
+    shared.columns[3]!.nodes.map(({ title }) => title),
+    ['x', 'y'],
+  );
+  assert.ok(shared.bundles.some(({ from, to }) => from.join() === 'rule 1,rule 2' && to.join() === 'feed a,feed b'));
+  const pairs = shared.bundles.flatMap(({ from, to }) => from.flatMap((a) => to.map((b) => `${a} ${b}`)));
+  assert.deepEqual(pairs.sort(), shared.edges.map(({ from, to }) => `${from} ${to}`).sort(), 'each edge is in one bundle');
+  const crossed = model(feed('a', [1], ['x']), feed('b', [2], ['y']), feed('c', [1], ['x']));
+  assert.deepEqual(
+    crossed.columns.slice(1).map(({ nodes }) => nodes.map(({ title }) => title).join()),
+    ['192.0.2.1,192.0.2.2', 'a,c,b', 'x,y'],
+  );
+});
+
 test('D38.4 a later end is for the rules of a target, else for those around it; not for parts of it, and for none of a source', () => {
   const rule = (id: number, relation: string, more: object = {}) => ({
     id,

@@ -84,13 +84,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'most entries of a list': [MOST_ENTRIES, 'a list up to {} (', '`max_entries` is 1 to {}.', '`--max-entries`, 1 to {})'],
   'what was deleted comes back': [
     seconds(RESTORE_PERIOD),
-    ...[
-      'For {} a deleted list or feed',
-      'Restoring the list within {}',
-      'For {} `weir list restore`',
-      'brings it back for {}',
-      'keeps its rules for {}, and they count',
-    ],
+    ...['For {} a deleted list or feed', 'For {} `weir list restore`', 'brings it back for {}', 'keeps its rules for {}, and they count'],
     ...[
       'can be restored for {}',
 
@@ -110,7 +104,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...[
       'rules {} after their expiry',
       'For {} the store knows each batch',
-      'expired rules are (D4.9): {},',
+      'expired ones (D4.9): {},',
       'For {} weir knows what each batch did',
     ],
     ...[
@@ -137,7 +131,6 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'who has used a key lately': [
     seconds(RECENTLY),
     ...[
-      'has used the key in the last {},',
       'its clients of the last {}',
       'pulled with the key in the last {} ',
 

@@ -88,6 +88,7 @@ interface Bouncer extends Client {
   depends_on_mode: string | null;
   /** Networks read back from its firewall; null: not reported. */
   enforced: { at: string | null; count: number; verdict: 'same' | 'different' | 'unknown' } | null;
+  differed_at: string | null;
   usage_metrics: any;
   usage_metrics_at: string | null;
 }

@@ -109,7 +109,9 @@ interface PathStep {
   at?: string;
 }
 type Edge = { from: string; to: string; tone: Tone; goes: boolean };
-type PathModel = { columns: { title: string; nodes: PathStep[]; none?: string }[]; edges: Edge[] };
+type PathModel = { columns: { title: string; nodes: PathStep[]; none?: string }[]; edges: Edge[]; bundles: Bundle[] };
+/** Each of `from` has an edge to each of `to`. */
+type Bundle = { from: string[]; to: string[]; kind: string };
 type Staying = { feed: PathFeed; because: ExplainedRule[]; subtract: { value: 'on' | 'workspace'; verdict: Verdict } | null };
 /** Instants; `since` may be a span such as `1d`. */
 type ChangeWindow = {
@@ -148,5 +150,4 @@ type SchemaField = {
   maxlength?: number;
   number?: boolean;
   list?: 'words' | 'lines';
-  other?: boolean;
 };

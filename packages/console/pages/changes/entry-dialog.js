@@ -2,7 +2,7 @@ import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ApiError, manage } from '../../api.js';
 import { useLive } from '../../data.js';
-import { count, dateTime } from '../../format.js';
+import { count, counted, dateTime } from '../../format.js';
 import { keyName } from '../../names.js';
 import { link } from '../../router.js';
 import { Button } from '../../ui/button.js';
@@ -18,6 +18,8 @@ import { actorOf, batchChange, whenOf, whereOf, wordOf } from './words.js';
 
 const MINUTE = 60_000;
 
+/** @typedef {{ rules: number, first: { target: string, why: string }[] }} Warned */
+
 /**
  * A change, with its batch if it has one; `id` alone: a batch.
  * @param {{ change: Change | undefined, id: string | null, names: Names, mayUndo: boolean, onClose: () => void, onDone: () => void }} props
@@ -25,7 +27,7 @@ const MINUTE = 60_000;
 export function EntryDialog({ change, id, names, mayUndo, onClose, onDone }) {
   const live = useLive(id && manage(`/batches/${encodeURIComponent(id)}`));
   const [isUndoing, setUndoing] = useState(false);
-  const batch = /** @type {(Batch & { undo: Effect }) | undefined} */ (live.value);
+  const batch = /** @type {(Batch & { undo: Effect, warned: Warned }) | undefined} */ (live.value);
   if (isUndoing && id !== null)
     return html`<${UndoDialog} id=${id} onClose=${() => setUndoing(false)} onDone=${() => Promise.all([live.refresh(), onDone()])} />`;
   const found = change ?? (batch && batchChange(names)(batch));
@@ -36,11 +38,18 @@ export function EntryDialog({ change, id, names, mayUndo, onClose, onDone }) {
   return html`
     <${Dialog} title=${found === undefined ? 'Batch' : wordOf(found)} wide onClose=${onClose} footer=${footer || undefined}>
       ${found && html`<${Facts} facts=${[...factsOf(found), ...(batch ? batchFacts(batch) : [])]} /><${ChangedFields} entry=${found} />`}
+      ${batch && batch.warned.rules > 0 && html`<${WarnedBlocks} warned=${batch.warned} />`}
       ${isForgotten && html`<${Notice}>Not found. Batches are stored for seven days; older ones can no longer be undone.<//>`}
       ${id !== null && !isForgotten && html`<${Loaded} live=${live}>${(/** @type {Batch} */ read) => html`<p class="small soft">${noteOf(read, isUndoable)}</p>`}<//>`}
     <//>
   `;
 }
+
+/** @param {{ warned: Warned }} props */
+const WarnedBlocks = ({ warned: { rules, first } }) => html`
+  <p class="small soft">Guard rails only report ${counted(rules, 'block')} of protected networks:</p>
+  <ul>${first.map(({ target, why }) => html`<li key=${target}><span class="mono">${target}</span> ${why}</li>`)}</ul>
+`;
 
 /** @param {Omit<Batch, 'undo'>} batch @param {boolean} isUndoable */
 function noteOf({ undoable, undone_by: by }, isUndoable) {

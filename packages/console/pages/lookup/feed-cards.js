@@ -37,6 +37,7 @@ function FeedCard({ feed, action, target }) {
     <${Card} title=${title} actions=${feed.over_cap && feed.verdict !== 'out' ? html`<${Badge} kind="warn">not published<//>` : html`<${Verdict} verdict=${feed.verdict} />`} note=${size}>
       ${feed.frozen_since != null && html`<${Notice} kind="warn"><span>Frozen <${Ago} at=${feed.frozen_since} />: it serves the rules of that time. This card is about the current rules.</span><//>`}
       ${feed.protected_by.map((network) => html`<${Notice} key=${network}>Excluded by the protected network <bdi class="mono">${network}</bdi>.<//>`)}
+      ${feed.rank !== null && html`<${Notice} kind="warn">Left out: the feed is full (rank ${count(feed.rank.rank)} of ${count(feed.rank.limit)}).<//>`}
       ${feed.agreement !== null && html`<p class="small">${agreementText(feed.agreement)}</p>`}
       ${feed.verdict !== 'out' && action === 'block' && html`<p class="small">${unblockText(feed, target)}</p>`}
       ${feed.subtract_allow !== null && html`<${Notice} kind="warn">${subtractText(feed.subtract_allow)}<//>`}
