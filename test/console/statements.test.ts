@@ -26,6 +26,8 @@ interface World {
   source(name: string): Promise<string>;
 }
 const BLOCKED = '45.9.1.7';
+/** Readings of a page until what it says counts as false. */
+const READS = 40;
 
 suite('D54.44 statements of the console', { skip: needs('chromium'), timeout: 300_000 }, () => {
   const folder = temporaryFolder({ after });
@@ -375,20 +377,26 @@ suite('D54.44 statements of the console', { skip: needs('chromium'), timeout: 30
       );
       await page.signIn(world.key);
       for (const [path, { heading, says }] of Object.entries(PAGES)) {
-        await page.evaluate(`history.pushState(null, '', '/console${path}'); dispatchEvent(new Event('weir-place'))`);
-        await eventually(async () => assert.equal(await page.evaluate(`document.querySelector('h1')?.innerText`), heading || workspace));
-        await eventually(async () => assert.doesNotMatch(await page.text(), /Loading…|Calculating…/));
-        for (const [what, [expression, is]] of Object.entries(says)) {
-          const read = `(() => { ${CELLS} ${FIGURE} ${GRID} ${MATCH} return ${expression}; })()`;
-          const statement = `${path}, ${what}`;
-          const check = async () => {
-            const said = await page.evaluate<string>(read);
-            assert.equal(said, await is(world));
-            return said;
-          };
-          const said = await eventually(check, 7000).catch((error: Error) => `${name}, ${statement}: ${error.message}`);
-          if (said.includes(statement)) wrong.push(said);
-          told.set(statement, [...(told.get(statement) ?? []), said]);
+        const open = async () => {
+          await page.evaluate(`history.pushState(null, '', '/console${path}'); dispatchEvent(new Event('weir-place'))`);
+          await eventually(async () => assert.equal(await page.evaluate(`document.querySelector('h1')?.innerText`), heading || workspace));
+          await eventually(async () => assert.doesNotMatch(await page.text(), /Loading…|Calculating…/));
+        };
+        for (let reads = 1, left = Object.entries(says); left.length > 0; reads += 1) {
+          await open();
+          const faults: string[] = [];
+          for (const [what, [expression, is]] of left) {
+            const said = await page.evaluate<string>(`(() => { ${CELLS} ${FIGURE} ${GRID} ${MATCH} return ${expression}; })()`);
+            const statement = `${path}, ${what}`;
+            const wanted = await is(world);
+            if (said === wanted) told.set(statement, [...(told.get(statement) ?? []), said]);
+            else faults.push(`${name}, ${statement}: ${said}, not ${wanted}`);
+          }
+          left = left.filter(([what]) => faults.some((fault) => fault.startsWith(`${name}, ${path}, ${what}:`)));
+          // A page reads some things rarely: what is false was read again.
+          if (left.length > 0 && reads === READS) wrong.push(...faults);
+          if (reads === READS) break;
+          if (left.length > 0) await page.evaluate(`history.pushState(null, '', '/console/geo'); dispatchEvent(new Event('weir-place'))`);
         }
       }
     }
