@@ -1040,7 +1040,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     );
   });
 
-  test('D23.50, D53.8, D53.10, D18.90, D18.107, D45.14 a source is tried, added, and held back when its content is poisoned; accepted, told what it is worth, and deleted', async (t) => {
+  test('D23.50, D53.7, D53.8, D53.10, D18.90, D18.107, D45.14 a source is tried, added, and held back when its content is poisoned; accepted, told what it is worth, and deleted', async (t) => {
     const server = await listServer();
     t.after(() => server[Symbol.asyncDispose]());
     const lines = (from: number) => Array.from({ length: 200 }, (_, i) => `45.9.${from}.${i}\n`).join('');
@@ -1108,6 +1108,12 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await confirm('Accept', 'accept');
     await page.seesNot('Refresh on hold');
     await eventually(async () => assert.deepEqual(await active('45.9.2.7'), ['45.9.2.7']));
+    await confirm('Pause', 'pause');
+    await page.sees('Paused: not fetched.');
+    await page.open(`${weir.url}/console/sources/${source!.id}?do=resume`);
+    await page.sees('Fetching resumes immediately.');
+    await page.click('Resume', 'footer');
+    await page.seesNot('Paused: not fetched.');
 
     // D18.107: what a source keeps nothing else changes, and that is said.
     await page.show('/rules', 'Rules');
