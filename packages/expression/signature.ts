@@ -10,7 +10,6 @@ export interface FunctionSignature {
   readonly kind: 'function';
   readonly name: string;
   readonly parameters: readonly Parameter[];
-  /** Minimum number of arguments. */
   readonly required: number;
   /** Maximum number of arguments; Infinity if the last parameter repeats. */
   readonly most: number;

@@ -47,7 +47,6 @@ export const intersection = (one: AddressSet, other: AddressSet): AddressSet => 
 
 export const isEmpty = ({ v4, v6 }: AddressSet): boolean => v4.length + v6.length === 0;
 
-/** Whether the set contains an address of the network. */
 export function overlaps(set: AddressSet, network: Network): boolean {
   if (network.family === 4) return set.v4.overlaps(network.address, lastAddressV4(network.address, network.prefix));
   const ends = new Uint32Array(8);

@@ -50,7 +50,6 @@ interface Pulls extends PullCounts {
   readonly lastStatus: number;
   /** Whether it has ever sent If-None-Match or If-Modified-Since. */
   readonly validates: boolean;
-  /** Newest first. */
   readonly documents: readonly DeviceDocument[];
   /** Newest first. */
   readonly refusals: readonly DeviceRefusal[];

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { overlaps } from '@weir/network/address-set.ts';
+import { addressSet, overlaps } from '@weir/network/address-set.ts';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
-import { areOff, blockGuards, type GuardRails, NO_GUARD_RAILS, protectedWord } from './guard-rails.ts';
+import { areOff, blockGuards, type GuardRails, NO_GUARD_RAILS, protectedWord, writePeers } from './guard-rails.ts';
 
 const network = (text: string) => parseNetwork(text) as Network;
 const SERVICE = { ...NO_GUARD_RAILS, self: ['192.88.99.4', '2600::1'] };
@@ -121,6 +121,24 @@ test('D7.1, D7.3 the longer prefix of service and workspace counts, beside what 
   assert.deepEqual(faults(network('0.0.0.0/0')), [
     'is wider than /16, the widest network that may be blocked',
     'overlaps the protected network 10.0.0.0/8',
+  ]);
+});
+
+test('D62.1, D62.6 peers are those of the workspace; a word after warn: refuses and cuts nothing, but says what it reaches', () => {
+  const peers = writePeers([{ address: '9.9.9.9', name: 'key "fw"', lastSeen: '2026-11-20' }]);
+  const client = '9.9.9.9 (peers: key "fw", last used on 2026-11-20)';
+  assert.deepEqual(guard({ protect: ['peers'], peers }).faults(network('9.9.9.0/24')), [`overlaps the protected network ${client}`]);
+  assert.deepEqual(guard({ peers }, { protect: ['peers'] }).faults(network('9.9.9.9')), [`overlaps the protected network ${client}`]);
+  assert.deepEqual(guard({ peers }).faults(network('9.9.9.9')), []);
+  const { faults, protected: cut, warned } = guard({ protect: ['warn:peers', 'warn:8.8.8.0/24', 'private'], peers });
+  assert.deepEqual([faults(network('9.9.9.9')), faults(network('8.8.8.8')), faults(network('10.0.0.1')).length], [[], [], 1]);
+  assert.equal(overlaps(cut!, network('8.0.0.0/7')), false);
+  assert.deepEqual(warned.hits(network('8.8.8.8')), ['overlaps the protected network 8.8.8.0/24']);
+  assert.deepEqual(warned.within(addressSet([network('8.0.0.0/7')])), [client, '8.8.8.0/24']);
+  assert.deepEqual(['warn:private', 'warn:10.1.2.3/8', 'warn:', 'warn:warn:self', 'warn:all'].map(protectedWord), [
+    'warn:private',
+    'warn:10.0.0.0/8',
+    ...[undefined, undefined, undefined],
   ]);
 });
 

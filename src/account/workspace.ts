@@ -1,4 +1,5 @@
 import { type GuardRails, NO_GUARD_RAILS } from './guard-rails.ts';
+import { type LargeSettings, largeSettingsJson, NO_LARGE_SETTINGS } from './large.ts';
 import { type GroupRole, writeGroupRole } from './person.ts';
 
 /** inactive: signals and feeds get 402 (spec 5). */
@@ -13,21 +14,22 @@ export interface Organization {
 }
 
 /** SPEC D7. */
-export interface WorkspaceSettings extends GuardRails {
+export interface WorkspaceSettings extends GuardRails, LargeSettings {
   /** Whether never-block rules are subtracted from the workspace's block feed (SPEC D7.6). */
   readonly subtractAllow: 'on' | 'off';
   /** Roles of groups, in addition to the service's settings (SPEC D24.4). */
   readonly people: readonly GroupRole[];
 }
 
-export const NO_WORKSPACE_SETTINGS: WorkspaceSettings = { ...NO_GUARD_RAILS, subtractAllow: 'off', people: [] };
+export const NO_WORKSPACE_SETTINGS: WorkspaceSettings = { ...NO_GUARD_RAILS, ...NO_LARGE_SETTINGS, subtractAllow: 'off', people: [] };
 
-export const workspaceSettingsJson = ({ protect, minPrefixV4, minPrefixV6, subtractAllow, people }: WorkspaceSettings) => ({
+export const workspaceSettingsJson = ({ protect, minPrefixV4, minPrefixV6, subtractAllow, people, ...large }: WorkspaceSettings) => ({
   protect,
   min_prefix_v4: minPrefixV4,
   min_prefix_v6: minPrefixV6,
   subtract_allow: subtractAllow,
   people: people.map(writeGroupRole),
+  ...largeSettingsJson(large),
 });
 
 export type WorkspacePatch = Partial<WorkspaceSettings>;

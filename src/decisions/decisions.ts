@@ -75,7 +75,6 @@ export interface DecisionAnswer {
   /** The version since which it has the changes; null: it has everything. */
   readonly since: DecisionMark | null;
   readonly check?: FeedCheck | undefined;
-  /** Decisions of the feed. */
   readonly count: number;
   /** Of these, networks of more than one address. */
   readonly networks: number;

@@ -128,7 +128,6 @@ export interface AddressSpaceRequest {
 export interface Block {
   readonly network: string;
   readonly addresses: number;
-  /** Networks of the feed in it. */
   readonly networks: number;
   /** Rules with an address of it. */
   readonly rules: number;

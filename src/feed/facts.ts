@@ -14,6 +14,8 @@ export interface FeedFacts {
   readonly nextExpiry: number;
   /** undefined if the feed has no trimmable lists. */
   readonly trimmed?: TrimResult | undefined;
+  /** Networks in it whose blocks are only reported (SPEC D62.6), as text; undefined: none. */
+  readonly warned?: readonly string[] | undefined;
 }
 
 export function feedFacts(

@@ -15,7 +15,6 @@ import type { Via } from './via.ts';
 
 /** Operator settings of downloads with addresses set by tenants. */
 export interface SourceFetching {
-  /** Temporary files. */
   readonly folder: string;
   /** Addresses currently allowed: this machine's own addresses can change. */
   readonly reach: () => Reach;

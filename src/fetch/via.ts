@@ -6,7 +6,6 @@ import { connect } from 'node:tls';
 import { WeirError } from '../errors.ts';
 
 export interface Via {
-  /** HTTP proxy. */
   readonly proxy?: URL | undefined;
   /** Hosts without proxy: names with all subdomains, addresses, `*`; each with an optional port. */
   readonly noProxy?: readonly string[];

@@ -34,7 +34,6 @@ export interface DownloadRequest {
   /** Validators of the previous download; undefined = fetch in any case. */
   readonly known: Validators | undefined;
   readonly limits: DownloadLimits;
-  /** Aborts the download. */
   readonly signal: AbortSignal;
 }
 

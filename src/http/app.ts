@@ -11,6 +11,7 @@ import type { Address } from './address.ts';
 import { ADDRESSES, METRICS } from './addresses.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import { type Gate, gate } from './auth/gate.ts';
+import type { PeerLedger } from './auth/peer-ledger.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
 import { bodyBudget } from './bodies/body-budget.ts';
 import { guestBudget } from './bodies/guest-budget.ts';
@@ -69,6 +70,7 @@ export interface AppParts extends Omit<Served, 'console' | 'docs' | 'renderMetri
   readonly tls?: TlsSource | undefined;
   readonly activity?: ActivityCounter | undefined;
   readonly devices?: Pick<DeviceLedger, 'note'> | undefined;
+  readonly peers?: Pick<PeerLedger, 'note'> | undefined;
   readonly access?: AccessLog | undefined;
   readonly tracer?: Tracer | undefined;
   readonly logger: {
@@ -192,12 +194,13 @@ const appOf = (server: Server, scheme: string): App => ({
   },
 });
 
-function gateOf({ settings, authenticator, access }: AppParts, group: Group, counts: HttpCounts): Gate {
+function gateOf({ settings, authenticator, access, peers }: AppParts, group: Group, counts: HttpCounts): Gate {
   const onLimit = () => {
     counts.limited[`${group}_requests`]! += 1;
   };
-  return gate(group, authenticator, rateLimiter(settings[GROUPS[group].limit]), onLimit, ({ request }, keyId) => {
-    if (request !== undefined) access?.identify(request, keyId);
+  return gate(group, authenticator, rateLimiter(settings[GROUPS[group].limit]), onLimit, ({ request, ip }, caller) => {
+    if (request !== undefined) access?.identify(request, caller.keyId);
+    peers?.note(caller, ip);
   });
 }
 

@@ -1,7 +1,7 @@
 /** Counts polls per device (SPEC D16.7). A poll from memory costs a few look-ups and numbers. */
 import { type DeviceRefusal, documentKey, MOST_DOCUMENTS, type SeenDevice } from '../account/device.ts';
 import { FirstSeen } from '../account/first-seen.ts';
-import { withoutSecrets } from '../account/secrets.ts';
+import { withoutSecrets } from '../account/secrets/in-text.ts';
 import { nameOf } from '../feed/document.ts';
 import type { DeviceNotes } from '../ports/devices.ts';
 import type { Call } from './call.ts';

@@ -64,7 +64,6 @@ interface Plain {
 
 export const nullable = <T extends TSchema>(schema: T, options?: TSchemaOptions) => Type.Union([schema, Type.Null()], options);
 
-/** An optional text with a maximum length. */
 export const textField = (maxLength: number, description: string, options?: TSchemaOptions) =>
   Type.Optional(Type.String({ ...options, maxLength, description }));
 export const wordField = <W extends string>(words: readonly W[], description: string) =>

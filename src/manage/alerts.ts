@@ -24,7 +24,6 @@ export function serviceStatus(parts: StatusParts): Status {
   return { attention: items.map(({ text }) => text), urgent: items.some(({ urgent }) => urgent), ...facts };
 }
 
-/** Urgent alerts first. */
 export const alertsOf = (facts: StatusFacts): Alert[] => [
   ...urgentOf(facts).map((item) => ({ ...item, urgent: true })),
   ...agingOf(facts).map((item) => ({ ...item, urgent: false })),

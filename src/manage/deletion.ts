@@ -22,7 +22,6 @@ interface Named {
   readonly name: string | null;
 }
 
-/** The effects of deleting a list or feed. */
 export interface DeletionPreview extends RecentUses {
   readonly kind: DeletedFeed['kind'];
   readonly id: string;

@@ -37,7 +37,6 @@ export interface SignedOut {
 
 export interface IdentityProvider {
   readonly id: string;
-  /** Display name. */
   readonly name: string;
   /** Maximum session age after the sign-in, ms; null: the default. */
   readonly maxAge: number | null;

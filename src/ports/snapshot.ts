@@ -1,4 +1,4 @@
-import type { FeedKind, FeedProfile } from '../account/feed.ts';
+import type { FeedKind, FeedProfile, Fit } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { AccessList } from '../account/list.ts';
 import type { HostPrefixes } from '../feed/widening.ts';
@@ -95,17 +95,19 @@ export interface SnapshotSink extends RuleSink {
   list?(key: string): void;
 }
 
-/** How a feed was trimmed to its cap: the UUID of the first list left out, or the required number of agreeing lists. */
+/** How a feed was trimmed to its cap: the UUIDs of the lists left out, separated by blanks, or the required number of agreeing lists. */
 export type TrimState = string | number;
 
 /** Quorum and trimming of a feed (SPEC D29); arrays are indexed like `SnapshotHead.lists`. */
 export interface QuorumSettings {
   readonly minSources: number;
   /** What to drop when the feed exceeds its cap; null: nothing. */
-  readonly fit: 'lists' | 'sources' | null;
+  readonly fit: Exclude<Fit, 'none'> | null;
   /** The last trim, by variants with the same entries; updated by builds. */
   readonly fits: Map<string, TrimState>;
   readonly always: readonly boolean[];
+  /** Lists of own detections: those without a source, and the `always` lists. */
+  readonly own: readonly boolean[];
   /**
    * For each list, the lists it copies, directly or through others. If one of those contains an address too, the list is no witness. Of
    * lists that copy each other, the first copies none.

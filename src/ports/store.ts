@@ -8,6 +8,7 @@ import type { BouncerReads, BouncerWrites } from './stored/bouncer-store.ts';
 import type { ChangeReads } from './stored/changes.ts';
 import type { EnrolmentReads, EnrolmentWrites } from './stored/enrolment-store.ts';
 import type { FreezeReads, FreezeWrites } from './stored/freeze-store.ts';
+import type { PeerReads, PeerWrites } from './stored/peer-store.ts';
 import type { ReplacementReads, ReplacementWrites } from './stored/replacement-store.ts';
 import type { RuleReads, RuleWrites } from './stored/rule-store.ts';
 import type { SampleReads, SampleWrites } from './stored/sample-store.ts';
@@ -30,6 +31,7 @@ export interface StoreReads
     EnrolmentReads,
     FreezeReads,
     HistoryReads,
+    PeerReads,
     SampleReads,
     ReplacementReads,
     SessionReads,
@@ -53,6 +55,7 @@ export interface StoreWrites
     EnrolmentWrites,
     FreezeWrites,
     HistoryWrites,
+    PeerWrites,
     ReplacementWrites,
     SampleWrites,
     SessionWrites,

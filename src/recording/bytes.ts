@@ -7,7 +7,6 @@ import type { ByteString } from '@weir/expression/bytes.ts';
 /** The longest line or entry, in bytes; longer ones count as unreadable. */
 const MAX_LENGTH = 16 * 1024 * 1024;
 
-/** Placeholder of a line that is too long. */
 export const TOO_LONG = Symbol('too long');
 
 /** A line or an entry. */

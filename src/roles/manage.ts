@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { blockGuards } from '../account/guard-rails.ts';
+import { blockGuards, warningsOf } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import { emptyFolder } from '../fetch/content-file.ts';
 import { sourceReach } from '../fetch/reach.ts';
@@ -111,6 +111,7 @@ export function startManage(
     explainer: feedThread,
     schemes,
     blockFaults: (caller) => guardOf(caller.guardRails).faults,
+    blockWarnings: (caller) => warningsOf(guardOf(caller.guardRails)),
     isCountry,
     geo: () => geo.database(),
     locate: (target) => locate(geo.data(), target),

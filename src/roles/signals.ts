@@ -1,4 +1,4 @@
-import { blockGuards } from '../account/guard-rails.ts';
+import { blockGuards, warningsOf } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import type { FeedForecast } from '../feed/monitor/forecast.ts';
 import { isCountry } from '../geo/iso3166.ts';
@@ -54,12 +54,11 @@ function acceptBatches(
     stream,
     takeEntries: (keyId, entries) => entryLimit.take(keyId, monotonic(), entries),
     ruleQuota: ruleQuota(config.maxRules, store, monotonic),
-    check: (caller) => ({
-      schemes,
-      hasAsn: (asn) => geo.database().hasAsn(asn),
-      isCountry,
-      blockFaults: guardOf(caller.guardRails).faults,
-    }),
+    check(caller) {
+      const guard = guardOf(caller.guardRails);
+      const hasAsn = (asn: number) => geo.database().hasAsn(asn);
+      return { schemes, hasAsn, isCountry, blockFaults: guard.faults, blockWarnings: warningsOf(guard) };
+    },
     trials: sampleTrials(samples.tryRules, (target) => geo.database().ranges(target)),
     run: { usual: inSlices, large: inRestingSlices },
     foresee: forecast?.accepted,

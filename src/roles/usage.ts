@@ -2,10 +2,12 @@ import { systemClock } from '../clock.ts';
 import { FeedWatch } from '../feed/monitor/feed-watch.ts';
 import { type Activity, activityCounter } from '../http/activity.ts';
 import { authenticator } from '../http/auth/authenticator.ts';
+import { type PeerLedger, peerLedger } from '../http/auth/peer-ledger.ts';
 import { newHttpCounts } from '../http/counts.ts';
 import { type DeviceLedger, deviceLedger, pollOf } from '../http/device-ledger.ts';
 import type { HttpCounts } from '../ports/http-counts.ts';
 import { startFailureLog } from '../runtime/ledgers/failed-keys.ts';
+import { startPeerWriter } from '../runtime/ledgers/peer-writer.ts';
 import { startUsageWriter } from '../runtime/ledgers/usage-writer.ts';
 import { everyMinute } from '../schedule/debounce.ts';
 import type { Base } from './base.ts';
@@ -17,17 +19,20 @@ export interface Seen {
   readonly watch: FeedWatch;
   readonly activity: Activity;
   readonly devices: DeviceLedger | undefined;
+  readonly peers: PeerLedger;
   readonly past: ReturnType<typeof startUsageWriter> | undefined;
 }
 
-export function startSeen({ store, feedThread, log, onStop }: Base): Seen {
+export function startSeen({ config, store, feedThread, guardRails, log, onStop }: Base): Seen {
   const watch = new FeedWatch(log, now, feedThread?.shares);
   const activity = activityCounter(now);
   onStop(everyMinute(() => activity.turn(store)));
   const devices = feedThread && deviceLedger(now);
   const past = devices && startUsageWriter({ store, devices, sizes: watch.sizes, log, now });
   onStop(() => past?.stop());
-  return { counts: newHttpCounts(), watch, activity, devices, past };
+  const peers = peerLedger(guardRails, config.trustProxy, now);
+  onStop(startPeerWriter(peers, store, log, now));
+  return { counts: newHttpCounts(), watch, activity, devices, peers, past };
 }
 
 /** Authenticates keys; logs invalid ones, and records devices that use them. */

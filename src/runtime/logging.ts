@@ -1,5 +1,5 @@
 import { type Logger, pino } from 'pino';
-import { withoutSecrets } from '../account/secrets.ts';
+import { withoutSecrets } from '../account/secrets/in-text.ts';
 
 const toStandardError = (line: string): void => void process.stderr.write(line);
 

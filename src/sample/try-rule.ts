@@ -40,7 +40,6 @@ export interface Sample {
 
 /** Requests between two checks of the clock. */
 const CHECK_INTERVAL = 64;
-/** Maximum hints per rule. */
 const HINTS = 3;
 
 /** Uses the agent's view of the requests. */

@@ -3,7 +3,6 @@ import { PROTECT_RULE, protectedWord } from '../account/guard-rails.ts';
 import { NAT64_LENGTHS } from '../fetch/reach.ts';
 import { DURATIONS, type DurationUnit, readDuration } from '../text/duration.ts';
 
-/** Roles of a process. */
 export const ROLES = ['signals', 'consumer', 'feeds', 'manage', 'sources'] as const;
 export type Role = (typeof ROLES)[number];
 

@@ -10,6 +10,8 @@ export interface TargetCheck {
   isCountry(code: string): boolean;
   /** Guard rail violations (SPEC D7); absent: none. */
   readonly blockFaults?: ((network: Network) => readonly string[]) | undefined;
+  /** Blocks that guard rails only report (SPEC D62.6). */
+  readonly blockWarnings?: ((network: Network) => readonly string[]) | undefined;
 }
 
 interface TargetPlace {
@@ -18,7 +20,13 @@ interface TargetPlace {
 }
 
 /** The single existing, permitted target; otherwise adds a fault, unless the schema reported it. */
-export function parseTarget(fields: Fields, { path, blocks }: TargetPlace, check: TargetCheck, faults: FieldFault[]): Target | undefined {
+export function parseTarget(
+  fields: Fields,
+  { path, blocks }: TargetPlace,
+  check: TargetCheck,
+  faults: FieldFault[],
+  warnings: string[],
+): Target | undefined {
   const given = TARGET_FIELDS.filter((name) => fields[name] !== undefined);
   const field = given[0];
   if (field === undefined || given.length > 1) {
@@ -30,7 +38,9 @@ export function parseTarget(fields: Fields, { path, blocks }: TargetPlace, check
   const target = readTarget(field, text);
   const wrong = typeof target === 'string' ? [target] : targetFaults(target, blocks, check);
   for (const message of wrong) faults.push({ field: path + field, message });
-  return wrong.length === 0 ? (target as Target) : undefined;
+  if (wrong.length > 0 || typeof target === 'string') return undefined;
+  if (blocks && target.kind === 'ip') warnings.push(...(check.blockWarnings?.(target.network) ?? []));
+  return target;
 }
 
 function targetFaults(target: Target, blocks: boolean, check: TargetCheck): readonly string[] {

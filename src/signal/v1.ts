@@ -18,7 +18,7 @@ export const eventRefusals = (entry: Fields): FieldFault[] =>
 export function parseEvent(entry: Fields, check: TargetCheck, warnings: string[]): Signal | FieldFault[] {
   const event = normalizeEvent(entry);
   const faults = [...eventFaults(event)];
-  parseTarget(event, { path: '', blocks: event.action === 'block' }, check, faults);
+  parseTarget(event, { path: '', blocks: event.action === 'block' }, check, faults, warnings);
   if (faults.length > 0) return faults;
   warnings.push(...misplacedInEvent(entry));
   return { version: 1, event: asSent(entry) };

@@ -37,7 +37,7 @@ export function envelopeRefusals(entry: Fields): FieldFault[] {
 
 export const refusedRuleType = (entry: Fields) => (isObject(entry.rule) ? entry.rule.type : undefined);
 
-/** Parses a v2 envelope (spec 2.2), or returns its faults. `warnings` receives probable mistakes (SPEC D42.3, D42.4). */
+/** Parses a v2 envelope (spec 2.2), or returns its faults. `warnings` receives probable mistakes (SPEC D42.3, D42.4) and reported blocks (D62.6). */
 export function parseEnvelope(entry: Fields, check: EnvelopeCheck, warnings: string[]): Signal | EnvelopeFaults {
   const envelope = normalizeEnvelope(entry);
   const kind = kindOf(envelope);
@@ -45,13 +45,13 @@ export function parseEnvelope(entry: Fields, check: EnvelopeCheck, warnings: str
   if (kind === undefined) return { faults };
   const expression = isExpressionKind(kind)
     ? checkExpressionRule(kind, envelope, check, faults, warnings)
-    : checkAccessRule(envelope, check, faults);
+    : checkAccessRule(envelope, check, faults, warnings);
   if (faults.length > 0 || expression !== undefined) return { faults, expression };
   warnings.push(...misplacedInEnvelope(entry, kind));
   return { version: 2, envelope: envelope as Envelope };
 }
 
-function checkAccessRule(envelope: Fields, check: EnvelopeCheck, faults: FieldFault[]): undefined {
+function checkAccessRule(envelope: Fields, check: EnvelopeCheck, faults: FieldFault[], warnings: string[]): undefined {
   const { op, rule_ref: ref, rule } = envelope;
   if (rule === undefined) {
     if (op === 'delete' && ref === undefined) faults.push({ field: 'rule.target', message: 'is required to delete without rule_ref' });
@@ -59,7 +59,7 @@ function checkAccessRule(envelope: Fields, check: EnvelopeCheck, faults: FieldFa
   }
   if (!isObject(rule) || !isObject(rule.target)) return;
   const place = { path: 'rule.target.', blocks: op === 'upsert' && rule.action === 'block' } as const;
-  const target = parseTarget(rule.target, place, check, faults);
+  const target = parseTarget(rule.target, place, check, faults, warnings);
   if (target === undefined || faults.length > 0) return;
   rule.target = writeTarget(target);
   if (op === 'upsert') setLifetime('access_rule', envelope, rule);

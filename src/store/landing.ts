@@ -7,6 +7,7 @@ import { RuleCountChanges, writeRuleCounts } from './rules/rule-counts.ts';
 import { operate } from './rules/rule-operations.ts';
 import { writeLanded } from './usage/activity.ts';
 import { countOperation, DayCounts } from './usage/feed-days.ts';
+import { writeRecentAddresses } from './usage/recent-addresses.ts';
 import type { Work } from './work.ts';
 
 /** Resolved workspace (pk). */
@@ -67,8 +68,9 @@ export class Changed {
     yield* countOperation(this.#days, { workspace, seq, change, ...done });
   }
 
-  /** Comes before `write`. */
-  *count(): Work<void> {
+  /** Comes before `write`. `now`: time of the landing, ms. */
+  *count(now: number): Work<void> {
+    yield* writeRecentAddresses(this.#known, now);
     yield* this.#changes.count(this);
     for (const { workspace, place, net } of this.#changes.nets) this.#days.add('net', workspace, place, net);
   }

@@ -3,6 +3,7 @@ import type { Caller } from '../account/caller.ts';
 import { type FeedProfile, workspaceProfile } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { KeyInfo, SavedKey } from '../account/key.ts';
+import { largeSettingsOf } from '../account/large.ts';
 import { type AccessList, settingsOf } from '../account/list.ts';
 import type { Permission } from '../account/permission.ts';
 import type { GroupRole } from '../account/person.ts';
@@ -50,14 +51,16 @@ const subtractAllowOf = (row: Row) => row.subtract_allow as WorkspaceSettings['s
 
 const workspaceSettingsOf = (row: Row): WorkspaceSettings => ({
   ...guardRailsOf(row),
+  ...largeSettingsOf(row),
   people: groupRolesOf(row.people),
   subtractAllow: subtractAllowOf(row),
 });
 
-export const guardRailsOf = ({ protect, min_prefix_v4, min_prefix_v6 }: Row): GuardRails => ({
+export const guardRailsOf = ({ protect, min_prefix_v4, min_prefix_v6, peers }: Row): GuardRails => ({
   protect: protect === '' ? [] : String(protect).split(','),
   minPrefixV4: Number(min_prefix_v4),
   minPrefixV6: Number(min_prefix_v6),
+  ...(peers !== '' && { peers: String(peers) }),
 });
 
 export const workspaceProfileOf = (row: Row): FeedProfile =>

@@ -7,6 +7,7 @@ import { pageOf } from '../ports/stored/paginate.ts';
 import type { RuleFilter, Step, StepFilter } from '../ports/stored/rule-store.ts';
 import { inChunks } from '../schedule/chunks.ts';
 import { enrolmentReads } from './accounts/access/enrolments.ts';
+import { peerReads } from './accounts/access/peers.ts';
 import { findSession, people, workplace } from './accounts/access/sessions.ts';
 import { signingReads } from './accounts/access/signing-keys.ts';
 import { WORKSPACES } from './accounts/account-tables.ts';
@@ -43,6 +44,7 @@ import { bouncerReads } from './usage/bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './usage/devices.ts';
 import { feedDays, ruleHistoryReads } from './usage/feed-days.ts';
 import { listHits } from './usage/hits.ts';
+import { recentAddresses } from './usage/recent-addresses.ts';
 import { stoppedClients } from './usage/stopped.ts';
 import { all, driven, one, type Value, type Work } from './work.ts';
 
@@ -68,6 +70,7 @@ const WORKS = {
   ...changeReads,
   ...enrolmentReads,
   ...freezeReads,
+  ...peerReads,
   ...replacementReads,
   ...ruleHistoryReads,
   ...sampleReads,
@@ -130,6 +133,7 @@ const WORKS = {
     ruleCount,
     comparedRules,
     senderStep,
+    recentAddresses,
   },
   deadLetterCount: (most: number) => number(DEAD_LETTERS, most),
   countRules: (workspaceId: string, now: number) => number(ACTIVE, now, workspaceId),

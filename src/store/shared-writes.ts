@@ -1,4 +1,5 @@
 import { enrolmentChanges } from './accounts/access/enrolments.ts';
+import { peerChanges } from './accounts/access/peers.ts';
 import { sessionChanges } from './accounts/access/sessions.ts';
 import { signingChanges } from './accounts/access/signing-keys.ts';
 import { feedChanges } from './accounts/feeds.ts';
@@ -28,6 +29,7 @@ const CHANGES = {
   ...deletedChanges,
   ...restoreChanges,
   ...sampleChanges,
+  ...peerChanges,
   ...sessionChanges,
   ...snoozeChanges,
   ...replacementChanges,
@@ -44,6 +46,7 @@ const CHANGES = {
 };
 
 const AGAIN = { repeatable: true };
+const QUIET = { isQuiet: true };
 /** For workspaces with thousands of lists and keys, ms. */
 const LONG = { limit: 60_000 };
 
@@ -52,17 +55,19 @@ export const sharedWrites = (transact: Transact) => ({
     bootstrap: { alone: true },
     setSubscription: AGAIN,
     revokeKey: AGAIN,
-    touchKeys: AGAIN,
-    recordTrim: AGAIN,
+    touchKeys: { ...AGAIN, ...QUIET },
+    recordLog: QUIET,
+    recordTrim: { ...AGAIN, ...QUIET },
     rememberAnswer: AGAIN,
     adoptStream: AGAIN,
     closeSession: AGAIN,
     renewSession: AGAIN,
     endSessions: AGAIN,
+    notePeers: AGAIN,
     seePerson: AGAIN,
     storeReplacementPiece: AGAIN,
-    recordBouncers: AGAIN,
-    recordHits: AGAIN,
+    recordBouncers: { ...AGAIN, ...QUIET },
+    recordHits: { ...AGAIN, ...QUIET },
     restoreLists: LONG,
     restoreKeys: LONG,
     freezeFeed: LONG,
@@ -70,7 +75,7 @@ export const sharedWrites = (transact: Transact) => ({
     writeSources: AGAIN,
     claimLease: AGAIN,
     releaseLease: AGAIN,
-    writeLog: AGAIN,
-    reportProcess: AGAIN,
+    writeLog: { ...AGAIN, ...QUIET },
+    reportProcess: { ...AGAIN, ...QUIET },
   }),
 });

@@ -26,7 +26,6 @@ export interface LandingParts {
   readonly log: Log;
   /** Logs every landing, not only traced ones. */
   readonly debug?: boolean | undefined;
-  /** Called for each landed trace. */
   readonly onTraced?: ((landing: TracedLanding) => void) | undefined;
 }
 
@@ -39,7 +38,6 @@ export interface PartitionParts extends LandingParts {
   readonly onProgress: () => void;
   /** Called with the time (ms since 1970) of the oldest record that was read but has not landed. */
   readonly onRead: (timestamp: number | undefined) => void;
-  /** Called with the number of messages of each landing. */
   readonly onLanded: (messages: number) => void;
   readonly stop: AbortSignal;
 }

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { largeSettingsJson, NO_LARGE_SETTINGS } from '../../src/account/large.ts';
 import { ROLES } from '../../src/account/role.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
@@ -100,7 +101,14 @@ suite('weir', () => {
     const [, acme] = await program<Json[]>('org', 'ls');
     const edge = await program('workspace', 'create', 'edge', '--org', 'Acme, Inc.');
     assert.match(String(edge.id), UUID);
-    const unset = { protect: [], min_prefix_v4: 0, min_prefix_v6: 0, subtract_allow: 'off', people: [] };
+    const unset = {
+      protect: [],
+      min_prefix_v4: 0,
+      min_prefix_v6: 0,
+      subtract_allow: 'off',
+      people: [],
+      ...largeSettingsJson(NO_LARGE_SETTINGS),
+    };
     assert.deepEqual(edge, { id: edge.id, organization_id: acme.id, name: 'edge', created_at: edge.created_at, ...unset });
     assert.match(await person('workspace', 'create', 'twice', '--org', String(acme.id)), /^workspace twice [0-9a-f-]{36}\n$/);
     await program('workspace', 'create', 'twice', '--org', 'default');

@@ -191,7 +191,7 @@ webhooks:
       'lists[0].cap: is not known; there are name, description, format',
       'lists[1].name: is required',
       'feeds: must be an array',
-      'workspace.protect[0]: must be a network, or one of: private, special, self',
+      'workspace.protect[0]: must be a network, or one of: private, special, self, peers',
     ])
       assert.ok(form.stderr.includes(line), `${line}\n${form.stderr}`);
     const meaning = await run(to, {

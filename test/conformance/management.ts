@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { feedState } from '../../src/account/feed.ts';
+import { MOST_PEERS, MOST_SHARING, PEER_RETENTION, readPeers } from '../../src/account/guard-rails.ts';
 import { listState, NO_SETTINGS } from '../../src/account/list.ts';
 import { stateTag } from '../../src/account/tag.ts';
 import { workspaceSettingsJson } from '../../src/account/workspace.ts';
+import type { SeenPeer } from '../../src/ports/stored/peer-store.ts';
 import { allOf } from '../support/pages.ts';
 import { fixture, KEY, type StoreDriver } from './store.ts';
 
@@ -48,6 +50,75 @@ export function managementConformance(driver: StoreDriver): void {
     assert.deepEqual([await store.key(workspace.id, key!.id), await store.key(other.id, key!.id)], [key, undefined]);
     assert.deepEqual([await store.workspace(workspace.id), await store.workspace(randomUUID())], [workspace, undefined]);
     assert.deepEqual(await store.listPage(randomUUID(), { after: null, limit: 2 }), { items: [], next: null });
+  });
+
+  test(`D62.2, D62.3, D62.4 store ${name}: peers of a workspace have a limit by key, an end, and no shared addresses`, async (t) => {
+    const { store, query, workspace, organization } = await fixture(t, driver);
+    const key = await store.createKey(workspace.id, { ...KEY, hash: Buffer.from('peer') });
+    const at = Date.now();
+    const seen = (address: string, keyId = key.id, of: Partial<SeenPeer> = {}) => ({ keyId, address, isPerson: false, at, ...of });
+    const peers = async (id = workspace.id) => readPeers((await store.workspace(id))!.peers);
+    const addresses = async (id?: string) => (await peers(id)).map(({ address }) => address);
+    const revisions = async () => [(await store.directory(workspace.id))!.lists[0]!.revision, await store.keyRevision()];
+
+    await store.notePeers(workspace.id, [
+      seen('192.0.2.1'),
+      seen('192.0.2.2', 'oidc:ann', { isPerson: true }),
+      seen('192.0.2.3', 'nobody'),
+    ]);
+    const lastSeen = new Date(at).toISOString().slice(0, 10);
+    const first = [
+      { address: '192.0.2.1', name: `key "${key.name ?? key.prefix}"`, lastSeen },
+      { address: '192.0.2.2', name: 'a person', lastSeen },
+    ];
+    assert.deepEqual(await peers(), first);
+    assert.deepEqual((await store.findCaller(Buffer.from('peer')))!.guardRails.peers, (await store.workspace(workspace.id))!.peers);
+    const before = await revisions();
+    await store.notePeers(workspace.id, [seen('192.0.2.1', key.id, { at: at + 1 })]);
+    assert.deepEqual(await revisions(), before, 'the same addresses change nothing');
+    await store.notePeers(workspace.id, [seen('192.0.2.4')]);
+    assert.deepEqual(
+      (await revisions()).map((each, i) => each > before[i]!),
+      [true, true],
+    );
+
+    // A key with any number of addresses displaces its own, not those of others.
+    const flood = Array.from({ length: MOST_PEERS + 9 }, (_, i) => seen(`2001:db8::${i.toString(16)}`, key.id, { at: at + DAY }));
+    await store.notePeers(workspace.id, flood);
+    assert.ok((await addresses()).length <= MOST_PEERS && (await addresses()).includes('192.0.2.2'));
+    assert.ok(!(await addresses()).includes('192.0.2.1'), 'those used last stay');
+
+    // The same ones stay, however often all are noted.
+    const stays = await revisions();
+    await store.notePeers(workspace.id, flood.slice(0, 20));
+    assert.deepEqual(await revisions(), stays);
+    const people = await store.createWorkspace(organization.id, 'people');
+    const crowd = Array.from({ length: MOST_PEERS + 9 }, (_, i) => seen(`2001:db8:1::${i.toString(16)}`, `oidc:${i}`, { isPerson: true }));
+    await store.notePeers(people.id, crowd);
+    const inside = await addresses(people.id);
+    assert.equal(inside.length, MOST_PEERS);
+    await store.notePeers(people.id, crowd);
+    assert.deepEqual(await addresses(people.id), inside);
+
+    // One in too many workspaces is a proxy of others.
+    for (let i = 0; i < MOST_SHARING; i += 1) {
+      const other = await store.createWorkspace(organization.id, `shared-${i}`);
+      await store.notePeers(other.id, [seen('192.0.2.2', 'oidc:ann', { isPerson: true })]);
+      assert.deepEqual(await addresses(other.id), i < MOST_SHARING - 1 ? ['192.0.2.2'] : []);
+    }
+    assert.ok((await addresses()).includes('192.0.2.2'));
+    await store.notePeers(workspace.id, []);
+    assert.ok(!(await addresses()).includes('192.0.2.2'));
+
+    await store.revokeKey(key.id);
+    assert.deepEqual(await addresses(), []);
+    assert.equal(await query('SELECT DISTINCT workspace_pk FROM peers').then((rows) => rows.length), MOST_SHARING + 2);
+    assert.deepEqual(await store.workspacesWithEndedPeers(at), []);
+    assert.equal((await store.workspacesWithEndedPeers(at + PEER_RETENTION + 1)).length, MOST_SHARING + 2);
+    const ending = await store.createKey(workspace.id, { ...KEY, hash: Buffer.from('ending'), expiresAt: at + DAY });
+    await store.notePeers(workspace.id, [seen('192.0.2.8', ending.id)]);
+    assert.deepEqual(await addresses(), ['192.0.2.8']);
+    assert.deepEqual(await store.workspacesWithEndedPeers(at + DAY), [workspace.id]);
   });
 
   test(`D15.9 store ${name}: a change of another state than is expected is refused, and changes nothing`, async (t) => {

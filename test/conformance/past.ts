@@ -123,6 +123,24 @@ export function pastConformance(driver: StoreDriver): void {
     ]);
   });
 
+  test(`D64.3 store ${name}: blocks of one sender in the last ten minutes count together, where signals can be large`, async (t) => {
+    const { store, again, workspace, land } = await fixture(t, driver);
+    const [key, other] = ['0195a3c0-0000-7000-8000-00000000000a', '0195a3c0-0000-7000-8000-00000000000b'];
+    const send = (text: string, keyId: string | null, at = T0) => land([{ keyId, change: upsert(access(ip(text))) }], at);
+    await send('10.0.0.0/8', key);
+    const sum = async (sender = key, now = T0) => (await again()).recentAddresses(workspace.id, sender, now);
+    assert.equal(await sum(), 0);
+    await store.updateWorkspace(workspace.id, { large: 'all' });
+    await send('10.0.0.0/24', key);
+    await send('2001:db8::/62', key, T0 + 9 * MINUTE);
+    await send('192.0.2.1', other);
+    await send('::/0', null);
+    assert.deepEqual(
+      [await sum(key, T0 + 9 * MINUTE), await sum(key, T0 + 10 * MINUTE), await sum(other), await sum('')],
+      [260, 4, 1, 2 ** 40],
+    );
+  });
+
   test(`D18.11 store ${name}: activity of all processes is told by the minute and by the hour, landing counts itself, and it goes in time`, async (t) => {
     const { store, again, workspace, land } = await fixture(t, driver);
     const minute = T0 / MINUTE;

@@ -13,6 +13,7 @@ const { duration, endText, timeLeft, ago, dayOf, dateTime } = await load('format
 const { summaryOf, textOf } = await load('pages/audit/words.js');
 const { modelOf, extended } = await load('pages/lookup/path-model.js');
 const { familiesText } = await load('pages/feeds/feed-state.js');
+const { placeOf, sentenceOf } = await load('pages/overview/attention-words.js');
 const { whatOf } = await load('pages/changes/words.js');
 
 const DAY = 86_400_000;
@@ -85,6 +86,61 @@ test('D18.103 a rule that blocks in one feed is shown as one that does, though i
   const guarded = { ...of('a', 'out', 'none'), rules: [], protected_by: ['10.0.0.0/8'] };
   const alone = call(modelOf, { ...answer, feeds: [guarded] }, undefined) as typeof answer & { columns: { none?: string }[] };
   assert.equal(alone.columns[3]!.none, 'Nothing to enforce', 'that nothing pulls was not looked at');
+});
+
+test('D53.11 a device of two feeds is one node, columns follow their neighbours, and equal edges are one bundle', () => {
+  const rule = (id: number) => ({
+    ...{ id, target: `192.0.2.${id}`, action: 'block', list_name: 'edge', list_id: 'e', expires_at: null, batch_id: null },
+    ...{ reason: 'scan', effect: 'in', idle: null, updated_at: '2026-11-24T19:05:07.405Z' },
+  });
+  const client = (id: string) => ({
+    ...{ kind: 'device', id, key_name: id, address: '10.0.0.1', user_agent: 'curl/8', state: 'has', refused: null },
+    ...{ stopped_at: null, verified_at: null, content_at: null, last_pull: '2026-11-24T19:05:07.405Z' },
+  });
+  const feed = (id: string, rules: number[], devices: string[]) => ({
+    ...{ kind: 'composed', id, name: id, verdict: 'in', protected_by: [], rules_left_out: 0, unblock: { removes: [], verdict: 'in' } },
+    rules: rules.map(rule),
+    pulled_by: { total: devices.length, has: devices.length, behind: 0, unknown: 0, told: devices.map(client) },
+  });
+  const model = (...feeds: object[]) =>
+    call(modelOf, { target: '192.0.2.1', action: 'block', dropped: [], feeds }, undefined) as {
+      columns: { nodes: { id: string; title: string }[] }[];
+      edges: { from: string; to: string }[];
+      bundles: { from: string[]; to: string[] }[];
+    };
+  const shared = model(feed('a', [1, 2], ['x', 'y']), feed('b', [1, 2], ['x', 'y']));
+  assert.deepEqual(
+    shared.columns[3]!.nodes.map(({ title }) => title),
+    ['x', 'y'],
+  );
+  assert.ok(shared.bundles.some(({ from, to }) => from.join() === 'rule 1,rule 2' && to.join() === 'feed a,feed b'));
+  const pairs = shared.bundles.flatMap(({ from, to }) => from.flatMap((a) => to.map((b) => `${a} ${b}`)));
+  assert.deepEqual(pairs.sort(), shared.edges.map(({ from, to }) => `${from} ${to}`).sort(), 'each edge is in one bundle');
+  const crossed = model(feed('a', [1], ['x']), feed('b', [2], ['y']), feed('c', [1], ['x']));
+  assert.deepEqual(
+    crossed.columns.slice(1).map(({ nodes }) => nodes.map(({ title }) => title).join()),
+    ['192.0.2.1,192.0.2.2', 'a,c,b', 'x,y'],
+  );
+});
+
+test('D53.7 an alert has the verb of its state, and a sentence without commands and documents', () => {
+  const feedOf = (id: string | null) => ({ kind: id === null ? 'workspace' : 'composed', id: id ?? 'workspace' });
+  const place = (key: string, state: string, ...permissions: string[]) => {
+    const { action, href } = call(placeOf, { key, state }, { permissions }, feedOf) as { action: string; href: string };
+    return `${action} ${href.replace('/console', '')}`;
+  };
+  assert.equal(place('feed/w/f/block/v4/cap', 'over_cap', 'manage'), 'Raise limit /feeds/composed/f?do=edit');
+  assert.equal(
+    place('feed/w/workspace/block/v4/cap', 'over_cap', 'manage', 'rules:read'),
+    'Review /feeds/workspace',
+    'it has no limit of its own',
+  );
+  assert.equal(place('source/s', 'stopped', 'manage'), 'Resume /sources/s?do=resume');
+  assert.equal(place('source/s', 'held', 'manage', 'rules:read'), 'Review /sources/s');
+  assert.equal(place('freeze/w/f', 'frozen', 'manage'), 'Thaw /feeds/composed/f?do=thaw');
+  assert.equal(place('freeze/w/workspace', 'frozen', 'rules:read'), 'Review /feeds/workspace');
+  const text = 'the feed "a" of b has been frozen since today: new blocks do not reach it (weir feed thaw)';
+  assert.equal(call(sentenceOf, { text }), 'The feed "a" of b has been frozen since today: new blocks do not reach it.');
 });
 
 test('D38.4 a later end is for the rules of a target, else for those around it; not for parts of it, and for none of a source', () => {

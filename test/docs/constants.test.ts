@@ -84,13 +84,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'most entries of a list': [MOST_ENTRIES, 'a list up to {} (', '`max_entries` is 1 to {}.', '`--max-entries`, 1 to {})'],
   'what was deleted comes back': [
     seconds(RESTORE_PERIOD),
-    ...[
-      'For {} a deleted list or feed',
-      'Restoring the list within {}',
-      'For {} `weir list restore`',
-      'brings it back for {}',
-      'keeps its rules for {}, and they count',
-    ],
+    ...['For {} a deleted list or feed', 'For {} `weir list restore`', 'brings it back for {}', 'keeps its rules for {}, and they count'],
     ...[
       'can be restored for {}',
 
@@ -110,18 +104,18 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...[
       'rules {} after their expiry',
       'For {} the store knows each batch',
-      'expired rules are (D4.9): {},',
+      'expired ones (D4.9): {},',
       'For {} weir knows what each batch did',
     ],
     ...[
       'replaced and deleted rules for {}, or',
       'weir deletes them, {} after',
-      'everything received in the last {},',
+      'batch](batches.md) of the last {}.',
       'can be undone for {}',
       'the batches of the last {},',
       'at two points in time, up to {} back',
     ],
-    ...['received in the last {}.', 'No batches in the last {}"', 'Removals from lists are known for {} ('],
+    ...['Batches are stored for {};', 'Removals from lists are known for {} ('],
   ],
   'audit log, dead letters, devices, people': [
     seconds(AUDIT_RETENTION),
@@ -137,7 +131,6 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'who has used a key lately': [
     seconds(RECENTLY),
     ...[
-      'has used the key in the last {},',
       'its clients of the last {}',
       'pulled with the key in the last {} ',
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 /** Most dialect words per 10,000 for each kind of text. Lower them, never raise them. */
-const LIMITS = { comments: 12, docs: 7, contract: 7, console: 9, commands: 11 };
+const LIMITS = { comments: 10, docs: 7, contract: 6, console: 9, commands: 11 };
 
 const WORDS = new Set([
   ...['told', 'tells', 'kept', 'held', 'gone', 'taken', 'beside', 'anew', 'lets', 'shall', 'lapse', 'lapses', 'of which', 'of whom'],

@@ -1,7 +1,11 @@
 /** Sources that are tried: over HTTP on a thread of its own, and at the command line. Nothing of them is kept. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer as createProxy } from 'node:http';
+import { createServer } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -15,6 +19,7 @@ import { politeFetching } from '../../src/runtime/sources/fetching.ts';
 import { inTrialFolder, removeTrialFolders } from '../../src/runtime/sources/trial-folder.ts';
 import { fetchTried, runTrial } from '../../src/runtime/sources/try-job.ts';
 import type { TryJob, TryReport } from '../../src/source/try-source.ts';
+import { makeAuthority, makeCertificate } from '../support/certificates.ts';
 import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
@@ -169,6 +174,65 @@ test('D23.41 at the command line: an address, a source by its name, a row of the
   assert.deepEqual([failed.code, /it cannot be used: the server answers 404/.test(failed.stdout)], [1, true]);
   assert.match((await tryIt('nothing')).stderr, /nothing is neither an address, nor a source of the workspace, nor in the catalogue/);
   assert.match((await tryIt('http://10.1.2.3/')).stderr, /url leads to 10\.1\.2\.3, which is in a private, special or own network/);
+});
+
+test('D62.7 recommended never-block sources: what each would take out of each feed is shown first; those that cannot be used are not added', async (t) => {
+  const folder = temporaryFolder(t);
+  const hosts = ['www.cloudflare.com', 'ip-ranges.amazonaws.com', 'developers.google.com', 'api.fastly.com', 'api.github.com'];
+  await makeAuthority(folder);
+  await makeCertificate(folder, 'all', '/CN=all', `subjectAltName=${hosts.map((host) => `DNS:${host}`)}`);
+  const [key, cert] = ['all.key', 'all.pem'].map((name) => readFileSync(join(folder, name)));
+  const contents: Readonly<Record<string, string>> = {
+    '/ips-v4': '198.51.0.0/20\n',
+    '/ips-v6': '2001:db8::/32\n',
+    '/public-ip-list': '{"addresses":["192.0.2.0/24"],"ipv6_addresses":[]}',
+    '/meta': '{"hooks":["192.88.99.0/24"]}',
+  };
+  const makers = createServer({ key, cert }, ({ url }, response) =>
+    response.writeHead(contents[url!] ? 200 : 404).end(contents[url!]),
+  ).listen(0);
+  const proxy = createProxy().listen(0);
+  // Every host is this one.
+  proxy.on('connect', (_, socket) => {
+    const there = connect((makers.address() as AddressInfo).port, '127.0.0.1', () => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
+    socket
+      .on('error', () => there.destroy())
+      .pipe(there.on('error', () => socket.destroy()))
+      .pipe(socket);
+  });
+  await Promise.all([makers, proxy].map((server) => server.listening || once(server, 'listening')));
+  t.after(() => [makers, proxy].forEach((server) => void server.close()));
+  const proxied = {
+    ...settings,
+    SOURCE_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    SOURCE_CA_FILE: join(folder, 'ca.pem'),
+  };
+  const add = (...args: string[]) => command(['source', 'add', '--workspace', 'default', ...args], proxied);
+  const names = async () =>
+    (await commandJson<{ name: string; catalogue: string | null }[]>(['source', 'ls', '--workspace', 'default'], settings))
+      .filter(({ catalogue }) => catalogue !== null)
+      .map(({ name }) => name);
+
+  const asked = await add('--recommended');
+  assert.deepEqual([asked.code, await names()], [2, []]);
+  for (const line of [
+    /cloudflare-v4: 1 entry$/m,
+    /^ {2}the list first blocks addresses of 1 entry \(300 IPv4 addresses\)$/m,
+    /^fastly: 1 entry; no list and no feed blocks any of them$/m,
+    /^aws-cloudfront: cannot be added: the server answers 404$/m,
+    /^no block feed subtracts the never-block rules of other lists: /m,
+    /add 4 never-block sources\?\nnothing has changed; add --yes to do it$/m,
+  ])
+    assert.match(asked.stderr.replaceAll(/^weir: /gm, ''), line);
+  await commandJson(['workspace', 'set', 'default', '--subtract-allow', 'on'], settings);
+  const added = await add('--recommended', '--yes');
+  assert.equal(added.code, 1, added.stderr);
+  assert.match(added.stdout, /^ {2}the block feed of the workspace default would have 0 entries instead of \d+$/m);
+  assert.deepEqual((await names()).sort(), ['cloudflare-v4', 'cloudflare-v6', 'fastly', 'github-hooks']);
+  const later = await add('--recommended', '--yes');
+  assert.ok(!later.stdout.includes('fastly') && /^googlebot: cannot be added/m.test(later.stdout), later.stdout);
+  for (const args of [[], ['fastly', '--recommended']])
+    assert.match((await add(...args)).stderr, /^weir: give a name, or --recommended alone/);
 });
 
 test('D23.22 at the command line: a source is refreshed, what is held is accepted or discarded, and the audit log says who', async () => {

@@ -93,6 +93,8 @@ type SetUp = {
   needs?: 'config:read';
 };
 
+/** A dialog of a source. */
+type SourceWork = 'refresh' | 'pause' | 'resume' | 'accept' | 'discard' | 'delete';
 /** A change that the look-up previews. */
 type Outlook = 'unblock' | 'never' | 'extend';
 type Tone = 'block' | 'part' | 'free' | 'late' | '';
@@ -109,7 +111,9 @@ interface PathStep {
   at?: string;
 }
 type Edge = { from: string; to: string; tone: Tone; goes: boolean };
-type PathModel = { columns: { title: string; nodes: PathStep[]; none?: string }[]; edges: Edge[] };
+type PathModel = { columns: { title: string; nodes: PathStep[]; none?: string }[]; edges: Edge[]; bundles: Bundle[] };
+/** Each of `from` has an edge to each of `to`. */
+type Bundle = { from: string[]; to: string[]; kind: string };
 type Staying = { feed: PathFeed; because: ExplainedRule[]; subtract: { value: 'on' | 'workspace'; verdict: Verdict } | null };
 /** Instants; `since` may be a span such as `1d`. */
 type ChangeWindow = {
@@ -148,5 +152,4 @@ type SchemaField = {
   maxlength?: number;
   number?: boolean;
   list?: 'words' | 'lines';
-  other?: boolean;
 };

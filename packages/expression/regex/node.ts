@@ -21,7 +21,6 @@ export interface Node {
   readonly directive: boolean;
 }
 
-/** The engine's maximum height. */
 export const MAX_HEIGHT = 250;
 /** The engine's maximum size of an automaton, in bytes. */
 export const MAX_BYTES = 10 * 1024 * 1024;

@@ -11,7 +11,6 @@ export function networksAround(network: Network): Network[] {
   });
 }
 
-/** The last address as a network of one host. */
 export function lastHost(network: Network): Network {
   if (network.family === 4) return { family: 4, address: lastAddressV4(network.address, network.prefix), prefix: 32 };
   const words = new Uint32Array(4);

@@ -132,9 +132,11 @@ async function shownFeed({ client, given }: Call): Promise<Shown> {
 const leftOutText = (left: Measure['left_out'], { min_sources: asked }: Feed): string | null =>
   left &&
   trimmedText(
-    left.min_sources === null
-      ? { fit: 'lists', lists: left.lists }
-      : { fit: 'sources', minSources: left.min_sources, entries: left.entries!, asked: asked ?? 1 },
+    left.min_sources === null && left.entries !== null
+      ? { fit: 'best', entries: left.entries }
+      : left.min_sources === null
+        ? { fit: 'lists', lists: left.lists }
+        : { fit: 'sources', minSources: left.min_sources, entries: left.entries!, asked: asked ?? 1 },
   );
 
 function feedText(feed: Shown): string {

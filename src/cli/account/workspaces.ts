@@ -56,7 +56,7 @@ export const WORKSPACE_ROWS: readonly AnyRow[] = [
     },
     flags: {
       '--protect <networks>':
-        'all networks that no block may reach, in place of those before: separated by commas, also private, special, self; none removes all',
+        'all networks that no block may reach, in place of those before: separated by commas, also private, special, self, peers; warn: before one only reports blocks; none removes all',
       '--protect-add <networks>': 'networks or names to protect besides those before',
       '--protect-remove <networks>': 'networks or names to protect no longer',
     },

@@ -1,5 +1,5 @@
 /** Runs operations in the process of the command. */
-import { blockGuards } from '../../account/guard-rails.ts';
+import { blockGuards, warningsOf } from '../../account/guard-rails.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
 import type { Workspace } from '../../account/workspace.ts';
 import { systemClock } from '../../clock.ts';
@@ -93,6 +93,7 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     explainer: undefined,
     schemes: ABSENT,
     blockFaults: ({ guardRails }) => guardOf(guardRails).faults,
+    blockWarnings: ({ guardRails }) => warningsOf(guardOf(guardRails)),
     isCountry,
     geo: unavailable,
     locate: unavailable,

@@ -1,8 +1,10 @@
 /** `weir batch` and `weir undo` (SPEC D9). */
 import { WeirError } from '../../errors.ts';
 import { type batchJson, effectText } from '../../manage/batches.ts';
+import type { warnedRules } from '../../manage/rules/warned-rules.ts';
 import { RULE_RETENTION } from '../../ports/stored/account-store.ts';
 import type { UndoPreview } from '../../ports/stored/rule-store.ts';
+import { plural } from '../../text/count.ts';
 import { inWords } from '../../text/duration.ts';
 import type { Client } from '../client/client.ts';
 import { namesOf } from '../client/names.ts';
@@ -14,7 +16,11 @@ import { SINCE_RULE, sinceOf, waiting } from './selection.ts';
 
 type Batch = ReturnType<typeof batchJson>;
 type Named = Batch & { readonly list_name: string | null };
-type Effect = Named & { readonly undo: UndoPreview; readonly not_undoable?: string };
+type Effect = Named & {
+  readonly undo: UndoPreview;
+  readonly not_undoable?: string;
+  readonly warned: Awaited<ReturnType<typeof warnedRules>>;
+};
 
 async function named<B extends Batch>(client: Client, batches: readonly B[]): Promise<(B & Named)[]> {
   const names = await namesOf(client);
@@ -46,9 +52,11 @@ export const BATCH_ROWS: readonly AnyRow[] = [
     operation: 'getBatch',
     summary: 'show what a batch did, and what undoing it would do now',
     json: async (batch, { client }) => (await named(client, [batch]))[0]!,
-    show: ({ undo, not_undoable: why, ...batch }) =>
+    show: ({ undo, warned, not_undoable: why, ...batch }) =>
       [
         ...Object.entries(batch).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value ?? '-'}`),
+        ...(warned.rules === 0 ? [] : [`reported by guard rails: ${plural(warned.rules, 'block', 'blocks')}`]),
+        ...warned.first.map(({ target, why: overlap }) => `  ${target} ${overlap}`),
         why ?? `undo ${effectLines(undo)}`,
       ].join('\n'),
   }),

@@ -22,7 +22,7 @@ import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction, type Target } from '../../rule.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
 import { formatTarget } from '../../signal/target.ts';
-import { countText, plural } from '../../text/count.ts';
+import { countText } from '../../text/count.ts';
 import { without } from '../account/settings.ts';
 import type { Fields } from '../client/client.ts';
 import { openClient } from '../client/open.ts';
@@ -30,6 +30,7 @@ import type { AddCommand } from '../command.ts';
 import { type Context, printable, workspaceIn } from '../context.ts';
 import { servedParts } from '../feed-parts.ts';
 import { inWorkspace, oneOf, targetOf } from '../usage.ts';
+import { indented, pulledLines } from './lookup-clients.ts';
 import { SINCE_RULE, sinceOf } from './selection.ts';
 
 const lookupOptions = (c: Command): Command =>
@@ -133,7 +134,7 @@ function explanationText({ target, where, workspace, action, feeds, dropped, at,
       feedLine(feed),
       ...indented(whyLines(feed)),
       ...(at === undefined
-        ? indented([...unblockLines(feed, target, action), ...subtractionLines(feed, workspace), ...pulledLines(feed)])
+        ? indented([...unblockLines(feed, target, action), ...subtractionLines(feed, workspace), ...pulledLines(feed.pulled_by)])
         : []),
     ].join('\n'),
   );
@@ -162,7 +163,6 @@ function droppedLines(dropped: Explanation['dropped']): string[] {
   return [`dropped for these lists in 30 days, as reported by bouncers: ${named.join(', ')}`];
 }
 
-const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`);
 const familyNote = ({ family }: FeedJson) => (family === 'both' ? '' : ` (${family} only)`);
 const nameOf = ({ kind, name }: FeedJson) => `${KINDS[kind]} ${printable(name)}`;
 const KINDS: Readonly<Record<FeedSource['kind'], string>> = { workspace: 'workspace', list: 'list', composed: 'feed' };
@@ -185,10 +185,14 @@ function agreementLines({ agreement }: FeedJson): string[] {
   return [printable(`${found} of ${least} lists that must agree: ${named.join(', ')}`)];
 }
 
+const rankLines = ({ rank }: FeedJson): string[] =>
+  rank === null ? [] : [`left out: the feed is full (rank ${countText(rank.rank)} of ${countText(rank.limit)})`];
+
 function whyLines(feed: FeedJson): string[] {
   const { rules, protected_by } = feed;
   const more = rules.length - SHOWN;
   return [
+    ...rankLines(feed),
     ...agreementLines(feed),
     ...rules.slice(0, SHOWN).map((rule) => `${rule.idle === null ? rule.effect : IDLE[rule.idle]}: ${ruleText(rule)}`),
     ...(more > 0 ? [`and ${more} more rules (--json prints all)`] : []),
@@ -266,28 +270,6 @@ function subtractionLines({ kind, name, subtract_allow: subtract }: FeedJson, wo
   if (subtract === null) return [];
   const then = subtract.verdict === 'out' ? 'takes it out of this feed' : 'takes a part of it out of this feed';
   return [`${printable(subtractionCommand(kind, name, workspace, subtract.value))} ${then}`];
-}
-
-const CLIENT_STATES: Readonly<Record<Pulled['told'][number]['state'], string>> = {
-  behind: 'not yet seen to have it',
-  unknown: 'unknown',
-  has: 'has it',
-};
-
-/** Clients and whether they are up to date, problems first. */
-function pulledLines({ pulled_by: pulled }: ShownFeed): string[] {
-  if (pulled === undefined || pulled.total === 0) return [];
-  const { total, has, behind, unknown, told: clients } = pulled;
-  const lines = clients.map(({ kind, state, key_id, key_name, user_agent: agent, address, last_pull: last, stopped_at: stopped }) =>
-    printable(
-      `${CLIENT_STATES[state]}: ${kind} ${JSON.stringify(agent)} at ${address}, key ${key_name ?? key_id}, ${stopped === null ? 'fetched' : 'stopped, fetched'} last at ${last}`,
-    ),
-  );
-  const more = total > clients.length ? [`and ${total - clients.length} more (weir device ls, weir bouncer ls)`] : [];
-  return [
-    `of ${plural(total, 'client')} ${has} are up to date, ${behind} are behind, ${unknown} unknown:`,
-    ...indented([...lines, ...more]),
-  ];
 }
 
 const keptNote = (rest: readonly RuleJson[]) =>

@@ -172,7 +172,6 @@ async function checkFile(
 interface Destination {
   readonly stream: Stream;
   readonly workspace: Workspace;
-  /** Ids of lists by their id in the file. */
   readonly ids: ReadonlyMap<string, string>;
   /** Ids of existing keys by their id in the file. */
   readonly keyIds: ReadonlyMap<string, string>;

@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import { FEED_SETTINGS } from '../../account/feed.ts';
 import { MOST_PROTECTED } from '../../account/guard-rails.ts';
 import { MOST_NETWORKS } from '../../account/key.ts';
+import { LARGE_SETTINGS } from '../../account/large.ts';
 import { LIST_SETTINGS, type ListSetting } from '../../account/list.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
 import { MOST_GROUP_ROLES } from '../../account/person.ts';
@@ -38,7 +39,11 @@ export function settingShape(setting: ListSetting): TSchema {
   return optional('least' in setting ? Type.Integer({ minimum: setting.least, maximum: setting.most }) : oneOf(setting.words));
 }
 
+const shapesOf = (settings: Readonly<Record<string, ListSetting>>) =>
+  Object.fromEntries(Object.values(settings).map((setting) => [setting.field, settingShape(setting)]));
+
 export const SettingsShape = Type.Object({
+  ...shapesOf(LARGE_SETTINGS),
   protect: Type.Array(text, { maxItems: MOST_PROTECTED }),
   min_prefix_v4: Type.Integer({ minimum: 0, maximum: 32 }),
   min_prefix_v6: Type.Integer({ minimum: 0, maximum: 128 }),
@@ -49,7 +54,7 @@ export const SettingsShape = Type.Object({
 const profileShape = (settings: Readonly<Record<string, ListSetting>>) => ({
   id: uuid,
   name: text,
-  ...Object.fromEntries(Object.values(settings).map((setting) => [setting.field, settingShape(setting)])),
+  ...shapesOf(settings),
 });
 export const ListShape = Type.Object({ ...profileShape(LIST_SETTINGS), default: Type.Boolean() });
 export const FeedShape = Type.Object({

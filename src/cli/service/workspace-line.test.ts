@@ -22,6 +22,10 @@ test('D7.5 what is set of a workspace is read as it was written, and nothing els
     minPrefixV6: 19,
     subtractAllow: 'on',
     people: [{ role: 'operator', group: 'soc', provider: 'keycloak' }],
+    large: 'all',
+    largeAddresses: 256,
+    largeNetworks: null,
+    largePercent: 50,
   } as const;
   const line = SETTINGS_LINE.write(settings) as Record<string, unknown>;
   assert.deepEqual(SETTINGS_LINE.read(line), settings);
@@ -33,6 +37,8 @@ test('D7.5 what is set of a workspace is read as it was written, and nothing els
     ['min_prefix_v4', 33, 'min_prefix_v4: must be an integer from 0 to 32'],
     ['min_prefix_v6', -1, 'min_prefix_v6: must be an integer from 0 to 128'],
     ['subtract_allow', 'workspace', 'subtract_allow: must be one of: on, off'],
+    ['large', 'some', 'large: must be one of: none, changes, all'],
+    ['large_percent', 101, 'large_percent: must be an integer from 1 to 100'],
   ];
   for (const [field, value, says] of faults) assert.equal(SETTINGS_LINE.read({ ...line, [field]: value }), says);
 });

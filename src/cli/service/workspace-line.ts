@@ -3,6 +3,7 @@
 import { feedSettingsJson, makingJson, makingOf, type SavedFeed } from '../../account/feed.ts';
 import { protectedWord } from '../../account/guard-rails.ts';
 import { bindingFault, type SavedKey } from '../../account/key.ts';
+import { largeSettingsOf } from '../../account/large.ts';
 import { type ListSettings, type SavedList, settingFaults, settingsJson, settingsOf } from '../../account/list.ts';
 import { existingNameFault } from '../../account/name.ts';
 import { type GroupRole, readGroupRole } from '../../account/person.ts';
@@ -53,11 +54,12 @@ export const SETTINGS_LINE: Line<WorkspaceSettings> = {
     const unread = people.indexOf(undefined);
     if (unread >= 0) return `people: must not hold ${JSON.stringify(line.people![unread])}`;
     const { protect, min_prefix_v4: minPrefixV4, min_prefix_v6: minPrefixV6, subtract_allow: subtractAllow } = line;
-    return { protect, minPrefixV4, minPrefixV6, subtractAllow, people: people as GroupRole[] };
+    return { protect, minPrefixV4, minPrefixV6, subtractAllow, people: people as GroupRole[], ...largeSettingsOf(line) };
   }),
   write(settings) {
     const { people, ...rest } = workspaceSettingsJson(settings);
-    return people.length > 0 ? { ...rest, people } : rest;
+    const set = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
+    return people.length > 0 ? { ...set, people } : set;
   },
 };
 

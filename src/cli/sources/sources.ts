@@ -13,6 +13,7 @@ import { deletionQuestion } from '../account/settings.ts';
 import type { Client, Fields } from '../client/client.ts';
 import { fieldTable, printable } from '../context.ts';
 import { type AnyRow, type Call, row } from '../rows/row.ts';
+import { addRecommended, type Recommended, recommendedText } from './recommended.ts';
 import { trialText } from './trial-text.ts';
 
 type Run = ReturnType<typeof runJson>;
@@ -36,16 +37,28 @@ const originOf = ({ name: word, url, ...given }: Fields, name: unknown) =>
   url === undefined ? { ...given, catalogue: word, name } : { ...given, name: name ?? word, url };
 
 export const SOURCE_ROWS: readonly AnyRow[] = [
-  row<SourceJson>({
-    words: 'source add <name> [url]',
+  row<SourceJson | Recommended>({
+    words: 'source add [name] [url]',
     operation: 'createSource',
     summary: 'make a source and the list that it manages; without an address one of the catalogue',
     options: OPTIONS,
     omit: ['catalogue'],
-    flags: { '--name <name>': 'another name, for one of the catalogue' },
-    given: ({ given, options }) => originOf(given, options.name),
-    show: ({ name, id, url, every, catalogue }) =>
-      [`source ${printable(name)} ${id}: ${url}, every ${durationText(every)}`, ...termsOf(catalogue)].join('\n'),
+    flags: {
+      '--name <name>': 'another name, for one of the catalogue',
+      '--recommended': 'try the recommended never-block lists of the catalogue, and add them after a question',
+      '--yes': 'with --recommended: do it without asking',
+    },
+    given({ given, options }) {
+      if ((given.name === undefined) !== (options.recommended === true))
+        throw new WeirError('USAGE', 'give a name, or --recommended alone');
+      return originOf(given, options.name);
+    },
+    run: (call) => (call.options.recommended ? addRecommended(call) : call.client.call<SourceJson>('createSource', call.given)),
+    show(added) {
+      if ('recommended' in added) return recommendedText(added.recommended);
+      const { name, id, url, every, catalogue } = added;
+      return [`source ${printable(name)} ${id}: ${url}, every ${durationText(every)}`, ...termsOf(catalogue)].join('\n');
+    },
   }),
   row<SourceJson[]>({
     words: 'source ls',
@@ -233,6 +246,7 @@ function catalogueText(rows: readonly Catalogued[]): string {
     ['for', only.purpose],
     ['entries at', only.paths.length === 0 ? null : [...only.paths, ...condition].join(', ')],
     ['every', `${durationText(only.every)}, at most every ${durationText(only.least)}`],
+    ['size', only.entries === null ? null : `about ${only.entries} entries (${only.entries_at})`],
     ['terms', only.terms],
     ['networks', `no wider than /${only.min_prefix_v4} (IPv4) and /${only.min_prefix_v6} (IPv6)`],
     ['empty', only.may_be_empty ? 'it may be' : null],

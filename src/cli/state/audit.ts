@@ -60,6 +60,5 @@ async function ofNoWorkspace(context: Context, { since, ...wanted }: Fields, lim
   return found;
 }
 
-/** Replaces ids by names. */
 const withNames = (text: string, names: Readonly<Record<string, string>>): string =>
   Object.entries(names).reduce((named, [id, name]) => named.replaceAll(id, name), text);

@@ -20,7 +20,6 @@ import { numbersInOrder, StableNumbers } from './numbered-lists.ts';
 import type { PublishedNetworks } from './published-networks.ts';
 import { placeAround } from './sorted-networks.ts';
 
-/** The stored decision log of one feed. */
 interface DecisionLogStore {
   read(after: number): ReturnType<StoreReads['logRecords']>;
   /** Returns the row's number. */

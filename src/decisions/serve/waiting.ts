@@ -66,7 +66,6 @@ export class Waiting {
     this.#feeds = new WaitingFeeds(parts.most);
   }
 
-  /** Number of waiting clients. */
   get size(): number {
     return this.#feeds.size;
   }

@@ -1,4 +1,4 @@
-import type { AddressSet } from '@weir/network/address-set.ts';
+import type { BlockGuard } from '../../account/guard-rails.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { DecisionsVariant, DocumentVariant } from '../document.ts';
 import type { Snapshot } from '../index/snapshot.ts';
@@ -11,7 +11,7 @@ export interface RenderParts {
   /** Whole seconds: rules expiring then or before are excluded. */
   readonly asOf: number;
   readonly geo: GeoDatabase;
-  readonly guarded: AddressSet | undefined;
+  readonly guard: BlockGuard;
   readonly phaseOf: PhaseOf;
 }
 
@@ -22,9 +22,9 @@ export function render(
 ): RenderedDocument | OverCap {
   switch (variant.document) {
     case 'feed':
-      return renderFeed(snapshot, variant, parts.asOf, parts.geo, parts.guarded);
+      return renderFeed(snapshot, variant, parts.asOf, parts.geo, parts.guard);
     case 'config':
-      return renderConfig(snapshot, variant, parts);
+      return renderConfig(snapshot, variant, { ...parts, guarded: parts.guard.protected });
     default:
       return renderRules(snapshot, variant, parts);
   }

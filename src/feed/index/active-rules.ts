@@ -47,7 +47,6 @@ export class ActiveRules {
       });
   }
 
-  /** The networks of a table in this role. */
   served(table: RuleTable, role: RuleRole): ServedRows {
     return new ServedRows(table, role === 'block' ? this.widening : undefined);
   }

@@ -58,3 +58,19 @@ test('D10.10, D10.12 the lines say the numbers', () => {
   assert.deepEqual(texts(4000), ['is over its cap of 2,000 with 4,000 entries: it is not published (413)']);
   assert.deepEqual(texts(2000, over), ['is back under its cap of 2,000: it has 2,000 entries', 'shrank from 4,000 to 2,000 entries']);
 });
+
+test('D62.6 blocks that guard rails only report are open while there are any, and logged at each change', () => {
+  const warned = (...names: string[]): FeedFacts => ({ ...facts(10, 1000), ...(names.length > 0 && { warned: names }) });
+  let state: SizeState | undefined;
+  const texts = [warned('a'), warned('a'), warned('a', 'b', 'c', 'd'), warned()].map((content, i) => {
+    const after = afterBuild(state, content, i * HOUR);
+    state = after.state;
+    return [after.events.map(({ kind }) => kind).join(), state.warned?.text.slice(-12), state.warned?.since];
+  });
+  assert.deepEqual(texts, [
+    ['warned', ' networks: a', 0],
+    ['', ' networks: a', 0],
+    ['warned', 'c and 1 more', 0],
+    ['unwarned', undefined, undefined],
+  ]);
+});

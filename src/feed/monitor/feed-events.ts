@@ -7,7 +7,18 @@ import { type Trimmed, trimmedText } from '../trim.ts';
 export type CapState = 'within' | 'near' | 'over';
 
 export interface FeedEvent {
-  readonly kind: 'near_cap' | 'over_cap' | 'under_cap' | 'left_out' | 'whole' | 'shrunk' | 'stale' | 'fresh' | 'will_exceed';
+  readonly kind:
+    | 'near_cap'
+    | 'over_cap'
+    | 'under_cap'
+    | 'left_out'
+    | 'whole'
+    | 'warned'
+    | 'unwarned'
+    | 'shrunk'
+    | 'stale'
+    | 'fresh'
+    | 'will_exceed';
   readonly level: 'info' | 'warn';
   readonly text: string;
 }
@@ -24,6 +35,7 @@ export interface SizeState {
   readonly cap: CapState;
   readonly tight: OpenEvent | undefined;
   readonly leftOut: OpenEvent | undefined;
+  readonly warned: OpenEvent | undefined;
   /** Lost at least half of its entries; `from`: the earlier number. */
   readonly shrunk: (OpenEvent & { readonly from: number }) | undefined;
 }
@@ -46,6 +58,8 @@ export function afterBuild(before: SizeState | undefined, facts: FeedFacts, now:
   const leftOut = leftOutEvent(facts);
   const isUntrimmed = before?.leftOut !== undefined && leftOut === undefined;
   const isNewlyLeft = leftOut !== undefined && namesOf(before?.facts.trimmed?.leftOut) !== namesOf(facts.trimmed?.leftOut);
+  const warned = warnedEvent(facts);
+  const isNewlyWarned = warned?.text !== before?.warned?.text;
   const shrunk = shrunkFrom(before, facts, now);
   return {
     state: {
@@ -53,11 +67,13 @@ export function afterBuild(before: SizeState | undefined, facts: FeedFacts, now:
       cap,
       tight: tight && { since: (isSame ? before?.tight?.since : undefined) ?? now, ...tight },
       leftOut: leftOut && { since: isNewlyLeft ? now : (before?.leftOut?.since ?? now), ...leftOut },
+      warned: warned && { since: before?.warned?.since ?? now, ...warned },
       shrunk: shrunk && { since: now, ...shrunk },
     },
     events: [
       ...(isNewlyLeft ? [warning(leftOut)] : []),
       ...(isUntrimmed ? [{ kind: 'whole' as const, level: 'info' as const, text: 'leaves nothing out any more' }] : []),
+      ...(isNewlyWarned ? [warned === undefined ? UNWARNED : warning(warned)] : []),
       ...(isSame ? [] : [capEvent(before?.cap, cap, facts)]),
       ...(shrunk === undefined || shrunk === before?.shrunk ? [] : [warning(shrunk)]),
     ],
@@ -73,8 +89,25 @@ const leftOutEvent = ({ entryLimit, trimmed }: FeedFacts): EventText | undefined
     text: `leaves out ${trimmedText(trimmed.leftOut)}, to keep within its cap of ${formatted(entryLimit)}`,
   };
 
+const MOST_WARNED = 3;
+
+/** Blocks that guard rails only report (SPEC D62.6). */
+function warnedEvent({ warned }: FeedFacts): EventText | undefined {
+  if (warned === undefined) return undefined;
+  const others = warned.length > MOST_WARNED ? ` and ${formatted(warned.length - MOST_WARNED)} more` : '';
+  return { kind: 'warned', text: `blocks addresses of protected networks: ${warned.slice(0, MOST_WARNED).join(', ')}${others}` };
+}
+
+const UNWARNED: FeedEvent = { kind: 'unwarned', level: 'info', text: 'blocks no address of protected networks any more' };
+
 const namesOf = (left: Trimmed | undefined): string =>
-  left === undefined ? '' : left.fit === 'sources' ? String(left.minSources) : left.lists.map(({ name }) => name).join('\n');
+  left === undefined
+    ? ''
+    : left.fit === 'lists'
+      ? left.lists.map(({ name }) => name).join('\n')
+      : left.fit === 'best'
+        ? left.fit
+        : String(left.minSources);
 
 const warning = ({ kind, text }: EventText): FeedEvent => ({ kind, level: 'warn', text });
 

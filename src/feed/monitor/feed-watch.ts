@@ -174,7 +174,7 @@ const watchedOf = ({ workspaceId, feedId, name, target, stale, expected, counted
     shares,
     staleSince: stale?.asOf,
     // Events of the complete feed are listed once.
-    open: [size.tight, size.leftOut, size.shrunk, ...(i === 0 ? [stale, expected] : [])].flatMap(openOf),
+    open: [size.tight, size.leftOut, size.warned, size.shrunk, ...(i === 0 ? [stale, expected] : [])].flatMap(openOf),
   }));
 
 const keyOf = ({ workspaceId, feedId }: FeedName): string => `${workspaceId}/${feedId ?? ''}`;

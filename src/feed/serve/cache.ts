@@ -76,7 +76,7 @@ export class DocumentCache {
     const arrival = this.#context.moment();
     this.#prune(arrival.monotonic);
     const workspace = this.#workspace(query.workspaceId);
-    const known = await workspace.resolve(query.list, isUrgent ? { ...arrival, monotonic: Number.POSITIVE_INFINITY } : arrival);
+    const known = await workspace.resolve(query.list, arrival, isUrgent);
     if (known === undefined) return { found: { kind: 'no_workspace' } };
     const { resolution, read } = known;
     if (!isPermitted(resolution, query.boundTo)) return { found: { kind: 'forbidden' } };

@@ -70,14 +70,15 @@ export class ServedWorkspace {
   }
 
   /**
-   * Fresh for the arrival; undefined for an unknown workspace. While the store does not answer: the last known result, or FEED_UNAVAILABLE.
+   * Fresh for the arrival, or `isUrgent` and read from now on, without a wait for landing; undefined for an unknown workspace. While the
+   * store does not answer: the last known result, or FEED_UNAVAILABLE.
    */
-  async resolve(ref: string | null, arrival: ReadStamp): Promise<Known | undefined> {
+  async resolve(ref: string | null, arrival: ReadStamp, isUrgent: boolean): Promise<Known | undefined> {
     let cause: unknown;
     const { failed, revision, freshUntil } = this.#last;
     if (!failed || revision === undefined || arrival.monotonic >= freshUntil) {
       try {
-        return await this.#resolve(ref, arrival);
+        return await (isUrgent ? this.#lookUp(ref, newest(arrival)) : this.#resolve(ref, arrival));
       } catch (error) {
         cause = error;
         this.#last = { ...this.#last, freshUntil: this.#context.monotonic() + this.#context.pause, failed: true };
@@ -121,7 +122,7 @@ export class ServedWorkspace {
       return isFreshFor(read, arrival) && this.#stands(known) ? { ...known, read } : this.#lookUp(ref, arrival);
     }
     // The list may be newer: only a read begun after the request may deny it.
-    return this.#lookUp(ref, { ...arrival, monotonic: Number.POSITIVE_INFINITY });
+    return this.#lookUp(ref, newest(arrival));
   }
 
   async #lookUp(ref: string | null, arrival: ReadStamp): Promise<Known | undefined> {
@@ -211,6 +212,9 @@ export class ServedWorkspace {
     this.#documents.get(served.document)?.delete(served.feedId);
   }
 }
+
+/** Only work begun after it is shared. */
+const newest = (arrival: ReadStamp): ReadStamp => ({ ...arrival, monotonic: Number.POSITIVE_INFINITY });
 
 function keyOf(ref: string, resolution: Resolution): string {
   const id = ref.toLowerCase();

@@ -34,11 +34,11 @@ export function gate(
   authenticator: Authenticator,
   limiter: RateLimiter,
   onLimit: () => void = () => {},
-  onKey: (client: Client, keyId: string) => void = () => {},
+  onKey: (client: Client, caller: Caller) => void = () => {},
 ): Gate {
   function judge(client: Client, answer: Verdict, { monotonic }: Instant): Verdict {
     if ('status' in answer) return answer;
-    onKey(client, answer.keyId);
+    onKey(client, answer);
     const wait = limiter.take(answer.keyId, monotonic);
     if (wait > 0) {
       onLimit();

@@ -13,7 +13,6 @@ const PATIENCE = 50;
 export interface KeyRevision {
   /** undefined until the first read. */
   readonly current: number | undefined;
-  /** Whether the last read succeeded. */
   readonly readable: boolean;
   /** Whether the last read is less than a second older than `at` (ms, monotonic). */
   isFresh(at: number): boolean;

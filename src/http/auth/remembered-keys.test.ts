@@ -27,3 +27,16 @@ test('D22.6 keys that are made, used and revoked without end: a workspace has so
   keys.forget(digest(10));
   assert.equal(keys.find(digest(10)), undefined);
 });
+
+test('D22.6, D62.1 the keys of a workspace share its guard rails, those read last', () => {
+  const keys = rememberedKeys();
+  const rails = (peers: string) => ({ protect: ['peers'], minPrefixV4: 0, minPrefixV6: 0, peers });
+  const remember = (n: number, peers: string) => {
+    const { caller, ...rest } = known('one');
+    return keys.remember(digest(n), { caller: { ...caller, guardRails: rails(peers) }, ...rest }).caller.guardRails;
+  };
+  const first = remember(1, 'a');
+  assert.equal(remember(2, 'a'), first);
+  const second = remember(1, 'b');
+  assert.deepEqual([second.peers, remember(2, 'b') === second], ['b', true]);
+});

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Caller } from '../../account/caller.ts';
+import type { GuardRails } from '../../account/guard-rails.ts';
 import { networks } from '../source.ts';
 
 export interface RememberedKey {
@@ -21,12 +23,16 @@ export function rememberedKeys(most = MOST_OF_WORKSPACE) {
   const keys = new Map<string, RememberedKey>();
   /** Slots per workspace, in the order of confirmation. */
   const slots = new Map<string, Set<string>>();
+  /** Last read per workspace, shared by its keys: peers can be large. */
+  const rails = new Map<string, GuardRails>();
   function forget(slot: string): void {
     const workspaceId = keys.get(slot)?.caller.workspaceId;
     keys.delete(slot);
     if (workspaceId === undefined) return;
     slots.get(workspaceId)?.delete(slot);
-    if (slots.get(workspaceId)?.size === 0) slots.delete(workspaceId);
+    if (slots.get(workspaceId)?.size !== 0) return;
+    slots.delete(workspaceId);
+    rails.delete(workspaceId);
   }
   return {
     find(digest: string): RememberedKey | undefined {
@@ -35,9 +41,12 @@ export function rememberedKeys(most = MOST_OF_WORKSPACE) {
     },
     remember(digest: string, { caller, revision, confirmedAt }: Omit<RememberedKey, 'digest' | 'isGoodFrom'>): RememberedKey {
       const isGoodFrom = caller.networks.length === 0 ? undefined : networks(caller.networks);
-      const key = { digest, caller, revision, confirmedAt, isGoodFrom };
       const slot = slotOf(digest);
       forget(slot);
+      const last = rails.get(caller.workspaceId);
+      const guardRails = isDeepStrictEqual(last, caller.guardRails) ? last! : caller.guardRails;
+      rails.set(caller.workspaceId, guardRails);
+      const key = { digest, caller: { ...caller, guardRails }, revision, confirmedAt, isGoodFrom };
       keys.set(slot, key);
       const own = slots.get(caller.workspaceId) ?? new Set();
       slots.set(caller.workspaceId, own.add(slot));

@@ -3,7 +3,6 @@ import type { HttpCounts } from '../../ports/http-counts.ts';
 type BodyCounts = Pick<HttpCounts, 'bodies' | 'bodyBytes'>;
 
 export interface BodyBudget {
-  /** Opens an empty reservation for a key and its workspace. */
   open(key: string, workspace?: string): BodyReservation;
 }
 

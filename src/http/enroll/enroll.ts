@@ -14,7 +14,6 @@ import type { Origins } from './origin.ts';
 export interface Enrolments {
   /** The script, for any code of the right form. */
   script(call: Call): Answered;
-  /** Uses the code. */
   use(call: Call): Answered;
 }
 

@@ -30,7 +30,6 @@ interface Signed {
 
 /** Signs statements about feeds (SPEC D63). `now` in ms. */
 export function feedSigner(secretKeys: SecretKeys, now: () => number): Sign {
-  /** The last signature of each representation. */
   const known = new WeakMap<Representation, Signed>();
   return (found, named, { query: { workspaceId }, headers, sha256 }) => {
     const secret = named.signingSecret;

@@ -20,7 +20,6 @@ export type ReadInput = (raw: RawInput) => Given<Record<string, unknown>, Record
 type Fields = Readonly<Record<string, unknown>>;
 type Validate = (value: unknown) => readonly FieldFault[];
 
-/** Compiles the schemas. */
 export function inputReader({ query, body, validatesOwnBody }: Operation): ReadInput {
   const [queryFaults, bodyFaults] = [query, body].map((schema) => schema && validator(schema));
   return (raw) => {

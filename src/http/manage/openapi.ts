@@ -82,7 +82,6 @@ const either = (answer: TSchema) =>
     },
   );
 
-/** The state that an operation edits. */
 const stateAt = (path: string) => titled(OPERATIONS.find((each) => each.path === path && each.method === 'GET')!.answer);
 
 /** For a 412. */

@@ -1,7 +1,7 @@
 /** SPEC D16.1, D16.2. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { withoutSecrets } from '../../account/secrets.ts';
+import { withoutSecrets } from '../../account/secrets/in-text.ts';
 import { statusOf } from './request-watch.ts';
 
 /** `status` is 0 if the client disconnected first. */

@@ -88,6 +88,13 @@ const EXPLAINED = answerOf(
             { description: 'For feeds with a quorum: the lists that have it; null: no quorum, or no list has it.' },
           ),
         ],
+        rank: [
+          null,
+          nullable(objectOf({ rank: 10_431, limit: 10_000 }), {
+            description:
+              'The best place of an address of the target that a full feed (`fit: best`) leaves out, and its number of places; null: none is.',
+          }),
+        ],
         unblock: { removes: [[], Type.Array(Type.Integer())], verdict: ['in', VERDICT] },
         subtract_allow: [
           null,

@@ -1,4 +1,5 @@
-import { type GuardRails, MOST_PROTECTED, protectedWord } from '../../account/guard-rails.ts';
+import { type GuardRails, MOST_PROTECTED, NETWORK_SETS, protectedWord, protectsPeers, readPeers } from '../../account/guard-rails.ts';
+import { LARGE_SETTINGS } from '../../account/large.ts';
 import { type GroupRole, MOST_GROUP_ROLES, readGroupRole, writeGroupRole } from '../../account/person.ts';
 import { ROLES } from '../../account/role.ts';
 import { stateTag } from '../../account/tag.ts';
@@ -14,6 +15,7 @@ import { type Operation, operation } from '../operation.ts';
 import type { Outcome } from '../outcome.ts';
 import { namesIn } from '../rules/rule-json.ts';
 import { visitRules } from '../rules/rule-selections.ts';
+import { settable, settingFields, settingsPatch } from './settings.ts';
 
 /** Absent fields stay. Rejects with FORBIDDEN for a role that exceeds the caller. */
 export async function changeWorkspace(context: ChangeContext, patch: WorkspacePatch): Promise<Workspace> {
@@ -49,10 +51,15 @@ const guardRailsJson = ({ protect, minPrefixV4, minPrefixV6 }: GuardRails) => ({
   min_prefix_v6: minPrefixV6,
 });
 
+const peersJson = (own: GuardRails, { guardRails }: ManageContext) =>
+  [own, guardRails].some(protectsPeers)
+    ? readPeers(own.peers).map(({ address, name, lastSeen }) => ({ address, name, last_seen: lastSeen }))
+    : [];
+
 const WORKSPACE_SETTINGS = {
   protect: Type.Array(Type.String({ format: 'protected' }), {
     maxItems: MOST_PROTECTED,
-    description: 'Networks that no block may reach, and the names private, special, self.',
+    description: `Networks that no block may reach, and the names ${NETWORK_SETS.join(', ')}; after warn:, blocks are only reported.`,
   }),
   min_prefix_v4: Type.Integer({ minimum: 0, maximum: 32, description: 'Shortest prefix of an IPv4 block; 0 = any.' }),
   min_prefix_v6: Type.Integer({ minimum: 0, maximum: 128, description: 'Shortest prefix of an IPv6 block; 0 = any.' }),
@@ -63,9 +70,10 @@ const WORKSPACE_SETTINGS = {
   }),
 };
 
-export const WORKSPACE_SETTABLE = Object.fromEntries(
-  Object.entries(WORKSPACE_SETTINGS).map(([field, schema]) => [field, Type.Optional(schema)]),
-);
+export const WORKSPACE_SETTABLE = {
+  ...Object.fromEntries(Object.entries(WORKSPACE_SETTINGS).map(([field, schema]) => [field, Type.Optional(schema)])),
+  ...settable(LARGE_SETTINGS),
+};
 
 const { protect, min_prefix_v4: v4, min_prefix_v6: v6, subtract_allow, people } = WORKSPACE_SETTINGS;
 const ofService = objectOf(
@@ -82,12 +90,22 @@ const WorkspaceAnswer = answerOf('Workspace', {
   min_prefix_v6: [19, v6],
   subtract_allow: ['off', subtract_allow],
   people: [['operator=soc'], people],
+  ...settingFields({ large: 'all', largeAddresses: 65_536, largeNetworks: null, largePercent: 50 }, LARGE_SETTINGS),
   service: [{ protect: ['private'], min_prefix_v4: 8, min_prefix_v6: 0 }, ofService],
+  peers: listOf(
+    { address: '203.0.113.7', name: 'key "fw-berlin"', last_seen: '2026-11-20' },
+    { description: 'Own clients that `peers` protects.' },
+  ),
   feed: FEED_STATE,
 });
 
 const respond = (workspace: Workspace, context: ManageContext): Outcome => ({
-  body: { ...workspaceJson(workspace), service: guardRailsJson(context.guardRails), feed: feedStateJson(context, null) },
+  body: {
+    ...workspaceJson(workspace),
+    service: guardRailsJson(context.guardRails),
+    peers: peersJson(workspace, context),
+    feed: feedStateJson(context, null),
+  },
   tag: stateTag(workspaceSettingsJson(workspace)),
 });
 
@@ -103,7 +121,7 @@ export const WORKSPACE_OPERATIONS: readonly Operation[] = [
     show: respond,
   }),
   operation('changeWorkspace', 'PATCH /workspace', 'manage', {
-    summary: 'Change guard rails, subtract_allow or group roles',
+    summary: 'Change guard rails, subtract_allow, group roles or the limits of large changes',
     description: 'A key cannot give or remove a more powerful role (403).',
     body: Type.Object(WORKSPACE_SETTABLE),
     bodyBytes: 128 * 1024,
@@ -138,7 +156,7 @@ export function workspacePatch(body: Readonly<Record<string, unknown>>): Workspa
   const { protect, min_prefix_v4: minPrefixV4, min_prefix_v6: minPrefixV6, subtract_allow: subtractAllow, people: written } = body;
   const people = (written as string[] | undefined)?.map((text) => readGroupRole(text));
   const given = Object.entries({ protect, minPrefixV4, minPrefixV6, subtractAllow, people }).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given);
+  return { ...Object.fromEntries(given), ...(settingsPatch(body, LARGE_SETTINGS) as WorkspacePatch) };
 }
 
 const NAMED = 5;

@@ -29,6 +29,8 @@ export interface RuleManagement {
   turnOf(workspaceId: string): Promise<void>;
   /** Empty: allowed. */
   readonly blockFaults: (caller: Caller) => (network: Network) => readonly string[];
+  /** Blocks that are only reported (SPEC D62.6); undefined: none are. */
+  readonly blockWarnings: (caller: Caller) => ((network: Network) => readonly string[]) | undefined;
   /** `code`: ISO 3166, capitals. */
   readonly isCountry: (code: string) => boolean;
   readonly geo: () => GeoDatabase;

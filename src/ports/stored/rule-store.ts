@@ -159,6 +159,8 @@ export interface RuleReads {
     known: KnownRules,
     sink: ListSink,
   ): Promise<SnapshotHead | 'too_far' | undefined>;
+  /** Addresses of landed blocks by this sender (key or person) in the last `RECENT` (SPEC D64.3); 0 unless signals can be large. */
+  recentAddresses(workspaceId: string, sender: string, now: number): Promise<number>;
   ruleStates(workspaceId: string, ids: readonly number[]): Promise<RuleState[]>;
   /**
    * The access rules of a list with one of these `rule_ref`s or canonical targets, expired ones too, each once, in one read. None for a

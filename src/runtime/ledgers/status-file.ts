@@ -50,7 +50,6 @@ export function startStatusFile(dataDir: string, collect: () => Promise<ProcessS
       // Late changes during shutdown must not create the file again.
       if (!over) early ??= setTimeout(next, GATHER).unref();
     },
-    /** Deletes the file. */
     async stop(): Promise<void> {
       over = true;
       clearInterval(timer);

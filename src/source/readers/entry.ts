@@ -80,7 +80,6 @@ function refOf(row: Row): string | undefined {
   return value;
 }
 
-/** The earliest expiry in the row. */
 function expiryOf(row: Row): Expiry | undefined {
   let earliest: Expiry | undefined;
   for (const [{ name, role }, value] of row) {

@@ -1,10 +1,8 @@
-import type { Author } from '../../account/caller.ts';
 import { type AccessList, LIST_SETTINGS, type ListSetting } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
 import { WeirError } from '../../errors.ts';
 import type { Row } from '../rows.ts';
-import { all, notify, one, type Value, type Work } from '../work.ts';
-import { audit } from './audit.ts';
+import { notify, one, type Value, type Work } from '../work.ts';
 
 /**
  * Increments both revisions of a workspace and locks its row until the commit: landings and other changes of its lists wait. Returns its
@@ -46,26 +44,6 @@ export function requireState(state: object, ifMatch: readonly string[] | undefin
 /** Every process notices within a second. */
 export function* moveKeyRevision(): Work<void> {
   yield* notify("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
-}
-
-/**
- * Revokes the keys with an id, or bound to a list or feed, with an audit row each. A key revoked with its list or feed returns with it,
- * unless it is revoked separately meanwhile.
- */
-export function* revokeKeys(
-  now: string,
-  column: 'id' | 'list_id' | 'feed_id',
-  value: string,
-  of: { readonly workspacePk: number; readonly by: Author | undefined },
-): Work<void> {
-  const [others, revokedWith] = column === 'id' ? ['OR revoked_with IS NOT NULL', null] : ['', value];
-  const revoked = yield* all(
-    `UPDATE keys SET revoked_at = coalesce(revoked_at, ${now}), revoked_with = $2 WHERE ${column} = $1 AND (revoked_at IS NULL ${others}) RETURNING id`,
-    value,
-    revokedWith,
-  );
-  yield* moveKeyRevision();
-  for (const { id } of revoked) yield* audit(now, 'key revoked', String(id), of);
 }
 
 export function* create(now: string, table: string, row: Readonly<Record<string, Value>>): Work<Row> {

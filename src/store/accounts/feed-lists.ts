@@ -1,7 +1,6 @@
 import { WeirError } from '../../errors.ts';
 import { one, run, type Work } from '../work.ts';
 
-/** Removes a deleted list from its feeds. */
 export function* forgetMember(listPk: number, listRevision: number): Work<void> {
   const having = 'SELECT feed_pk FROM feed_lists WHERE list_pk = $1';
   yield* run(`UPDATE feeds SET revision = revision + 1 + $2 WHERE pk IN (${having})`, listPk, listRevision);

@@ -4,7 +4,7 @@ import { listState } from '../../account/list.ts';
 import { listOf, type Row } from '../rows.ts';
 import { forgetRepeats } from '../rules/repeats.ts';
 import { run, type Work } from '../work.ts';
-import { revokeKeys } from './account-statements.ts';
+import { revokeKeys } from './access/revoke-keys.ts';
 import { audit } from './audit.ts';
 import { keepDeleted } from './deleted.ts';
 import { forgetMember } from './feed-lists.ts';

@@ -119,7 +119,7 @@ export function* listCount(workspaceId: string): Work<number> {
 /** A workspace, its last change, and its list with the UUID: most feeds have one list. */
 const sourceQuery = (now: string) => `SELECT l.*, EXISTS (SELECT 1 FROM access_rules r WHERE r.list_pk = l.pk) AS has_rules,
     w.pk AS workspace, w.name AS workspace_name, w.revision AS workspace_revision, w.expression_revision,
-    w.created_at AS workspace_created_at, w.protect, w.min_prefix_v4, w.min_prefix_v6, w.subtract_allow AS workspace_subtract_allow,
+    w.created_at AS workspace_created_at, w.protect, w.min_prefix_v4, w.min_prefix_v6, w.peers, w.subtract_allow AS workspace_subtract_allow,
     ${now} AS taken_at, ${HAS_FREEZES},
     (SELECT b.last_seq FROM batches b WHERE b.workspace_pk = w.pk ORDER BY b.first_seq DESC LIMIT 1) AS last_seq
   FROM workspaces w LEFT JOIN lists l ON l.workspace_pk = w.pk AND l.id = $2 WHERE w.id = $1`;

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Author } from '../../account/caller.ts';
 import { BOOTSTRAP_KEY_NAME, type KeyInfo, keyState, type NewKey } from '../../account/key.ts';
+import { LARGE_SETTINGS } from '../../account/large.ts';
 import { LIST_SETTINGS, listState, NO_SETTINGS } from '../../account/list.ts';
 import { goesWithSource } from '../../account/managed-list.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
@@ -21,6 +22,7 @@ import { redateDocuments } from '../document-record.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from '../rows.ts';
 import { forgetRepeats } from '../rules/repeats.ts';
 import { type Changes, one, run, type Work } from '../work.ts';
+import { revokeKeys } from './access/revoke-keys.ts';
 import {
   changeWorkspace,
   create,
@@ -32,7 +34,6 @@ import {
   noSuch,
   patchColumns,
   requireState,
-  revokeKeys,
   tooMany,
   tooManyLists,
 } from './account-statements.ts';
@@ -188,7 +189,8 @@ function workspaceColumns({
   minPrefixV6,
   subtractAllow,
   people,
-}: WorkspacePatch): [column: string, value: string | number][] {
+  ...large
+}: WorkspacePatch): [column: string, value: string | number | null][] {
   const all = {
     protect: protect?.join(','),
     min_prefix_v4: minPrefixV4,
@@ -196,7 +198,10 @@ function workspaceColumns({
     subtract_allow: subtractAllow,
     people: people && JSON.stringify(people),
   };
-  return Object.entries(all).flatMap(([column, value]) => (value === undefined ? [] : [[column, value]]));
+  const given = Object.entries(all).flatMap(([column, value]) =>
+    value === undefined ? [] : [[column, value] as [string, string | number]],
+  );
+  return [...given, ...patchColumns(large, LARGE_SETTINGS)];
 }
 
 function* listRow(workspacePk: number, id: string): Work<Row> {

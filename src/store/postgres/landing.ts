@@ -61,7 +61,7 @@ async function applyItems(session: Session, numbered: readonly NumberedItem[], b
     }
   }
   await flush();
-  await drive(session, changed.count());
+  await drive(session, changed.count(batch.now));
   await driveAtOnce(session, [...changed.write(batch.now), touchLists(changed.lists)]);
 }
 

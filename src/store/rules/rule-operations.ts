@@ -8,7 +8,6 @@ import { type RuleTable, ruleTable } from './rule-columns.ts';
 export interface ResolvedOperation<O extends RuleOperation = RuleOperation> {
   readonly workspace: number;
   readonly list: number;
-  /** The operation's number. */
   readonly seq: number;
   /** Accepted, ms. */
   readonly at: number;

@@ -19,7 +19,7 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
       if (!movePosition(statements, batch)) return 'fenced';
       const { known, poison } = numberItems(batch.items, takeNumbers(statements, batch.items.length), locator(statements));
       const changed = applyItems(db, statements, known, batch.now);
-      for (const work of [changed.count(), ...changed.write(batch.now)]) drive(db, work);
+      for (const work of [changed.count(batch.now), ...changed.write(batch.now)]) drive(db, work);
       const { lists, workspaces, expressions } = changed;
       for (const pk of lists) statements.touchList.run(pk);
       for (const pk of workspaces) statements.touchWorkspace.run(pk);

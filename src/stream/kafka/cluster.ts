@@ -12,7 +12,6 @@ export interface Cluster {
   readonly connecting: BaseOptions;
   /** The topic's id, its partitions, and those without a leader. `fresh` asks the brokers; otherwise the answer may be 5 s old. */
   describe(fresh: boolean): Promise<{ id: string; partitions: number; leaderless: number[] }>;
-  /** The number of partitions in the last metadata. */
   partitions(): number;
   /** Reads the metadata again before the next request. Call it after a failed request: leaders may have moved. */
   doubt(): void;

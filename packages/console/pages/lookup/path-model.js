@@ -4,6 +4,7 @@ import { senderName } from '../../names.js';
 import { link } from '../../router.js';
 import { refusedText } from '../clients/refused.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
+import { arranged } from './arranged.js';
 
 /** Nodes per column; the rest is one node. */
 const MOST = 7;
@@ -90,8 +91,8 @@ export function modelOf(answer, outlook) {
     ruleNodes.push({ id: 'rule new', ...node, isNew: true });
   }
 
-  /** @type {PathStep[]} */
-  const boxes = [];
+  /** @type {Map<string, PathStep>} */
+  const boxes = new Map();
   for (const feed of near) {
     const id = idOf(feed);
     const then = verdictThen(feed, outlook);
@@ -103,22 +104,35 @@ export function modelOf(answer, outlook) {
     }
     if (outlook === 'never' && then !== feed.verdict) edges.push({ from: 'rule new', to: id, tone: 'free', goes: false });
     for (const box of boxesOf(feed, answer.action)) {
-      boxes.push({ ...box, goes });
+      const before = boxes.get(box.id);
+      boxes.set(box.id, before === undefined ? { ...box, goes } : together(before, { ...box, goes }));
       edges.push({ from: id, to: box.id, tone: box.tone, goes });
     }
   }
   const feedNodes = near.map((feed) => feedNode(feed, answer.action, outlook));
   if (far.length > 0) feedNodes.push({ id: 'feed more', title: counted(far.length, 'more feed'), note: '', href: '#feeds', tone: '' });
-  return {
+  return arranged({
     columns: [
       { title: 'Who', nodes: [...who.values()] },
       { title: 'Rules', nodes: ruleNodes },
       { title: 'Feeds', nodes: feedNodes },
-      { title: 'Devices', nodes: boxes, none: noDevices(near) },
+      { title: 'Devices', nodes: [...boxes.values()], none: noDevices(near) },
     ],
     edges: [...new Map(edges.map((edge) => [`${edge.from} ${edge.to}`, edge])).values()],
+  });
+}
+
+/** A device that fetches several feeds: it enforces what one of them blocks. @param {PathStep} one @param {PathStep} other @returns {PathStep} */
+function together(one, other) {
+  const [first, second] = RANKS.indexOf(one.tone) <= RANKS.indexOf(other.tone) ? [one, other] : [other, one];
+  return {
+    ...first,
+    goes: one.goes && other.goes,
+    note: first.note === second.note ? first.note : `${first.note}; from another feed: ${second.note}`,
   };
 }
+/** @type {readonly Tone[]} */
+const RANKS = ['block', 'part', 'late', 'free', ''];
 
 /** @param {PathFeed[]} feeds */
 const noDevices = (feeds) =>
@@ -196,7 +210,7 @@ function boxesOf(feed, action) {
     if (number === 0) return [];
     if (number <= ALONE && clients.length === number) {
       return clients.map((each) => ({
-        id: `box ${idOf(feed)} ${each.kind} ${each.id ?? each.address} ${each.user_agent}`,
+        id: `box ${each.kind} ${each.id ?? `${each.key_name} ${each.address}`} ${each.user_agent}`,
         title: each.key_name ?? each.address,
         note: [
           does,

@@ -56,8 +56,8 @@ const PathNode = ({ node: { id, title, note, href, tone, goes, isNew, expires, a
   </a>
 `;
 
-/** @param {HTMLElement} element @param {PathModel} model */
-function linesOf(element, { edges }) {
+/** A bundle of several nodes on both sides meets in the middle. @param {HTMLElement} element @param {PathModel} model */
+function linesOf(element, { bundles }) {
   const all = element.getBoundingClientRect();
   const places = new Map(
     [...element.querySelectorAll('[data-node]')].map((node) => [
@@ -65,14 +65,23 @@ function linesOf(element, { edges }) {
       node.getBoundingClientRect(),
     ]),
   );
-  const lines = edges.flatMap(({ from, to, tone, goes }) => {
-    const [a, b] = [places.get(from), places.get(to)];
-    if (a === undefined || b === undefined || b.left < a.right) return [];
-    const [x1, y1, x2, y2] = [a.right - all.left, a.top + a.height / 2 - all.top, b.left - all.left, b.top + b.height / 2 - all.top];
-    const bend = (x2 - x1) / 2;
-    return [
-      { key: `${from} ${to}`, d: `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`, kind: `${tone} ${goes ? 'goes' : ''}` },
-    ];
+  const lines = bundles.flatMap(({ from, to, kind }) => {
+    const starts = from
+      .flatMap((id) => places.get(id) ?? [])
+      .map(({ right, top, height }) => [right - all.left, top + height / 2 - all.top]);
+    const ends = to.flatMap((id) => places.get(id) ?? []).map(({ left, top, height }) => [left - all.left, top + height / 2 - all.top]);
+    if (starts.length === 0 || ends.length === 0 || ends[0][0] < starts[0][0]) return [];
+    const middle = [(starts[0][0] + ends[0][0]) / 2, mean([...starts, ...ends].map(([, y]) => y))];
+    const pairs =
+      from.length > 1 && to.length > 1
+        ? [...starts.map((start) => [start, middle]), ...ends.map((end) => [middle, end])]
+        : starts.flatMap((start) => ends.map((end) => [start, end]));
+    return pairs.map(([[x1, y1], [x2, y2]], i) => {
+      const bend = (x2 - x1) / 2;
+      return { key: `${from} ${to} ${kind} ${i}`, d: `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`, kind };
+    });
   });
   return { width: all.width, height: all.height, lines };
 }
+
+const mean = (/** @type {number[]} */ values) => values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -38,6 +38,10 @@ const STEPS = [
     text: 'Set the networks that no signal may block: yours and those of customers and providers.',
   },
   {
+    ...{ step: 'large', title: 'Large changes', permission: 'manage', href: link('/workspace'), action: 'Set limits' },
+    text: 'Decide which changes are large, signals included: canaries of a feed receive those first.',
+  },
+  {
     ...{ step: 'list', title: 'A list', permission: 'manage', href: `${link('/feeds')}?do=list`, action: 'Create list' },
     text: 'Create a list for each origin of signals, or add a source that fills one automatically.',
   },
@@ -107,6 +111,7 @@ async function readSteps(session) {
   return {
     old: Date.now() - Date.parse(workspace.created_at) > FRESH,
     rails: !areOff(workspace) || !areOff(workspace.service),
+    large: workspace.large !== null,
     list: lists.length > 1,
     key: keys.length > 1,
     // A day exists also when only a feed's size was recorded.

@@ -42,8 +42,10 @@ export function GuardRails({ workspace, session, onDone }) {
       <${Facts} facts=${[
         ['Protected networks', html`<${Words} words=${body.protect} />`],
         ['Protected by the service', html`<${Words} words=${body.service.protect} />`],
+        ...(body.peers.length > 0 ? [['Own clients', html`<${Words} words=${body.peers.map(peerText)} />`]] : []),
         ['Largest IPv4 block', widest(body.min_prefix_v4, body.service.min_prefix_v4)],
         ['Largest IPv6 block', widest(body.min_prefix_v6, body.service.min_prefix_v6)],
+        ['Large changes', largeText(body)],
         ['Never-block rules', body.subtract_allow === 'on' ? "subtracted from the workspace's feed" : 'not subtracted'],
       ]} />
       ${changing !== undefined && html`<${Change} workspace=${changing} onClose=${() => setChanging(undefined)} onDone=${onDone} />`}
@@ -51,12 +53,35 @@ export function GuardRails({ workspace, session, onDone }) {
   `;
 }
 
+const LARGE = [
+  { value: 'none', label: 'none' },
+  { value: 'changes', label: 'changes, without signals' },
+  { value: 'all', label: 'all, with signals' },
+];
+
+/** @param {any} workspace */
+function largeText({ large, large_addresses: addresses, large_networks: networks, large_percent: percent }) {
+  const { value, label } = LARGE.find((each) => each.value === large) ?? LARGE[1];
+  if (value === 'none') return label;
+  const limits = [
+    counted(addresses ?? 65_536, 'address', 'addresses'),
+    ...(networks === null ? [] : [`${counted(networks, 'network')} of a feed`]),
+    ...(percent === null ? [] : [`${percent}% of a feed`]),
+  ];
+  return `${label}: more than ${limits.join(', or ')}, and countries and ASNs`;
+}
+
 /** @type {Record<string, string>} */
 const NAMED = {
   private: 'private networks',
   special: 'networks not reachable on the Internet',
   self: 'addresses of weir itself',
+  peers: 'your own clients',
+  'warn:peers': 'your own clients, only reported',
 };
+
+/** @param {{ address: string, name: string, last_seen: string }} peer */
+const peerText = ({ address, name, last_seen: day }) => `${address} (${name}, ${day})`;
 
 /** @param {{ words: string[] }} props */
 const Words = ({ words }) =>
@@ -88,11 +113,17 @@ function Change({ workspace: { body, tag }, onClose, onDone }) {
   return html`
     <${FormDialog} title="Change guard rails" wide action="Apply" work=${work} onClose=${onClose} disabled=${Object.keys(changes).length === 0}>
       ${(faultOf) => html`
-        ${input('protect', { rows: 6, autofocus: true, fault: faultOf('protect'), hint: html`One network per line, such as <code>203.0.113.0/24</code>, or a name: <code>private</code>, <code>special</code>, <code>self</code>.` })}
+        ${input('protect', { rows: 6, autofocus: true, fault: faultOf('protect'), hint: html`One network per line, such as <code>203.0.113.0/24</code>, or a name: <code>private</code>, <code>special</code>, <code>self</code>, <code>peers</code>. <code>warn:</code> before one only reports blocks.` })}
         <div class="form-row">
           ${input('min_prefix_v4', { required: true, fault: faultOf('min_prefix_v4'), hint: 'For example 8: no block larger than a /8. 0: any.' })}
           ${input('min_prefix_v6', { required: true, fault: faultOf('min_prefix_v6'), hint: '0: any.' })}
           ${input('subtract_allow', { label: "Never-block rules in the workspace's feed", hint: undefined, options: SUBTRACT })}
+        </div>
+        <div class="form-row">
+          ${input('large', { options: [{ value: '', label: 'default: without signals' }, ...LARGE], fault: faultOf('large') })}
+          ${input('large_addresses', { fault: faultOf('large_addresses') })}
+          ${input('large_networks', { fault: faultOf('large_networks') })}
+          ${input('large_percent', { fault: faultOf('large_percent') })}
         </div>
         <${Reached} before=${body.protect} after=${protect} service=${body.service.protect} rails=${rails} />
         <${SameWithCurl} text=${curlOf('PATCH', ADDRESS, changes)} />

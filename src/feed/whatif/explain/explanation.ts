@@ -92,6 +92,8 @@ export interface FeedExplanation {
   readonly protectedBy: readonly string[];
   /** null: no quorum, or no list with a requested address. */
   readonly quorum: FoundQuorum | null;
+  /** The place of the best requested address that the feed leaves out, of how many; null: none is left out by its rank. */
+  readonly rank: { readonly rank: number; readonly limit: number } | null;
   /** Effect of unblocking exactly this target in all lists of the feed. */
   readonly unblock: { readonly removes: readonly StoredAccessRule[]; readonly verdict: Verdict };
   /** Effect of subtraction, for block feeds with a relevant never-block rule; else null. */

@@ -5,13 +5,14 @@ import { RULE_RETENTION } from '../../../ports/stored/account-store.ts';
 import { pageOf } from '../../../ports/stored/paginate.ts';
 import { BATCH_DEEDS } from '../../../ports/stored/rule-store.ts';
 import { inWords } from '../../../text/duration.ts';
-import { batchJson, knownBatch, notUndoable, type PlannedUndo, planUndo, previewJson, undoBatches } from '../../batches.ts';
+import { batchJson, knownBatch, notUndoable, OLDER, type PlannedUndo, planUndo, previewJson, undoBatches } from '../../batches.ts';
 import { allLanded } from '../../operate.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
 import { pageSchema } from '../../page.ts';
 import { type FeedSetting, requireManage, setFeeds, settingsBefore } from '../../rules/allow.ts';
 import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
 import { namesIn } from '../../rules/rule-json.ts';
+import { MOST_CHECKED, warnedRules } from '../../rules/warned-rules.ts';
 import { FEED_SETTING } from '../feed-fields.ts';
 
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000';
@@ -58,7 +59,14 @@ const EFFECT = {
   keeps: [0, 'Rules that a later batch has changed: they stay.'],
   sample: [['remove block 8.8.8.8'], Type.Array(Type.String())],
 } as const satisfies Fields;
-const UNKNOWN = `there is no batch "${ID}" of the last ${inWords(RULE_RETENTION)}`;
+const WARNED = {
+  rules: [
+    0,
+    `Blocks that guard rails only report, of the first ${MOST_CHECKED} entries, without rules that another batch has changed since.`,
+  ],
+  first: listOf({ target: '203.0.113.7', why: 'overlaps the protected network 203.0.113.0/24' }),
+} as const satisfies Fields;
+const UNKNOWN = `there is no batch "${ID}" of the last ${inWords(RULE_RETENTION)}; ${OLDER}`;
 /** Each batch is a query of its own. */
 const MOST = 200;
 const MOST_UNDONE = 50;
@@ -91,15 +99,17 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     summary: 'Get a batch, with the effect of undoing it now',
     answer: answerOf(
       'BatchEffect',
-      { ...BATCH, undo: EFFECT },
+      { ...BATCH, undo: EFFECT, warned: WARNED },
       { not_undoable: Type.Optional(Type.String({ description: 'The reason, if `undoable` is false.' })) },
     ),
     refusals: { 404: UNKNOWN },
-    async run({ store, workspaceId, step }, { params }) {
+    async run(context, { params }) {
+      const { store, workspaceId, step } = context;
       const batch = await knownBatch(store, workspaceId, params.batch!);
       const { keys } = await namesIn(store, workspaceId);
       const why = batch.undoable ? {} : { not_undoable: notUndoable(batch) };
-      return { ...batchJson(batch, keys), ...why, undo: previewJson(await store.undoPreview(workspaceId, batch.id, step)) };
+      const undo = previewJson(await store.undoPreview(workspaceId, batch.id, step));
+      return { ...batchJson(batch, keys), ...why, undo, warned: await warnedRules(context, batch) };
     },
   }),
   operation('undoBatches', 'POST /undo', 'rules:write', {

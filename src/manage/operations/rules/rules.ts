@@ -64,7 +64,6 @@ export async function submitOne(
   return { ...change, preview, ...(warnings.length > 0 && { warnings }), ...tried?.feeds };
 }
 
-/** Request fields by signal field. */
 type FieldNames = Readonly<Record<string, string>>;
 const OF_BOTH: FieldNames = { entry: 'request' };
 export const OF_ENTRY: FieldNames = {
@@ -87,7 +86,6 @@ export const OF_ENTRY: FieldNames = {
   },
 };
 
-/** Names the request's field. */
 function requestFault({ field, message }: EntryFault, names: FieldNames): FieldFault {
   const own = field.replace(/^rule\./, '');
   return { field: names[own] ?? own, message };
