@@ -42,7 +42,8 @@ export async function readNow(
     const state = await store.archiveState(workspaceId);
     if (settings === undefined || state === undefined) return undefined;
     if (audit !== (await newest())) continue;
-    const until = { seq: Math.max(state.seq, end?.until.seq ?? 0), at };
+    // Without a stored batch nothing has landed for a week.
+    const until = { seq: state.seq === 0 ? (end?.until.seq ?? 0) : state.seq, at };
     return { state, settings, head: { weir_archive: 1, workspace: workspaceId, until, settings: digestOf(settings), audit } };
   }
 }
@@ -57,7 +58,8 @@ export function base(store: StoreReads, { state, settings, head }: Reading): Seg
 export async function changes(store: StoreReads, { state, settings, head }: Reading, { until: from, ...end }: Ending): Promise<Segment> {
   const check = async () => {
     const { lostUntil } = (await store.archiveState(head.workspace)) ?? state;
-    if ((await store.ping()) - from.at > RULE_RETENTION - MARGIN || lostUntil > from.seq)
+    // A smaller number: the store was restored from a backup.
+    if (head.until.seq < from.seq || (await store.ping()) - from.at > RULE_RETENTION - MARGIN || lostUntil > from.seq)
       throw new MissingChanges(`the store no longer has all changes since ${isoTime(from.at)}`);
   };
   await check();

@@ -55,6 +55,8 @@ export interface Segment {
 
 /** Uncompressed bytes of a member. */
 const MEMBER = 1_048_576;
+/** Bytes read at once: lines of settings may have megabytes. */
+const CHUNK = 131_072;
 export const TEMPORARY = '.new';
 
 /** Called before each change of the folder. Tests stop there. */
@@ -128,7 +130,7 @@ export interface Visitor {
 export async function readSegments(path: string, visitor: Visitor): Promise<void> {
   const reader = new SegmentReader(visitor);
   const input = createReadStream(path);
-  const unpacked = createGunzip();
+  const unpacked = createGunzip({ chunkSize: CHUNK });
   const failed = new Promise<never>((_, reject) => input.once('error', reject));
   failed.catch(() => {});
   input.pipe(unpacked);

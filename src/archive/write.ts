@@ -1,4 +1,5 @@
 /** Writes the archive of a workspace (SPEC D61.1). */
+import { statSync } from 'node:fs';
 import { DAY, dayOf, isoTime } from '../clock.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { deleteOld, filePath, folderOf, folderState, monthOf, type Retention, readWritten, sinceBase, type Written } from './folder.ts';
@@ -18,6 +19,10 @@ export interface ArchiveWriting {
 const HOUR = 3_600_000;
 /** Share of the limit after which the changes need a new base: the oldest month can then be deleted. */
 const PARTS = 4;
+/** Every segment copies the file: above this, bytes, changed settings wait for the hour. */
+const LARGE = 33_554_432;
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 /** Remembers the ends of archives; `changed`: settings of the workspace changed. */
 export function archiveWriter({ store, dir, retention, report, beforeWrite = () => {} }: ArchiveWriting) {
@@ -26,8 +31,9 @@ export function archiveWriter({ store, dir, retention, report, beforeWrite = () 
   /** `now`: the store's clock, ms. */
   return async function write(workspaceId: string, now: number, service: ServiceSettings, changed: boolean): Promise<void> {
     const remembered = known.get(workspaceId);
-    if (remembered?.end !== undefined && now - remembered.end.until.at < HOUR && !changed) return;
     const folder = folderOf(dir, workspaceId);
+    const isOpen = remembered?.end !== undefined && now - remembered.end.until.at < HOUR;
+    if (isOpen && (!changed || sizeOf(filePath(folder, dayOf(now), 'changes')) > LARGE)) return;
     known.delete(workspaceId);
     const written = remembered?.state === folderState(folder) ? remembered : await readWritten(folder, report, now);
     const { end } = written;

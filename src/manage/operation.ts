@@ -49,8 +49,8 @@ export interface OperationSpec<Q extends TObject, B extends TObject, T> {
    * the work, so that interrupted work may run again.
    */
   readonly creates?: 'in_store' | 'elsewhere';
-  /** 202, then poll (SPEC D15.55). */
-  readonly isLong?: true;
+  /** 202, then poll (SPEC D15.55); a query parameter: only with it. */
+  readonly isLong?: true | string;
   /** With example messages. */
   readonly refusals?: Readonly<Partial<Record<404 | 409 | 413 | 422, string>>>;
   readonly examples?: readonly object[];

@@ -164,6 +164,7 @@ export const LOOKUP_OPERATIONS: readonly Operation[] = [
       path: flagField('Adds enforcement by devices, history, and the effect of an allow rule.'),
     }),
     answer: EXPLAINED,
+    isLong: 'at',
     refusals: {
       404: 'there is no list or feed "edge"',
       409: 'more than 100000 rules have addresses of US; ask about an address or a smaller network',

@@ -17,17 +17,16 @@ export async function serve({ settings, ...writing }: ArchiveData) {
   const write = archiveWriter({ ...writing, store, report: (message) => void reports.push(message) });
   let newest: number | undefined;
 
-  /** Workspaces with changed settings since the last turn. */
-  async function changed(): Promise<Set<string | null>> {
+  /** Workspaces with changed settings that are not written. */
+  const changed = new Set<string | null>();
+  async function findChanged(): Promise<void> {
     newest ??= await store.newestAudit();
-    const found = new Set<string | null>();
     for (let more = true; more; ) {
       const rows = await store.auditSince(newest, EVENTS);
-      for (const { event, workspaceId } of rows) if (SETTINGS_EVENTS.test(event)) found.add(workspaceId);
+      for (const { event, workspaceId } of rows) if (SETTINGS_EVENTS.test(event)) changed.add(workspaceId);
       newest = rows.at(-1)?.id ?? newest;
       more = rows.length === EVENTS;
     }
-    return found;
   }
 
   return {
@@ -35,11 +34,12 @@ export async function serve({ settings, ...writing }: ArchiveData) {
     async turn(service: ServiceSettings): Promise<{ readonly reports: readonly string[]; readonly failed: string | undefined }> {
       reports = [];
       let failed: string | undefined;
-      const settled = await changed();
+      await findChanged();
       const now = await store.ping();
       for (const { id } of await store.workspaces()) {
         try {
-          await write(id, now, service, settled.has(id));
+          await write(id, now, service, changed.has(id));
+          changed.delete(id);
         } catch (error) {
           failed ??= (error as Error).message;
         }
