@@ -14,6 +14,8 @@ export interface FeedFacts {
   readonly nextExpiry: number;
   /** undefined if the feed has no trimmable lists. */
   readonly trimmed?: TrimResult | undefined;
+  /** The header X-Feed-Canary. */
+  readonly canary?: string | undefined;
 }
 
 export function feedFacts(

@@ -58,7 +58,8 @@ export function contentOfFeed(
   const limit = entryLimitOf(head.profile, variant.format);
   const chosen = variant.action === 'block' ? chosenCut(head, trimKey(snapshot, variant), limit, entriesAt) : undefined;
   const content = contentAt(chosen?.cut);
-  return { content, facts: feedFacts(head.profile, variant, { ...content, nextExpiry }, chosen?.trimmed) };
+  const facts = feedFacts(head.profile, variant, { ...content, nextExpiry }, chosen?.trimmed);
+  return { content, facts: { ...facts, ...(head.canary !== undefined && { canary: head.canary }) } };
 }
 
 /** The networks as last trimmed, and the places of the lists left out. */
