@@ -26,11 +26,20 @@ export interface NamedDirectory extends WorkspaceDirectory {
   readonly freezes?: readonly FrozenFeed[];
 }
 
+/** A freeze that a large change began (SPEC D65). */
+export interface Canary {
+  /** Ids of the keys that receive the change first. */
+  readonly keys: readonly string[];
+  /** Promoted then, ms; null: stopped, a person decides. */
+  readonly until: number | null;
+}
+
 /** A frozen feed: what requests need (SPEC D60). `feedId` null: the workspace's feed. */
 export interface FrozenFeed {
   readonly feedId: string | null;
   readonly revision: number;
   readonly profile: FeedProfile;
+  readonly canary: Canary | null;
 }
 
 /** A composed feed for a request; `revision` changes with its settings and its lists. */
@@ -127,6 +136,8 @@ export interface SnapshotHead {
   readonly revision: number;
   /** ms; undefined: the feed is not frozen. */
   readonly frozenSince?: number;
+  /** Of X-Feed-Canary; undefined: no canary. */
+  readonly canary?: string;
   /** Changes with the workspace's expression rules. */
   readonly expressionRevision: number;
   /** ms */

@@ -157,6 +157,12 @@ suite('management', () => {
     assert.equal((await call('PATCH', '/workspace', admin, off, { 'if-match': '*' })).status, 200);
     return { key: 'guard_rails', reason: 'ticket 4711', expires_in: 3600 };
   }
+  /** A list with a change that waits for its canaries. */
+  async function waiting(): Promise<Json> {
+    const { id: feed } = (await make('/lists', { name: fresh('list'), canary_keys: 'lab' })).body;
+    assert.equal((await call('PATCH', `/lists/${feed}`, admin, { subtract_allow: 'on' }, { 'if-match': '*' })).status, 200);
+    return { feed };
+  }
   /** What a GET has to be asked with. */
   const QUERIES: Readonly<Record<string, string>> = {
     lookUp: '?target=192.0.2.1',
@@ -168,6 +174,8 @@ suite('management', () => {
     createList: async () => ({ name: fresh('list') }),
     createFeed: async () => ({ name: fresh('feed'), all_lists: true }),
     freezeFeed: async () => ({ feed: await RESOURCES.list!() }),
+    stopCanary: () => waiting(),
+    promoteCanary: () => waiting(),
     thawFeed: async () => {
       const feed = await RESOURCES.list!();
       assert.equal((await call('POST', '/freeze', admin, { feed })).status, 200);

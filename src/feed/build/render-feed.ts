@@ -63,7 +63,8 @@ export function contentOfFeed(
   const whole = contentAt(chosen?.cut);
   const best = bestContent(snapshot, variant, whole, query, geo);
   const content = best?.content ?? whole;
-  return { content, facts: feedFacts(head.profile, variant, { ...content, nextExpiry }, best?.trimmed ?? chosen?.trimmed) };
+  const facts = feedFacts(head.profile, variant, { ...content, nextExpiry }, best?.trimmed ?? chosen?.trimmed);
+  return { content, facts: { ...facts, ...(head.canary !== undefined && { canary: head.canary }) } };
 }
 
 export interface RankInFeed {

@@ -1,6 +1,7 @@
 import { type Instant, within } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { SingleFlight } from '../../schedule/single-flight.ts';
+import { isCanaryId, plainId } from '../canary.ts';
 import type { DocumentKind, DocumentVariant } from '../document.ts';
 import type { ReadStamp } from '../read-stamp.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
@@ -54,7 +55,12 @@ export class ServedWorkspace {
   }
 
   feeds(): Iterable<ServedDocument> {
-    return this.#documents.get('feed')?.values() ?? [];
+    return (
+      this.#documents
+        .get('feed')
+        ?.values()
+        .filter(({ feedId }) => !isCanaryId(feedId)) ?? []
+    );
   }
 
   /** The feed behind a UUID or name (null: the workspace's), if no read is due at `monotonic` (ms). */
@@ -105,7 +111,7 @@ export class ServedWorkspace {
   /** Drops documents last requested before `time` (ms, monotonic), and names without a feed. */
   prune(time: number): void {
     for (const served of this.#served()) if (served.usedAt < time) this.#forget(served);
-    const used = new Set([...this.#served()].map(({ feedId }) => feedId));
+    const used = new Set([...this.#served()].map(({ feedId }) => plainId(feedId)));
     for (const [name, { resolution }] of this.#names) {
       if (resolution.kind !== 'named' || !used.has(resolution.feedId)) this.#names.delete(name);
     }
@@ -204,7 +210,7 @@ export class ServedWorkspace {
   }
 
   #forgetFeed(feedId: string | null): void {
-    for (const served of this.#served()) if (served.feedId === feedId) this.#forget(served);
+    for (const served of this.#served()) if (plainId(served.feedId) === feedId) this.#forget(served);
   }
 
   #forget(served: ServedDocument): void {
