@@ -13,8 +13,6 @@ export interface CatalogueRow {
   readonly least: number;
   /** The maker's terms, one sentence. */
   readonly terms: string;
-  /** Entries once counted, and the month of that. */
-  readonly size?: readonly [entries: number, month: string];
   readonly mayBeEmpty?: true;
   /** Shortest acceptable prefixes, from experience. */
   readonly minPrefixV4: number;

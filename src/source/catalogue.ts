@@ -61,17 +61,10 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...SPAMHAUS,
     name: 'spamhaus-drop',
-    size: [1_692, '2026-09'],
     title: 'Spamhaus DROP, IPv4: networks that were hijacked, or are leased by criminals',
     url: 'https://www.spamhaus.org/drop/drop_v4.json',
   },
-  {
-    ...SPAMHAUS,
-    name: 'spamhaus-drop-v6',
-    size: [91, '2026-09'],
-    title: 'Spamhaus DROP, IPv6',
-    url: 'https://www.spamhaus.org/drop/drop_v6.json',
-  },
+  { ...SPAMHAUS, name: 'spamhaus-drop-v6', title: 'Spamhaus DROP, IPv6', url: 'https://www.spamhaus.org/drop/drop_v6.json' },
   {
     ...SPAMHAUS,
     ...HOSTS,
@@ -128,7 +121,6 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...EMERGING,
     name: 'emerging-block',
-    size: [1_716, '2026-09'],
     minPrefixV4: 10,
     title: 'Proofpoint Emerging Threats: blocks for firewalls',
     url: 'https://rules.emergingthreats.net/fwrules/emerging-Block-IPs.txt',
@@ -145,7 +137,6 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...HOSTS,
     name: 'cins',
-    size: [15_000, '2026-09'],
     title: 'CINS Army: hosts of bad reputation that no other list has, 15,000 at most',
     url: 'https://cinsscore.com/list/ci-badguys.txt',
     purpose: 'block',
@@ -156,7 +147,6 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...HOSTS,
     name: 'blocklist-de',
-    size: [29_160, '2026-09'],
     title: 'blocklist.de: hosts that attacked servers in the last two days',
     url: 'https://lists.blocklist.de/lists/all.txt',
     purpose: 'block',
@@ -179,7 +169,6 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...HOSTS,
     name: 'tor-exits',
-    size: [1_405, '2026-09'],
     title: 'Tor Project: exits of the Tor network',
     url: 'https://check.torproject.org/torbulkexitlist',
     purpose: 'block',
@@ -188,20 +177,8 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     terms: 'CC0.',
     note: 'Anonymous users, mostly not attackers: blocking them is a matter of policy.',
   },
-  {
-    ...CLOUDFLARE,
-    name: 'cloudflare-v4',
-    size: [15, '2026-08'],
-    title: 'Cloudflare: the IPv4 networks of its proxies',
-    url: 'https://www.cloudflare.com/ips-v4',
-  },
-  {
-    ...CLOUDFLARE,
-    name: 'cloudflare-v6',
-    size: [7, '2026-08'],
-    title: 'Cloudflare: the IPv6 networks of its proxies',
-    url: 'https://www.cloudflare.com/ips-v6',
-  },
+  { ...CLOUDFLARE, name: 'cloudflare-v4', title: 'Cloudflare: the IPv4 networks of its proxies', url: 'https://www.cloudflare.com/ips-v4' },
+  { ...CLOUDFLARE, name: 'cloudflare-v6', title: 'Cloudflare: the IPv6 networks of its proxies', url: 'https://www.cloudflare.com/ips-v6' },
   { ...AWS, name: 'aws-cloudfront', title: 'AWS: the networks of CloudFront', condition: 'service=CLOUDFRONT' },
   {
     ...AWS,
@@ -230,7 +207,6 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     name: 'fastly',
     isRecommended: true,
-    size: [21, '2026-08'],
     minPrefixV4: 14,
     ...V6_OPERATORS,
     title: 'Fastly: the networks of its proxies',

@@ -13,7 +13,7 @@ import { Card } from '../ui/card.js';
 import { Code, CopyButton } from '../ui/code.js';
 import { SelectField } from '../ui/field.js';
 import { Facts, Figure, Figures } from '../ui/figures.js';
-import { Gauge } from '../ui/gauge.js';
+import { Bars, Gauge } from '../ui/gauge.js';
 import { later } from '../ui/later.js';
 import { PageHead } from '../ui/page-head.js';
 import { Plot } from '../ui/plot.js';
@@ -124,8 +124,8 @@ function SizeCard({ feed, tag }) {
             measure.costs.length === 0
               ? html`<p class="small soft">No country or ASN rules.</p>`
               : html`
-                <h3>Largest contributors</h3>
-                <${Facts} facts=${measure.costs.map(({ name, networks }) => [name, counted(networks, 'network')])} />
+                <h3>Largest contributors (networks)</h3>
+                <${Bars} bars=${measure.costs.map(({ name, networks: number }) => ({ name, number }))} />
               `
           }
           ${measure.of_rules !== null && html`<${Notice} kind="warn">The counts below cover ${count(measure.of_rules)} of ${counted(measure.rules, 'rule')}.<//>`}
@@ -139,10 +139,10 @@ function SizeCard({ feed, tag }) {
 
 /** @param {{ title: string, shares: any }} props */
 function SharesOf({ title, shares: { largest, others } }) {
-  const facts = largest.map(({ name, entries }) => [name, count(entries)]);
+  const rest = others.count === 0 ? [] : [{ name: counted(others.count, 'other'), number: others.entries }];
   return html`
     <h3>${title}</h3>
-    <${Facts} facts=${others.count === 0 ? facts : [...facts, [counted(others.count, 'other'), count(others.entries)]]} />
+    <${Bars} bars=${[...largest.map(({ name, entries: number }) => ({ name, number })), ...rest]} />
   `;
 }
 

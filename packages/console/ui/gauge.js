@@ -14,3 +14,22 @@ export function Gauge({ value, most, label }) {
     </div>
   `;
 }
+
+/** Numbers as bars, the largest as wide as there is space. @param {{ bars: readonly { name: string, number: number, href?: string | false }[], none?: string }} props */
+export function Bars({ bars, none }) {
+  if (bars.length === 0) return html`<p class="soft">${none}</p>`;
+  const most = Math.max(1, ...bars.map(({ number }) => number));
+  return html`
+    <ul class="full-feeds">
+      ${bars.map(
+        ({ name, number, href }) => html`
+          <li key=${name}>
+            ${href ? html`<a class="text" title=${name} href=${href}>${name}</a>` : html`<span class="text">${name}</span>`}
+            <span class="number">${count(number)}</span>
+            <div class="gauge"><svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect width=${(number / most) * 100} height="6" /></svg></div>
+          </li>
+        `,
+      )}
+    </ul>
+  `;
+}

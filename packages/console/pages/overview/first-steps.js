@@ -64,7 +64,7 @@ export function FirstSteps({ session }) {
 
 /** @param {{ session: Session, onHide: () => void }} props */
 function Steps({ session, onHide }) {
-  const { value: done } = useLiveWork('first steps', () => readSteps(session), { every: 30_000 });
+  const { value: done } = useLiveWork('first steps', () => readSteps(session, done), { every: 30_000 });
   const leave = () => {
     forget(session.workspace_id);
     onHide();
@@ -96,26 +96,27 @@ function Steps({ session, onHide }) {
   `;
 }
 
-/** @param {Session} session @returns {Promise<Record<string, boolean>>} */
-async function readSteps(session) {
-  const read = async (path, /** @type {Record<string, number>} */ query = {}) => (await ask(manage(path, query))).body;
+/** Reads what the steps need that are not done. @param {Session} session @param {Record<string, boolean>} [done] @returns {Promise<Record<string, boolean>>} */
+async function readSteps(session, done = {}) {
+  const read = async (/** @type {string} */ step, /** @type {string} */ path, /** @type {Record<string, number>} */ query = {}) =>
+    done[step] ? {} : (await ask(manage(path, query))).body;
   const [workspace, { lists }, { keys }, { days }, { batches }, { devices }, { bouncers }] = await Promise.all([
-    read('/workspace'),
-    read('/lists', { limit: 2 }),
-    may(session, 'keys:write') ? read('/keys', { limit: 2 }) : { keys: [] },
-    read('/history', { days: 90 }),
-    read('/batches', { limit: 1 }),
-    read('/devices', { limit: 1 }),
-    read('/bouncers', { limit: 1 }),
+    done.rails && done.large ? {} : read('workspace', '/workspace'),
+    read('list', '/lists', { limit: 2 }),
+    may(session, 'keys:write') ? read('key', '/keys', { limit: 2 }) : { keys: [] },
+    read('signal', '/history', { days: 90 }),
+    read('signal', '/batches', { limit: 1 }),
+    read('device', '/devices', { limit: 1 }),
+    read('device', '/bouncers', { limit: 1 }),
   ]);
   return {
-    old: Date.now() - Date.parse(workspace.created_at) > FRESH,
-    rails: !areOff(workspace) || !areOff(workspace.service),
-    large: workspace.large !== null,
-    list: lists.length > 1,
-    key: keys.length > 1,
+    old: done.old || Date.now() - Date.parse(workspace.created_at) > FRESH,
+    rails: done.rails || !areOff(workspace) || !areOff(workspace.service),
+    large: done.large || workspace.large !== null,
+    list: done.list || lists.length > 1,
+    key: done.key || keys.length > 1,
     // A day exists also when only a feed's size was recorded.
-    signal: batches.length > 0 || days.some(({ added }) => added > 0),
-    device: devices.length + bouncers.length > 0,
+    signal: done.signal || batches.length > 0 || days.some(({ added }) => added > 0),
+    device: done.device || devices.length + bouncers.length > 0,
   };
 }

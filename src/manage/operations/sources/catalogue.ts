@@ -23,6 +23,16 @@ const Row = Type.Object({
   note: nullable(Type.String({ description: 'To know before adding it.' })),
 });
 
+/** Entries of lists, roughly, by the month in which they were counted. */
+const COUNTED: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  '2026-08': { 'cloudflare-v4': 15, 'cloudflare-v6': 7, fastly: 21 },
+  '2026-09': {
+    ...{ 'spamhaus-drop': 1692, 'spamhaus-drop-v6': 91, 'emerging-block': 1716 },
+    ...{ cins: 15_000, 'blocklist-de': 29_160, 'tor-exits': 1405 },
+  },
+};
+const monthOf = (name: string) => Object.keys(COUNTED).find((month) => COUNTED[month]![name] !== undefined);
+
 export const catalogueJson = (row: CatalogueRow) => ({
   name: row.name,
   title: row.title,
@@ -37,8 +47,8 @@ export const catalogueJson = (row: CatalogueRow) => ({
   min_prefix_v4: row.minPrefixV4,
   min_prefix_v6: row.minPrefixV6,
   recommended: row.isRecommended ?? false,
-  entries: row.size?.[0] ?? null,
-  entries_at: row.size?.[1] ?? null,
+  entries: COUNTED[monthOf(row.name) ?? '']?.[row.name] ?? null,
+  entries_at: monthOf(row.name) ?? null,
   note: row.note ?? null,
 });
 
