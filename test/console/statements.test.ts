@@ -286,6 +286,10 @@ suite('D54.44 statements of the console', { skip: needs('chromium'), timeout: 30
       says: {
         names: [`cells('Feeds', '').replaceAll(' ,', ',').trim()`, async (w) => list((await feedsOf(w)).map(([name]) => name))],
         entries: [`cells('Feeds', 'Entries')`, (w) => entriesOf(w)],
+        'problems first': [
+          `document.querySelector('[aria-label="Feeds"] tbody th').innerText`,
+          async (w) => (await feedsOf(w)).find(([, { status: code }]) => code === 413)?.[0] ?? w.name,
+        ],
         'published or not': [
           `cells('Feeds', 'State').split(',').filter((each) => each.includes('not published')).join()`,
           async (w) => list((await feedsOf(w)).flatMap(([name, { status: code }]) => (code === 413 ? [`${name} not published`] : []))),

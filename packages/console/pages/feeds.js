@@ -38,7 +38,7 @@ export function Page({ session, place }) {
     `;
   const close = () => setOpen(undefined);
   return html`
-    <${PageHead} title="Feeds" actions=${actions}>Firewalls fetch feeds. Each list is a feed, and a feed can combine several lists. <a href=${link('/worth')}>List value</a><//>
+    <${PageHead} title="Feeds" actions=${actions}>Firewalls fetch feeds. Each list is a feed, and a feed can combine several lists. Problems first. <a href=${link('/worth')}>List value</a><//>
     <${Loaded} live=${live}>${(/** @type {FeedRow[]} */ feeds) => html`
       <${FeedTable} feeds=${feeds} />
       <${DeletedFeeds} session=${session} onDone=${live.refresh} />
@@ -58,7 +58,8 @@ export function Page({ session, place }) {
 /** @param {{ feeds: FeedRow[] }} props */
 function FeedTable({ feeds: read }) {
   const fresh = useFresh(read);
-  const feeds = read.map((feed) => ({ ...feed, fresh: fresh.get(feed.id) }));
+  const isUrgent = (/** @type {FeedRow} */ feed) => Number(/bad|warn/.test(stateOf(feed).kind));
+  const feeds = read.map((feed) => ({ ...feed, fresh: fresh.get(feed.id) })).toSorted((a, b) => isUrgent(b) - isUrgent(a));
   /** @type {Column<FeedRow>[]} */
   const columns = [
     { label: 'Feed', cell: (feed) => html`<a class="text" href=${linkToFeed(feed)}>${feed.name}</a>` },
@@ -80,7 +81,7 @@ function FeedTable({ feeds: read }) {
       },
     },
   ];
-  return html`<${Table} label="Feeds" columns=${columns} rows=${feeds} keyOf=${(/** @type {FeedRow} */ { id }) => id} />`;
+  return html`<${Table} label="Feeds" columns=${columns} rows=${feeds} keyOf=${(/** @type {FeedRow} */ { id }) => id} lines />`;
 }
 
 /** @param {{ feed: FeedRow }} props */
