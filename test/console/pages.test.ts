@@ -1297,7 +1297,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await choose('Kind', 'FortiGate');
     await choose('Feed', 'New feed…');
     await enter('Name of the feed', 'branches');
-    await choose('Model', 'FortiGate with FortiOS 7.4.4 and newer');
+    await choose('Model', 'FortiGate with FortiOS 7.4.4 to 7.6.2');
     await tabTo(page, 'Next');
     await page.press('Enter');
     await page.sees(/set resource ".*\/v1\/threat\/feeds\/branches"/);
