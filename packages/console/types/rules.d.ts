@@ -26,6 +26,8 @@ interface Rule {
   actor?: string;
   person?: string;
   warning?: string;
+  /** Why the block lasts longer than sent. */
+  repeated?: string;
 }
 /** Rules by id, or all that meet conditions. */
 type RuleSelection = Record<string, any>;

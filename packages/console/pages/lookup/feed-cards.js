@@ -90,5 +90,10 @@ const COLUMNS = [
       ${rule.source && html`<div class="small soft">source <bdi>${rule.source.name}</bdi>, listed since ${dateTime(rule.source.since)}, refreshed ${dateTime(rule.source.refresh)}</div>`}`,
   },
   { label: 'Created', cell: ({ created_at: at }) => html`<${Ago} at=${at} />` },
-  { label: 'Expires in', number: true, cell: ({ expires_at: until }) => html`<${Countdown} until=${until} forever="never" />` },
+  {
+    label: 'Expires in',
+    number: true,
+    cell: ({ expires_at: until, repeated }) =>
+      html`<${Countdown} until=${until} forever="never" />${repeated && html`<div class="small soft">${repeated}</div>`}`,
+  },
 ];

@@ -68,6 +68,7 @@ const factsOf = (rule, names) => [
   ['Severity', rule.severity],
   ['Written by', rule.type && (rule.type === 'generated' ? 'AI' : 'a person or a playbook')],
   ['Expires', expiryOf(rule.expires_at)],
+  ['Lasts longer', rule.repeated ?? null],
   ['Created', dateTime(rule.created_at)],
   ['Changed', rule.updated_at === rule.created_at ? undefined : dateTime(rule.updated_at)],
   ['Person', rule.actor && (rule.person === undefined ? rule.actor : `${rule.actor} (${rule.person})`)],

@@ -146,7 +146,7 @@ const EXPIRES = {
   sort: 'expires',
   width: '6.5rem',
   number: true,
-  cell: ({ expires_at: until }) => html`<${Countdown} until=${until} forever="never" />`,
+  cell: ({ expires_at: until, repeated }) => html`<span title=${repeated}><${Countdown} until=${until} forever="never" /></span>`,
 };
 
 /** A large number as a power of two; none for a country or an ASN. @param {string} target */
