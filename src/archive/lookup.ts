@@ -59,13 +59,14 @@ async function explainPast(asked: PastLookUp, { rules: lines }: Past, settings: 
   const placed = (stored: StoredAccessRule) => ({ ...stored, rule: { ...stored.rule, target } });
   const without = (of: AccessAction) => rules.flatMap((each) => (!isPlaced(each) ? [each] : each.rule.action === of ? [] : [placed(each)]));
   const explained = await explainRules(rules.map((each) => (isPlaced(each) ? placed(each) : each)));
+  const other = action === 'block' ? 'allow' : 'block';
   const [least, most] = rules.some(isPlaced)
-    ? [await explainRules(without('block')), await explainRules(without('allow'))]
+    ? [await explainRules(without(action)), await explainRules(without(other))]
     : [explained, explained];
   const placedRules = new Map(rules.filter(isPlaced).map((each) => [each.id, each]));
   const { lists, keys } = settings;
   const names = await namesIn({ names: async (_, kind) => [...(kind === 'lists' ? lists : keys)] as never }, settings.workspace.id);
-  const feeds = explanationJson(withTargets(explained, placedRules), names, new Map());
+  const feeds = explanationJson(withTargets(explained, least, placedRules), names, new Map());
   return {
     ...{ target: formatTarget(target), action, at: isoTime(at)!, geo: settings.geo, feeds_left_out: explained.feedsLeftOut, dropped: [] },
     feeds: feeds.map((each, i) => ({
@@ -84,11 +85,21 @@ async function explainPast(asked: PastLookUp, { rules: lines }: Past, settings: 
 
 const verdictOf = ({ feeds }: ExplainedTarget, place: number): Verdict => feeds[place]!.explanation.verdict;
 
-/** The rules as sent. */
-function withTargets({ feeds, ...rest }: ExplainedTarget, placed: ReadonlyMap<number, StoredAccessRule>): ExplainedTarget {
-  const explainedRules = ({ explanation }: Explained) =>
-    explanation.rules.map((each) => ({ ...each, stored: placed.get(each.stored.id) ?? each.stored }));
-  return { ...rest, feeds: feeds.map((each) => ({ ...each, explanation: { ...each.explanation, rules: explainedRules(each) } })) };
+/** The rules as sent; the effects of networks, and the lists that agree, without what is only possible. */
+function withTargets(
+  { feeds, ...rest }: ExplainedTarget,
+  least: ExplainedTarget,
+  placed: ReadonlyMap<number, StoredAccessRule>,
+): ExplainedTarget {
+  const of = (each: Explained, { explanation: sure }: Explained): Explained => {
+    const known = new Map(sure.rules.map((rule) => [rule.stored.id, rule]));
+    const rules = each.explanation.rules.map((rule) => {
+      const stored = placed.get(rule.stored.id);
+      return stored === undefined ? (known.get(rule.stored.id) ?? rule) : { ...rule, stored };
+    });
+    return { ...each, explanation: { ...each.explanation, rules, quorum: sure.quorum } };
+  };
+  return { ...rest, feeds: feeds.map((each, place) => of(each, least.feeds[place]!)) };
 }
 
 function feedIdsOf({ lists, feeds }: ArchivedSettings, ref: string): string[] {

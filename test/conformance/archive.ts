@@ -62,9 +62,9 @@ async function archived(t: TestContext, driver: StoreDriver) {
     },
   };
   const reports: string[] = [];
-  const start = () =>
+  const start = (retention = { days: 400, bytes: 0 }) =>
     archiveWriter({
-      ...{ store: reads, dir, retention: { days: 400, bytes: 0 }, report: (message) => void reports.push(message) },
+      ...{ store: reads, dir, retention, report: (message) => void reports.push(message) },
       beforeWrite() {
         at.kill -= 1;
         if (at.kill < 0) throw new Error('killed');
@@ -268,6 +268,22 @@ export function archiveConformance(driver: StoreDriver): void {
     at.rewound = 1;
     await write(workspace.id, at.now, SERVICE, false);
     assert.match(reports.at(-1)!, /has nothing from/);
+    // Beyond the retention, and above the limit, the oldest months are deleted, with the senders of older rules.
+    const senderless = (found: unknown) => JSON.stringify(found, (name, value) => (name === 'batch' ? undefined : value));
+    const when = at.now + 1;
+    for (const retention of [
+      { days: 30, bytes: 0 },
+      { days: 400, bytes: 1 },
+    ]) {
+      at.now += DAY;
+      await start(retention)(workspace.id, at.now, SERVICE, true);
+      at.now += 1000;
+      assert.match(String(await answer(early)), /the archive begins at/);
+      if (retention.bytes === 0)
+        assert.deepEqual(senderless(await answer({ ...late, when })), senderless(await live(late.text, when, sentAt)));
+      assert.deepEqual(senderless(await answer({ ...late, when: at.now - 1 })), senderless(await live(late.text, at.now - 1, sentAt)));
+    }
+    assert.ok(readdirSync(folder).length <= 3, readdirSync(folder).join());
     assert.match(String(await answer({ ...late, when: T0 - 1 })), /the archive begins at/);
     t.diagnostic(`${JSON.stringify(counts)}, ${kills} kills, ${readdirSync(folder).length} files`);
   });

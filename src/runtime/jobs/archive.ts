@@ -56,7 +56,7 @@ export function archiveThread({ lease, service, log, ...data }: Writing) {
         });
       return turning;
     },
-    /** Ends a turn at once: what is written is complete. */
+    /** Interrupts a turn: files are complete at every moment. */
     async close(): Promise<void> {
       await (turning === undefined ? end() : kill());
       await turning;

@@ -30,7 +30,7 @@ export async function serve({ settings, ...writing }: ArchiveData) {
   }
 
   return {
-    /** Writes what is due. Returns sentences for the log; the archive of one workspace does not stop that of another. */
+    /** Writes what is due. Returns sentences for the log; a failure in one workspace does not stop the others. */
     async turn(service: ServiceSettings): Promise<{ readonly reports: readonly string[]; readonly failed: string | undefined }> {
       reports = [];
       let failed: string | undefined;
