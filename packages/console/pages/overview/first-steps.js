@@ -101,7 +101,7 @@ async function readSteps(session, done = {}) {
   const read = async (/** @type {string} */ step, /** @type {string} */ path, /** @type {Record<string, number>} */ query = {}) =>
     done[step] ? {} : (await ask(manage(path, query))).body;
   const [workspace, { lists }, { keys }, { days }, { batches }, { devices }, { bouncers }] = await Promise.all([
-    done.rails && done.large ? {} : read('workspace', '/workspace'),
+    read(done.rails ? 'large' : 'rails', '/workspace'),
     read('list', '/lists', { limit: 2 }),
     may(session, 'keys:write') ? read('key', '/keys', { limit: 2 }) : { keys: [] },
     read('signal', '/history', { days: 90 }),
