@@ -141,7 +141,9 @@ export function consoleSessions({ gate, store, people, now, secure }: SessionPar
     const caller = await gate.admitKey(Buffer.from(keyHash).toString('latin1'), call);
     if ('status' in caller) return ended(caller);
     const asked = call.request.headers[WORKSPACE_HEADER];
-    return asked === undefined || asked === caller.workspaceId || orElsewhere ? { caller, actor, expiresAt } : OTHER_WORKSPACE;
+    return asked === undefined || asked === caller.workspaceId || orElsewhere
+      ? { caller: { ...caller, isManaged: true }, actor, expiresAt }
+      : OTHER_WORKSPACE;
   }
 
   async function personOf(found: PersonSession, id: string, call: Call, orElsewhere: boolean): Promise<OpenSession | HttpFault> {
