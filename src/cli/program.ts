@@ -29,6 +29,7 @@ const GROUPS = {
   feed: 'feeds made of several lists',
   source: 'lists with an origin, which keeps them',
   webhook: 'report the alerts of a workspace',
+  approval: 'see and withdraw changes that wait for approval',
   'signing-key': 'manage the keys that sign feeds',
   rule: 'rules that are active',
   batch: 'batches of signals as they landed',

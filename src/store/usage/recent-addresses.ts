@@ -31,13 +31,24 @@ export function* writeRecentAddresses(items: readonly NumberedItem[], now: numbe
     sums.set(each.workspace, senders.set(sender, Math.min((senders.get(sender) ?? 0) + addresses, MOST)));
   }
   const places = [...sums.keys()];
-  const counting = yield* allOf(places, (given) => `SELECT pk FROM workspaces WHERE large = 'all' AND pk IN (${given}) ORDER BY pk`);
+  const counting = yield* allOf(
+    places,
+    (given) => `SELECT pk FROM workspaces WHERE 'all' IN (large, approval) AND pk IN (${given}) ORDER BY pk`,
+  );
   for (const row of counting) {
     const workspace = Number(row.pk);
     yield* run('DELETE FROM recent_addresses WHERE workspace_pk = $1 AND minute < $2', workspace, firstMinute(now));
     const rows = [...sums.get(workspace)!].sort().map(([sender, sum]): Value[] => [workspace, sender, Math.floor(now / MINUTE), sum]);
     yield* runRows(rows, (values) => `INSERT INTO recent_addresses (workspace_pk, sender, minute, addresses) VALUES ${values} ${ADDED}`);
   }
+}
+
+/** Of all senders, without approved blocks: another key is no way around (SPEC D67.3). */
+export function* unapprovedAddresses(workspaceId: string, now: number): Work<number> {
+  const landed = `SELECT sum(addresses) FROM recent_addresses WHERE workspace_pk = ${WORKSPACE_PK} AND minute >= $2`;
+  const approved = `SELECT sum(blocked) FROM approvals WHERE workspace_pk = ${WORKSPACE_PK} AND approved_at >= $3`;
+  const row = yield* one(`SELECT (${landed}) AS landed, (${approved}) AS approved`, workspaceId, firstMinute(now), now - RECENT - MINUTE);
+  return Math.max(0, Number(row?.landed ?? 0) - Number(row?.approved ?? 0));
 }
 
 export function* recentAddresses(workspaceId: string, sender: string, now: number): Work<number> {
