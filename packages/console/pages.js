@@ -6,6 +6,7 @@ const ROWS = /** @type {const} */ ([
   ['/worth', 'List value', 'docs/worth.md', 'worth', 'Content', 'rules:read', () => import('./pages/worth.js')],
   ['/rules', 'Rules', 'docs/signals.md', 'rules', 'Content', 'rules:read', () => import('./pages/rules.js')],
   ['/batches', 'Batches', 'docs/batches.md', 'batches', 'Content', 'rules:read', () => import('./pages/batches.js')],
+  ['/approvals', 'Approvals', 'docs/large-changes.md#approval', 'check', 'Content', 'rules:read', () => import('./pages/approvals.js')],
   ['/lookup', 'Look up', 'docs/lookup.md', 'search', 'Content', 'rules:read', () => import('./pages/lookup.js')],
   ['/backtest', 'Backtest', 'docs/backtest.md', 'undo', 'Content', 'rules:read', () => import('./pages/backtest.js')],
   ['/devices', 'Devices', 'docs/operating.md#devices', 'devices', 'Operation', 'rules:read', () => import('./pages/devices.js')],

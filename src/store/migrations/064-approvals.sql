@@ -25,3 +25,4 @@ CREATE TABLE approvals (
   touched_at BIGINT NOT NULL
 ) STRICT;
 CREATE INDEX approvals_by_workspace ON approvals (workspace_pk, pk);
+CREATE INDEX approvals_unapplied ON approvals (pk) WHERE state = 'approved';

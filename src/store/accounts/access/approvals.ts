@@ -77,7 +77,7 @@ export const approvalReads = {
   },
   *unappliedApprovals(before) {
     const text = `SELECT w.id AS workspace_id, a.id FROM approvals a JOIN workspaces w ON w.pk = a.workspace_pk
-      WHERE a.state = 'approved' AND a.touched_at < CASE a.operation WHEN 'messages' THEN $1 ELSE $2 END ORDER BY a.pk LIMIT 10`;
+      WHERE a.state = 'approved' AND a.touched_at < CASE a.operation WHEN 'messages' THEN CAST($1 AS BIGINT) ELSE CAST($2 AS BIGINT) END ORDER BY a.pk LIMIT 10`;
     return (yield* all(text, before, before - LONGEST)).map((row) => ({ workspaceId: String(row.workspace_id), id: String(row.id) }));
   },
 } satisfies Reads<Omit<ApprovalReads, 'unapprovedAddresses'>>;
