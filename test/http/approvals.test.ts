@@ -180,6 +180,12 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       const force = { reason: 'ticket 4711' };
       assert.equal((await manage('POST', `/approvals/${waiting.expire}/force`, force)).status, 403);
       assert.equal((await as('ada', 'POST', `/approvals/${waiting.expire}/force`, force)).body.state, 'applied');
+      const { entries: audit } = (await manage('GET', '/audit')).body;
+      assert.ok(
+        audit.some(
+          (each: { event: string; after: object }) => each.event === 'change forced' && JSON.stringify(each.after).includes('4711'),
+        ),
+      );
       assert.equal((await as('ada', 'POST', `/approvals/${waiting.apply}/reject`, {})).body.state, 'rejected');
       assert.equal((await approve(waiting.apply!, 'olga')).status, 409);
       const person = await as('ada', 'POST', '/rules', { value: wide });

@@ -106,7 +106,7 @@ function approversWith({ by, approvers }: Approval, person: string | null | unde
   return [...approvers, person];
 }
 
-const audited = ({ operation, why, hash, approvers, reason }: Approval) => ({ operation, why, hash, approvers, reason });
+const audited = ({ operation, why, hash, approvers, reason }: Approval) => ({ name: why, operation, hash, approvers, reason });
 
 export const approvalChanges = {
   *requestApproval(now, workspaceId, { id, by, content, operation, why, addresses, blocked, rules, hash }, lifetime) {
