@@ -80,7 +80,7 @@ export interface Outcome extends Tally {
 export interface Meter {
   /** The fault of an entry that has to wait; undefined: it may be published. */
   faultOf(message: Message): string | undefined;
-  /** Stores the waiting entries; returns the final text of a fault. Rejects with REFUSED at the limits. */
+  /** Stores the waiting entries; returns the final text of a fault. Rejects with REFUSED at the limits, and if unblocks wait. */
   request(): Promise<(text: string) => string>;
 }
 

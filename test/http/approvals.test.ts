@@ -156,6 +156,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         'delete rules': () => manage('POST', '/rules/delete', { ids: [rule] }),
         expire: () => manage('POST', '/rules/change', { ids: [rule], set: { expires: '1h' } }),
         unblock: () => manage('POST', '/rules', { value: '12.0.0.0/15', action: 'unblock', list: 'edge' }),
+        'unblock by a signal': () => call('POST', '/v1/signal?list=edge', [{ type: 'access_rules', action: 'unblock', ip: '12.0.0.0/15' }]),
         'delete the list': () => manage('DELETE', '/lists/edge?confirmed=true'),
         'delete the feed': () => manage('DELETE', '/feeds/perimeter?confirmed=true'),
         'feed settings': () => manage('PATCH', '/feeds/perimeter', { family: 'v4' }),

@@ -104,9 +104,11 @@ export function approvalGate({ store, now }: GateParts): ApprovalGate {
       if (workspace === undefined) return undefined;
       let [before, size, why] = [await beforeOf(workspace), NOTHING, ''];
       const messages: Message[] = [];
+      const removals: Message[] = [];
       return {
         faultOf(message) {
           const added = sizeOfAdded(message);
+          if (added.rules === 0) removals.push(message);
           const found = added.rules === 0 ? undefined : whyOf(workspace, sum(before, added), true);
           if (found === undefined) {
             before = sum(before, added);
@@ -119,6 +121,11 @@ export function approvalGate({ store, now }: GateParts): ApprovalGate {
           return waits(why, '');
         },
         async request() {
+          const removed = await sizeOfMessages(store, workspaceId, removals, now());
+          const excess = removed.rules === 0 ? undefined : whyOf(workspace, sum(before, removed), true);
+          if (excess !== undefined)
+            throw new WeirError('REFUSED', `the unblocks ${waits(excess, await request(workspaceId, removals, removed, excess, by))}`);
+          note(workspaceId, removed);
           if (messages.length === 0) return (text) => text;
           const id = await request(workspaceId, messages, size, why, by);
           return (text) => (text === waits(why, '') ? waits(why, id) : text);
