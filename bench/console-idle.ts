@@ -14,7 +14,7 @@ import { fillStore } from './support/fill.ts';
 
 const { values } = parseArgs({ options: { rules: { type: 'string', default: '102000' }, seconds: { type: 'string', default: '20' } } });
 const [RULES, SECONDS] = [Number(values.rules), Number(values.seconds)];
-const PAGES = { '/rules': 'Rules', '/': 'Overview', '/feeds': 'Feeds', '/audit': 'Audit', '/batches': 'Batches', '/devices': 'Devices' };
+const PAGES = { '/rules': 'Rules', '/': 'Overview', '/feeds': 'Feeds', '/audit': 'Audit', '/changes': 'Timeline', '/devices': 'Devices' };
 const READ = `(() => {
   const all = performance.getEntriesByType('resource');
   return { requests: all.length, same: all.filter(({ responseStatus }) => responseStatus === 304).length,

@@ -1,14 +1,15 @@
 /**
  * From the 200 of a signal to the dropped packet: `node bench/enforce.ts [--followers 1000] [--minutes 1] [--engine embedded|postgres]
- * [--processes 1] [--baselines] [--json]`, as root. Three workspaces with 40,000 rules each, a key per follower: light clients that wait for
+ * [--processes 1] [--baselines] [--progress] [--json]`, as root. Three workspaces with 40,000 rules each, a key per follower: light clients that wait for
  * changes as weir-follow does, and a weir-follow per workspace with a kernel of its own; 1,000 random blocks and unblocks a minute. With
  * `--baselines` the same with the timer of docs/appliances/nftables.md and with CrowdSec's firewall bouncer afterwards. More than one process
- * share PostgreSQL and Kafka.
+ * share PostgreSQL and Kafka. The whole proof is `node bench/enforce.ts --minutes 10 --baselines --progress`: a line every ten seconds.
  */
 import { once } from 'node:events';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { needs } from '../test/support/programs.ts';
 import { seededRandom } from '../test/support/random.ts';
 import { changes, RULES, WORKSPACES } from './enforce/changes.ts';
 import type { LightClients } from './enforce/clients.thread.ts';
@@ -24,7 +25,7 @@ const { values } = parseArgs({
   options: {
     ...{ followers: { type: 'string', default: '1000' }, minutes: { type: 'string', default: '1' } },
     ...{ processes: { type: 'string', default: '1' }, wait: { type: 'string', default: '50' } },
-    ...{ baselines: { type: 'boolean', default: false }, json: { type: 'boolean' } },
+    ...{ baselines: { type: 'boolean', default: false }, progress: { type: 'boolean', default: false }, json: { type: 'boolean' } },
     ...ENGINE_OPTION,
   },
 });
@@ -46,12 +47,17 @@ const most = Math.ceil(2 * PER_MINUTE * (MINUTES + (2 * BASELINE) / 60_000));
 const light = newCounters(most);
 const kernel = newCounters(most, light.answered);
 
-/** The version of each tenant's feed at this process. */
+/** Version and number of networks of a tenant's feed at this process. */
+async function feedOf(url: string, key: string): Promise<{ version: string; count: number }> {
+  const response = await fetch(`${url}/v1/decisions/stream?startup=true&wait=1`, { headers: { 'x-api-key': key } });
+  await response.arrayBuffer();
+  return { version: response.headers.get('x-feed-version')!, count: Number(response.headers.get('x-feed-count')) };
+}
+/** The version with all rules. */
 async function versionOf(url: string, key: string): Promise<string> {
   for (;;) {
-    const response = await fetch(`${url}/v1/decisions/stream?startup=true&wait=1`, { headers: { 'x-api-key': key } });
-    await response.arrayBuffer();
-    if (Number(response.headers.get('x-feed-count')) === RULES) return response.headers.get('x-feed-version')!;
+    const { version, count } = await feedOf(url, key);
+    if (count === RULES) return version;
     await sleep(200);
   }
 }
@@ -128,7 +134,12 @@ for (const [tenant, { keys }] of tenants.entries()) hosts.push(await startFollow
 log(`${hosts.length} weir-follow run; ${PER_MINUTE} changes a minute …`);
 const machine = await watchMachine(20);
 const start = { cpu: world.cpu(), at: now(), answers: light.answers[0]! };
+const shares = (counters: Counters) => `${[0.5, 0.99].map((share) => latency(counters, share)).join('; ')} ms`;
+const progress = setInterval(() => {
+  if (values.progress) log(`${number} changes; p50 and p99 of light clients ${shares(light)}, of kernels ${shares(kernel)}`);
+}, 10_000);
 const counts = await change(MINUTES * 60_000);
+clearInterval(progress);
 const spent = { cpu: world.cpu() - start.cpu, seconds: (now() - start.at) / 1000, answers: light.answers[0]! - start.answers };
 const sum = (numbers: readonly number[]) => numbers.reduce((all, each) => all + each, 0);
 const missing = await rest(light, sum(counts.map((count, n) => count * (tenants[n]!.keys.length - 1))), 20_000);
@@ -152,9 +163,13 @@ const rows: Cell[][] = [
 if (values.baselines) {
   const key = tenants[0]!.keys[0]!;
   const names = () => [...pending.keys()];
+  const lacking = needs('crowdsec-firewall-bouncer', 'ipset');
+  if (lacking) console.error(`Without CrowdSec's firewall bouncer: ${lacking}`);
+  // Ready when its set has the whole feed, which nobody changes then: its start is not part of the figure.
+  const crowdsec = async (seen: Counters) => startCrowdsec(port(0), key, (await feedOf(urls[0]!, key)).count, names, seenIn(seen));
   const baselines = {
     'the timer of docs/appliances/nftables.md: the kernel': (seen: Counters) => startTimer(port(0), key, names, seenIn(seen)),
-    "CrowdSec's firewall bouncer: the kernel": (seen: Counters) => startCrowdsec(port(0), key, RULES / 2, names, seenIn(seen)),
+    ...(!lacking && { "CrowdSec's firewall bouncer: the kernel": crowdsec }),
   };
   for (const [what, begin] of Object.entries(baselines)) {
     pending.clear();

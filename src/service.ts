@@ -7,6 +7,7 @@ import { accessLog } from './http/monitor/access-log.ts';
 import { clientAddress } from './http/source.ts';
 import type { ProcessStatus } from './manage/status.ts';
 import type { Log } from './ports/log.ts';
+import { startArchive } from './roles/archive.ts';
 import { startBase } from './roles/base.ts';
 import type { Close, Common } from './roles/component.ts';
 import { readinessOf, startLanding } from './roles/consumer.ts';
@@ -90,6 +91,7 @@ async function start(common: Common, { stdout, writer, socket }: ServiceOptions,
   const metrics = metricsOf(base, seen, feeds, landing, ready, authentication, sources);
   const manage = startManage(base, seen, feeds, signals, ownStatus, sources);
   startWebhooks(base, manage, ownStatus);
+  startArchive(base);
   const app = createApp({
     settings: config,
     authenticator: authentication,

@@ -127,7 +127,7 @@ export async function startTimer(port: string, key: string, pending: () => Itera
   };
 }
 
-/** In the mode of ipset, which it fills fastest; its set is read every half second. */
+/** In the mode of ipset, which it fills fastest; its set is read every half second. Resolves when the set has exactly `rules` networks. */
 export async function startCrowdsec(port: string, key: string, rules: number, pending: () => Iterable<string>, seen: Seen): Promise<Host> {
   const space = await namespace();
   await space.within('ipset', 'create', 'weir4', 'hash:net', 'timeout', '300', 'maxelem', '131072');
@@ -144,7 +144,7 @@ export async function startCrowdsec(port: string, key: string, rules: number, pe
   let log = '';
   for (const output of [bouncer.stdout!, bouncer.stderr!]) output.setEncoding('utf8').on('data', (text: string) => (log += text));
   const members = async () => new Set((await space.within('ipset', 'save', 'weir4')).stdout.match(/(?<=^add weir4 )[\d.]+/gm));
-  for (const begun = now(); (await members()).size < rules; await sleep(2000)) {
+  for (const begun = now(); (await members()).size !== rules; await sleep(2000)) {
     if (now() - begun > 300_000) throw new Error(`the bouncer has not loaded its networks: ${log.slice(-1000)}`);
   }
   let stopped = false;

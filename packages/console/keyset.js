@@ -9,6 +9,9 @@ const FIRST = 100;
 /** Requests per page refresh. */
 const MOST_READS = 5;
 
+/** More pages would take the line from what the first one needs. @returns {Promise<void>} */
+const painted = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+
 /**
  * The items of a paged operation. Reads ahead of the reader and polls the visible pages.
  * @param {string} path As of `manage`.
@@ -61,6 +64,7 @@ export function useKeyset(path, name, query, { limit, keyOf }) {
       const known = list.parts.reduce((sum, part) => sum + part.items.length, 0);
       if (last?.next === null || (last !== undefined && known > list.sight.last + AHEAD)) return;
       show([...list.parts, await readPart(last?.next ?? undefined, last === undefined ? Math.min(FIRST, limit) : limit)]);
+      if (last === undefined) await painted();
     }
   };
 

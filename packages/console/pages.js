@@ -1,11 +1,10 @@
 const ROWS = /** @type {const} */ ([
   ['/', 'Overview', 'docs/status.md', 'overview', '', 'rules:read', () => import('./pages/overview.js')],
-  ['/changes', 'What changed', 'docs/management.md', 'changes', '', 'rules:read', () => import('./pages/changes.js')],
+  ['/changes', 'Timeline', 'docs/batches.md', 'changes', '', 'rules:read', () => import('./pages/changes.js')],
   ['/feeds', 'Feeds', 'docs/feeds.md', 'feeds', 'Content', 'rules:read', () => import('./pages/feeds.js')],
   ['/sources', 'Sources', 'docs/sources.md', 'sources', 'Content', 'rules:read', () => import('./pages/sources.js')],
   ['/worth', 'List value', 'docs/worth.md', 'worth', 'Content', 'rules:read', () => import('./pages/worth.js')],
   ['/rules', 'Rules', 'docs/signals.md', 'rules', 'Content', 'rules:read', () => import('./pages/rules.js')],
-  ['/batches', 'Batches', 'docs/batches.md', 'batches', 'Content', 'rules:read', () => import('./pages/batches.js')],
   ['/approvals', 'Approvals', 'docs/large-changes.md#approval', 'check', 'Content', 'rules:read', () => import('./pages/approvals.js')],
   ['/lookup', 'Look up', 'docs/lookup.md', 'search', 'Content', 'rules:read', () => import('./pages/lookup.js')],
   ['/backtest', 'Backtest', 'docs/backtest.md', 'undo', 'Content', 'rules:read', () => import('./pages/backtest.js')],

@@ -1,5 +1,6 @@
 import { allPages, ask, manage } from './api.js';
 import { counted, dateTime } from './format.js';
+import { batchAt } from './pages/changes/see.js';
 import { targetsOf } from './pages/lookup/targets.js';
 import { tabOf } from './pages/rules/tabs.js';
 import { PAGES } from './pages.js';
@@ -80,7 +81,7 @@ async function readNamed(session) {
       kind: 'Batch',
       label: `${dateTime(at)}${actor ? `, ${actor}` : ''}`,
       note: `${what === 'sent' || what === 'refreshed' || what === null ? counted(entries, 'entry', 'entries') : what} ${id}`,
-      href: link('/batches', id),
+      href: batchAt(id),
     })),
   ];
 }

@@ -2,8 +2,17 @@ import { useEffect, useState } from 'preact/hooks';
 
 export const BASE = '/console';
 
+/** Former addresses of pages. @type {readonly (readonly [RegExp, string])[]} */
+const MOVED = [
+  [/^\/batches\/*$/, '/changes?kind=batches&since=7d'],
+  [/^\/batches\/([^/]+)\/*$/, '/changes?batch=$1'],
+];
+
 /** @returns {Place} */
 export function here() {
+  const asked = location.pathname.slice(BASE.length);
+  const moved = MOVED.find(([pattern]) => pattern.test(asked));
+  if (moved !== undefined) history.replaceState(history.state, '', BASE + asked.replace(...moved));
   const path = location.pathname.slice(BASE.length).replace(/\/+$/, '') || '/';
   return { path, parts: path.split('/').slice(1).filter(Boolean).map(decode), query: new URLSearchParams(location.search) };
 }

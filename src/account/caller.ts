@@ -26,6 +26,8 @@ export interface Caller {
   readonly actor?: string;
   /** Set for a source that refreshes its list instead of a key; `keyId` is its id. */
   readonly sourceId?: string;
+  /** Through the management API: its changes are no signals. */
+  readonly isManaged?: true;
 }
 
 /** The author of a change, for the audit log: a key and the person named by the request. Both null: a command. */
@@ -43,10 +45,12 @@ export interface Sender {
   readonly keyId?: string | undefined;
   readonly actor?: string | undefined;
   readonly personId?: string | undefined;
+  readonly isManaged?: true | undefined;
 }
 
-export const senderOf = ({ keyId, actor, personId }: Sender): Sender => ({
+export const senderOf = ({ keyId, actor, personId, isManaged }: Sender): Sender => ({
   ...(personId === undefined && keyId !== undefined && { keyId }),
   ...(actor !== undefined && { actor }),
   ...(personId !== undefined && { personId }),
+  ...(isManaged && { isManaged }),
 });

@@ -20,8 +20,8 @@ export const workspaceProfile = ({
 /** Ids of a composed feed's lists by priority; null: all lists of the workspace, future ones included, oldest first. */
 export type Members = readonly string[] | null;
 
-/** How a feed over its cap is trimmed: not at all, last lists first, or networks on fewest lists first. */
-const FITS = ['none', 'lists', 'sources'] as const;
+/** How a feed over its cap is trimmed: not at all, last lists first, networks on fewest lists first, or to its best entries. */
+const FITS = ['none', 'lists', 'sources', 'best'] as const;
 export type Fit = (typeof FITS)[number];
 
 /** How a feed is composed of lists (SPEC D29). */
@@ -49,7 +49,7 @@ const MAKING_SETTINGS: Readonly<Record<MakingSetting, ListSetting>> = {
     field: 'fit',
     value: 'what',
     words: FITS,
-    help: 'what to leave out of a feed over its limit: none (HTTP 413), lists (the last ones first), sources (require more lists to agree)',
+    help: 'what to leave out of a feed over its limit: none (HTTP 413), lists (the last ones first), sources (require more lists to agree), best (all but the best entries)',
   },
 };
 

@@ -35,6 +35,9 @@ export interface ListSettings {
   readonly widenV6: number | null;
   /** Longer blocks for targets that are blocked again (`account/repeat.ts`, SPEC D56); null: as sent. Lists only. */
   readonly repeat: string | null;
+  /** Names or ids of the keys that receive large changes of the feed first (SPEC D65); null: none. */
+  readonly canaryKeys: string | null;
+  readonly canaryMinutes: number | null;
 }
 
 /** Allowed values: a text with a maximum length, words (`aliases`: synonyms), numbers, or an integer range. */
@@ -118,6 +121,19 @@ export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = 
     longest: 40,
     format: 'repeat',
     help: 'longer blocks of addresses that are blocked again: "x4 within 30d up to 30d" multiplies by 4 each time, until 30 days after the end of the last block',
+  },
+  canaryKeys: {
+    field: 'canary_keys',
+    value: 'keys',
+    longest: 2000,
+    help: 'names or ids of the keys that receive large changes first, separated by commas',
+  },
+  canaryMinutes: {
+    field: 'canary_minutes',
+    value: 'minutes',
+    least: 1,
+    most: 1440,
+    help: 'time until the other keys receive a large change; default: 10',
   },
 };
 

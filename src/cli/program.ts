@@ -27,6 +27,7 @@ const GROUPS = {
   device: 'devices that fetch feeds',
   list: 'lists and the stored defaults of their feeds',
   feed: 'feeds made of several lists',
+  canary: 'large changes that wait for the canaries of a feed',
   source: 'lists with an origin, which keeps them',
   webhook: 'report the alerts of a workspace',
   approval: 'see and withdraw changes that wait for approval',

@@ -16,6 +16,8 @@ export interface FeedFacts {
   readonly trimmed?: TrimResult | undefined;
   /** Networks in it whose blocks are only reported (SPEC D62.6), as text; undefined: none. */
   readonly warned?: readonly string[] | undefined;
+  /** The header X-Feed-Canary. */
+  readonly canary?: string | undefined;
 }
 
 export function feedFacts(

@@ -12,16 +12,16 @@ export const levelCode = (confidence: Level | null, severity: Level | null): num
 
 /** Decodes `levelCode`; null = unset. */
 export function levelsOf(code: number): { confidence: Level | null; severity: Level | null } {
-  return { confidence: LEVELS[Math.floor(code / RADIX) - 1] ?? null, severity: LEVELS[(code % RADIX) - 1] ?? null };
+  return { confidence: LEVELS[confidenceOf(code) - 1] ?? null, severity: LEVELS[(code % RADIX) - 1] ?? null };
 }
+
+/** The confidence in a level code: 0 = unset, 1 = low … 4 = critical. */
+export const confidenceOf = (code: number): number => Math.floor(code / RADIX);
 
 /** Maps each level code to one with unset levels filled from the code `defaults`. */
 export function filledLevels(defaults: number): Uint8Array {
-  const [confidence, severity] = [Math.floor(defaults / RADIX), defaults % RADIX];
-  return Uint8Array.from(
-    { length: RADIX * RADIX },
-    (_, own) => (Math.floor(own / RADIX) || confidence) * RADIX + (own % RADIX || severity),
-  );
+  const [confidence, severity] = [confidenceOf(defaults), defaults % RADIX];
+  return Uint8Array.from({ length: RADIX * RADIX }, (_, own) => (confidenceOf(own) || confidence) * RADIX + (own % RADIX || severity));
 }
 
 interface LevelClass {

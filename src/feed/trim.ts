@@ -10,7 +10,9 @@ export type Trimmed =
       readonly asked: number;
       /** Excluded entries: those meeting only the configured quorum. */
       readonly entries: number;
-    };
+    }
+  /** Excluded entries, of the lowest ranks. */
+  | { readonly fit: 'best'; readonly entries: number };
 
 export interface TrimResult {
   readonly leftOut: Trimmed | undefined;
@@ -24,6 +26,7 @@ const MOST_SAID = 3;
 const formatted = (count: number) => count.toLocaleString('en-US');
 
 export function trimmedText(left: Trimmed): string {
+  if (left.fit === 'best') return `the ${left.entries === 1 ? 'entry' : `${formatted(left.entries)} entries`} of the lowest rank`;
   if (left.fit === 'sources')
     return `what fewer than ${left.minSources} lists have (${left.asked} are asked for): ${formatted(left.entries)} entries`;
   const named = left.lists.slice(0, MOST_SAID).map(({ name, entries }) => `${name} (${formatted(entries)} entries)`);
@@ -33,6 +36,7 @@ export function trimmedText(left: Trimmed): string {
 
 /** The value of X-Feed-Left-Out: names are percent-encoded. */
 export function trimmedHeader(left: Trimmed): string {
+  if (left.fit === 'best') return `lowest_rank;entries=${left.entries}`;
   if (left.fit === 'sources') return `min_sources=${left.minSources};asked=${left.asked};entries=${left.entries}`;
   const named = left.lists.slice(0, MOST_NAMED).map(({ name, entries }) => `${encodeURIComponent(name)};entries=${entries}`);
   const more = left.lists.length - named.length;
@@ -44,4 +48,4 @@ export const trimmedJson = (left: Trimmed | undefined) =>
     ? null
     : left.fit === 'lists'
       ? { lists: left.lists, min_sources: null, entries: null }
-      : { lists: [], min_sources: left.minSources, entries: left.entries };
+      : { lists: [], min_sources: left.fit === 'best' ? null : left.minSources, entries: left.entries };

@@ -1,5 +1,6 @@
 /** Shared by `weir status`, the console and webhooks (SPEC D10.16, D27.2). */
 import type { Check } from '../ports/health.ts';
+import { plural } from '../text/count.ts';
 import { type EndingKey, type EngineStatus, engineFault, factsOf, type StatusFacts, type StatusParts } from './status.ts';
 
 export interface Alert {
@@ -120,12 +121,17 @@ function urgentOf(facts: StatusFacts): Item[] {
       text: `the device ${JSON.stringify(agent)} at ${address} of ${workspace} has ${entries} entries in its feeds (${of.join(', ')}), ${Math.floor((entries / limit) * 100)}% of the ${limit} that ${target} accepts in all (docs/feeds.md)`,
     })),
     ...(frozen ?? [])
-      .filter(({ hours }) => hours >= FROZEN_HOURS)
-      .map(({ workspace_id: workspaceId, workspace, id, name, frozen_since: since }) => ({
-        key: `freeze/${workspaceId}/${id ?? 'workspace'}`,
-        state: 'frozen',
-        text: `the feed "${name}" of ${workspace} has been frozen since ${since}: new blocks do not reach it (weir feed thaw)`,
-      })),
+      .filter(({ hours, canary_keys: canaries }) => canaries !== null || hours >= FROZEN_HOURS)
+      .map(
+        ({ workspace_id: workspaceId, workspace, id, name, frozen_since: since, canary_keys: canaries, canary_until: until, reason }) => ({
+          key: `freeze/${workspaceId}/${id ?? 'workspace'}`,
+          state: canaries === null ? 'frozen' : until === null ? 'stopped' : 'canary',
+          text:
+            canaries !== null
+              ? `a large change of the feed "${name}" of ${workspace} (${reason}) waits since ${since} for its ${plural(canaries.length, 'canary key')}, ${until === null ? 'stopped' : `until ${until}`} (weir canary promote, weir canary stop)`
+              : `the feed "${name}" of ${workspace} has been frozen since ${since}: new blocks do not reach it (weir feed thaw)`,
+        }),
+      ),
     ...(letters ? [{ key: 'dead_letters', state: 'there', text: `${letters} dead letters (weir dead-letter ls)` }] : []),
     ...(unguarded?.length
       ? [{ key: 'guard_rails', state: 'off', text: `guard rails are off in ${unguarded.join(', ')} (docs/deployment.md)` }]

@@ -30,9 +30,12 @@ export const batchJson = (batch: BatchInfo, keys: Names['keys']) => ({
 
 export const previewJson = ({ removes, restores, keeps, sample }: UndoPreview) => ({ removes, restores, keeps, sample });
 
+/** SPEC D54.43. */
+export const OLDER = 'older batches are no longer stored and cannot be undone';
+
 export async function knownBatch(reads: Pick<StoreReads, 'batch'>, workspaceId: string, id: string): Promise<BatchInfo> {
   const batch = await reads.batch(workspaceId, id);
-  if (batch === undefined) throw new WeirError('NOT_FOUND', `there is no batch "${id}" of the last ${inWords(RULE_RETENTION)}`);
+  if (batch === undefined) throw new WeirError('NOT_FOUND', `there is no batch "${id}" of the last ${inWords(RULE_RETENTION)}; ${OLDER}`);
   return batch;
 }
 

@@ -20,6 +20,7 @@ import type { AsyncOperations } from './async-operations.ts';
 import type { Backtests } from './expressions/backtests.ts';
 import type { ExpressionTester } from './expressions/expression-test.ts';
 import type { WorkspaceFiles } from './file/file-port.ts';
+import type { PastReader } from './lookup/past.ts';
 import type { OverlapCounter } from './overlap.ts';
 import type { RuleManagement } from './rules/rule-ports.ts';
 import type { RuleSelections } from './rules/rule-selections.ts';
@@ -68,6 +69,8 @@ export interface ManagePorts extends RuleManagement {
   readonly files: WorkspaceFiles;
   readonly overlap: OverlapCounter;
   readonly difference: FeedDiffer;
+  /** undefined: no ARCHIVE_DIR. */
+  readonly past?: PastReader | undefined;
   readonly freezer: FeedFreezer;
   /** Bytes; 0 = no limit. */
   readonly quota: UsedBytes;

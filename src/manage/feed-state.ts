@@ -41,7 +41,7 @@ export const LEFT_OUT = [
     objectOf({
       lists: listOf({ name: 'firehol', entries: [4021, 'Entries of this list alone.'] }),
       min_sources: [null, nullable(Type.Integer({ description: 'The number of lists that currently have to agree.' }))],
-      entries: [null, nullable(Type.Integer({ description: 'Entries of networks that fewer lists have.' }))],
+      entries: [null, nullable(Type.Integer({ description: 'Entries of networks that fewer lists have, or of the lowest rank.' }))],
     }),
     { description: 'Content left out to stay within the limit; null: nothing.' },
   ),

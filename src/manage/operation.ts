@@ -56,8 +56,8 @@ export interface OperationSpec<Q extends TObject, B extends TObject, T> {
    * waits for approval.
    */
   touches?(context: ManageContext, given: Given<Static<Q>, Static<B>>): Promise<Touched>;
-  /** 202, then poll (SPEC D15.55). */
-  readonly isLong?: true;
+  /** 202, then poll (SPEC D15.55); a query parameter: only with it. */
+  readonly isLong?: true | string;
   /** With example messages. */
   readonly refusals?: Readonly<Partial<Record<404 | 409 | 413 | 422, string>>>;
   readonly examples?: readonly object[];

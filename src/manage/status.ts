@@ -88,9 +88,11 @@ export const failingWebhookJson = ({ id, name, workspaceId, failures }: FailingW
   failures,
 });
 
-export const frozenJson = ({ feedId, name, since, reason }: Freeze, workspace: Pick<Workspace, 'id' | 'name'>, now: number) => ({
+export const frozenJson = ({ feedId, name, since, reason, canary }: Freeze, workspace: Pick<Workspace, 'id' | 'name'>, now: number) => ({
   ...{ workspace_id: workspace.id, workspace: workspace.name, id: feedId, name, frozen_since: isoTime(since), reason },
   hours: Math.floor(((now - since) * 24) / DAY),
+  canary_keys: canary?.keys ?? null,
+  canary_until: isoTime(canary?.until ?? null),
 });
 
 type FrozenJson = ReturnType<typeof frozenJson>;

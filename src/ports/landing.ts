@@ -17,6 +17,8 @@ export interface LandingItem {
   readonly personId?: string;
   /** The source whose refresh this is. Without effect if the source no longer manages the list. */
   readonly sourceId?: string;
+  /** Sent through the management API: no signal. */
+  readonly isManaged?: true;
   readonly change: RuleChange | RuleOperation;
 }
 

@@ -1,4 +1,4 @@
-import type { FeedKind, FeedProfile } from '../account/feed.ts';
+import type { FeedKind, FeedProfile, Fit } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { AccessList } from '../account/list.ts';
 import type { HostPrefixes } from '../feed/widening.ts';
@@ -26,11 +26,20 @@ export interface NamedDirectory extends WorkspaceDirectory {
   readonly freezes?: readonly FrozenFeed[];
 }
 
+/** A freeze that a large change began (SPEC D65). */
+export interface Canary {
+  /** Ids of the keys that receive the change first. */
+  readonly keys: readonly string[];
+  /** Promoted then, ms; null: stopped, a person decides. */
+  readonly until: number | null;
+}
+
 /** A frozen feed: what requests need (SPEC D60). `feedId` null: the workspace's feed. */
 export interface FrozenFeed {
   readonly feedId: string | null;
   readonly revision: number;
   readonly profile: FeedProfile;
+  readonly canary: Canary | null;
 }
 
 /** A composed feed for a request; `revision` changes with its settings and its lists. */
@@ -95,17 +104,19 @@ export interface SnapshotSink extends RuleSink {
   list?(key: string): void;
 }
 
-/** How a feed was trimmed to its cap: the UUID of the first list left out, or the required number of agreeing lists. */
+/** How a feed was trimmed to its cap: the UUIDs of the lists left out, separated by blanks, or the required number of agreeing lists. */
 export type TrimState = string | number;
 
 /** Quorum and trimming of a feed (SPEC D29); arrays are indexed like `SnapshotHead.lists`. */
 export interface QuorumSettings {
   readonly minSources: number;
   /** What to drop when the feed exceeds its cap; null: nothing. */
-  readonly fit: 'lists' | 'sources' | null;
+  readonly fit: Exclude<Fit, 'none'> | null;
   /** The last trim, by variants with the same entries; updated by builds. */
   readonly fits: Map<string, TrimState>;
   readonly always: readonly boolean[];
+  /** Lists of own detections: those without a source, and the `always` lists. */
+  readonly own: readonly boolean[];
   /**
    * For each list, the lists it copies, directly or through others. If one of those contains an address too, the list is no witness. Of
    * lists that copy each other, the first copies none.
@@ -125,6 +136,8 @@ export interface SnapshotHead {
   readonly revision: number;
   /** ms; undefined: the feed is not frozen. */
   readonly frozenSince?: number;
+  /** Of X-Feed-Canary; undefined: no canary. */
+  readonly canary?: string;
   /** Changes with the workspace's expression rules. */
   readonly expressionRevision: number;
   /** ms */

@@ -3,6 +3,7 @@ import type { DeviceReads, DeviceWrites } from './devices.ts';
 import type { HistoryReads, HistoryWrites } from './history.ts';
 import type { AccountReads, AccountWrites } from './stored/account-store.ts';
 import type { ApprovalReads, ApprovalWrites } from './stored/approval-store.ts';
+import type { ArchiveReads } from './stored/archive-store.ts';
 import type { AuditReads } from './stored/audit.ts';
 import type { BouncerReads, BouncerWrites } from './stored/bouncer-store.ts';
 import type { ChangeReads } from './stored/changes.ts';
@@ -24,6 +25,7 @@ export interface StoreReads
     AccountReads,
     ActivityStoreReads,
     ApprovalReads,
+    ArchiveReads,
     AuditReads,
     BouncerReads,
     ChangeReads,

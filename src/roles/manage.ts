@@ -14,6 +14,7 @@ import type { ManagePorts } from '../manage/context.ts';
 import { ruleSelections } from '../manage/rules/rule-selections.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import { APPROVED } from '../manage/table.ts';
+import { archiveReader } from '../runtime/jobs/archive.ts';
 import { backtestJobs } from '../runtime/jobs/backtest-jobs.ts';
 import { expressionTester, feedDiffer, feedFreezer, fileThread } from '../runtime/jobs/calls.ts';
 import { overlapCounter } from '../runtime/jobs/overlap.ts';
@@ -26,6 +27,7 @@ import { sendPortsOf } from '../runtime/webhooks/sending.ts';
 import { fairSteps } from '../schedule/fair-steps.ts';
 import { fewAtOnce } from '../serial.ts';
 import type { Config } from '../settings/settings.ts';
+import { archiveSettings } from './archive.ts';
 import type { Base } from './base.ts';
 import type { Feeds } from './feeds.ts';
 import { recoverReplacements } from './recovery.ts';
@@ -79,6 +81,10 @@ export function startManage(
     files,
     overlap: overlapCounter({ store, ...reading }),
     difference: feedDiffer(reading),
+    past:
+      config.archiveDir === undefined
+        ? undefined
+        : archiveReader({ settings: reading.settings, dir: config.archiveDir, service: () => archiveSettings({ guardRails, geo }) }),
     freezer: feedFreezer(reading),
     quota: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
     guardRails,

@@ -91,10 +91,11 @@ for (const { name, url, paths = [], condition } of CATALOGUE)
 
 test('D23.40 every row has a name that a list may have, an address with TLS, terms, and is not asked for more often than its host allows', () => {
   assert.equal(new Set(CATALOGUE.map(({ name }) => name)).size, CATALOGUE.length);
-  for (const { name, url, every, least, title, terms } of CATALOGUE) {
+  for (const { name, url, every, least, title, terms, size } of CATALOGUE) {
     assert.match(name, /^[a-z][a-z0-9-]{2,40}$/);
     assert.equal(new URL(url).protocol, 'https:', name);
     assert.ok(least >= 300 && every >= leastInterval(new URL(url))! && every >= least, name);
+    assert.match(size?.join() ?? '1,2026-09', /^[1-9]\d*,20\d\d-(?:0[1-9]|1[012])$/, name);
     assert.ok(title.length > 10 && /\.$/.test(terms), name);
   }
   assert.equal(findCatalogue('spamhaus-drop')?.purpose, 'block');

@@ -2,31 +2,8 @@
  * Well-known lists, added by name (SPEC D23.40): address, form, minimum interval and terms. Only data: nothing is active by default, and no
  * list's content is shipped.
  */
+import type { CatalogueRow } from './catalogue-row.ts';
 import { hostName } from './host.ts';
-
-export interface CatalogueRow {
-  /** Identifies the row; default name of the list. */
-  readonly name: string;
-  readonly title: string;
-  readonly url: string;
-  readonly purpose: 'block' | 'allow';
-  readonly paths?: readonly string[];
-  /** `name=value` */
-  readonly condition?: string;
-  /** Default and minimum interval, seconds. The minimum applies to the complete host. */
-  readonly every: number;
-  readonly least: number;
-  /** The maker's terms, one sentence. */
-  readonly terms: string;
-  readonly mayBeEmpty?: true;
-  /** Shortest acceptable prefixes, from experience. */
-  readonly minPrefixV4: number;
-  readonly minPrefixV6: number;
-  /** Never-block networks of services that many use, without customers who rent machines (SPEC D62.7). */
-  readonly isRecommended?: true;
-  /** Advice before adding it, one sentence. */
-  readonly note?: string;
-}
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -84,10 +61,17 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...SPAMHAUS,
     name: 'spamhaus-drop',
+    size: [1_692, '2026-09'],
     title: 'Spamhaus DROP, IPv4: networks that were hijacked, or are leased by criminals',
     url: 'https://www.spamhaus.org/drop/drop_v4.json',
   },
-  { ...SPAMHAUS, name: 'spamhaus-drop-v6', title: 'Spamhaus DROP, IPv6', url: 'https://www.spamhaus.org/drop/drop_v6.json' },
+  {
+    ...SPAMHAUS,
+    name: 'spamhaus-drop-v6',
+    size: [91, '2026-09'],
+    title: 'Spamhaus DROP, IPv6',
+    url: 'https://www.spamhaus.org/drop/drop_v6.json',
+  },
   {
     ...SPAMHAUS,
     ...HOSTS,
@@ -144,6 +128,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...EMERGING,
     name: 'emerging-block',
+    size: [1_716, '2026-09'],
     minPrefixV4: 10,
     title: 'Proofpoint Emerging Threats: blocks for firewalls',
     url: 'https://rules.emergingthreats.net/fwrules/emerging-Block-IPs.txt',
@@ -160,6 +145,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...HOSTS,
     name: 'cins',
+    size: [15_000, '2026-09'],
     title: 'CINS Army: hosts of bad reputation that no other list has, 15,000 at most',
     url: 'https://cinsscore.com/list/ci-badguys.txt',
     purpose: 'block',
@@ -170,6 +156,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...HOSTS,
     name: 'blocklist-de',
+    size: [29_160, '2026-09'],
     title: 'blocklist.de: hosts that attacked servers in the last two days',
     url: 'https://lists.blocklist.de/lists/all.txt',
     purpose: 'block',
@@ -192,6 +179,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...HOSTS,
     name: 'tor-exits',
+    size: [1_405, '2026-09'],
     title: 'Tor Project: exits of the Tor network',
     url: 'https://check.torproject.org/torbulkexitlist',
     purpose: 'block',
@@ -200,8 +188,20 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     terms: 'CC0.',
     note: 'Anonymous users, mostly not attackers: blocking them is a matter of policy.',
   },
-  { ...CLOUDFLARE, name: 'cloudflare-v4', title: 'Cloudflare: the IPv4 networks of its proxies', url: 'https://www.cloudflare.com/ips-v4' },
-  { ...CLOUDFLARE, name: 'cloudflare-v6', title: 'Cloudflare: the IPv6 networks of its proxies', url: 'https://www.cloudflare.com/ips-v6' },
+  {
+    ...CLOUDFLARE,
+    name: 'cloudflare-v4',
+    size: [15, '2026-08'],
+    title: 'Cloudflare: the IPv4 networks of its proxies',
+    url: 'https://www.cloudflare.com/ips-v4',
+  },
+  {
+    ...CLOUDFLARE,
+    name: 'cloudflare-v6',
+    size: [7, '2026-08'],
+    title: 'Cloudflare: the IPv6 networks of its proxies',
+    url: 'https://www.cloudflare.com/ips-v6',
+  },
   { ...AWS, name: 'aws-cloudfront', title: 'AWS: the networks of CloudFront', condition: 'service=CLOUDFRONT' },
   {
     ...AWS,
@@ -230,6 +230,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     name: 'fastly',
     isRecommended: true,
+    size: [21, '2026-08'],
     minPrefixV4: 14,
     ...V6_OPERATORS,
     title: 'Fastly: the networks of its proxies',

@@ -6,7 +6,7 @@ import { keyOf } from './accounts/lists.ts';
 import { givenUpUntil, listsOf } from './batches/undo-selections.ts';
 import { roleOf, targetOf } from './columns.ts';
 import type { Row } from './rows.ts';
-import { takeFrozen } from './rules/frozen-rules.ts';
+import { takeFrozen, takeFrozenChanges } from './rules/frozen-rules.ts';
 import { all, one, type Work } from './work.ts';
 
 /** More changes than this cost as much as reading the complete list. */
@@ -16,8 +16,8 @@ const RETENTION = 6 * DAY;
 /** Ids per statement. */
 const ASKED = 500;
 
-const COLUMNS = 'id, action, v4, v6, expires_at, levels, target';
-const ACTIVE = '(expires_at IS NULL OR expires_at > $3)';
+export const COLUMNS = 'id, action, v4, v6, expires_at, levels, target';
+export const ACTIVE = '(expires_at IS NULL OR expires_at > $3)';
 
 /** The driver reads complete lists, by pk. */
 interface Followed extends ServedSource {
@@ -40,6 +40,7 @@ export function* follow(
       if (known.lists.has(keyOf(pk)) && !(yield* followList(pk, known.change, at, sink))) complete.push(pk);
     }
   }
+  if (known.lists.size > 0 && source.hasFreezes) yield* takeFrozenChanges(workspacePk, known, at, sink);
   if (source.frozen !== undefined) yield* takeFrozen(source.frozen, head, known, at, sink);
   return { ...source, complete };
 }
@@ -92,9 +93,9 @@ function* followList(pk: number, change: number, at: number, sink: ListSink): Wo
   return true;
 }
 
-function handOver({ id, action, v4, v6, expires_at, levels, target }: Row, sink: RuleSink): void {
+export function handOver({ id, action, v4, v6, expires_at, levels, target }: Row, sink: RuleSink, isException = false): void {
   const expires = expires_at === null ? 0 : Math.ceil(Number(expires_at) / 1000);
-  const rule = [Number(id), roleOf(Number(action))] as const;
+  const rule = [Number(id), isException ? 'exception' : roleOf(Number(action))] as const;
   if (v4 !== null) sink.v4(...rule, Math.floor(Number(v4) / 64), Number(v4) % 64, expires, Number(levels));
   else if (v6 !== null) sink.v6(...rule, v6 as Uint8Array, 0, (v6 as Uint8Array)[16], expires, Number(levels));
   else {

@@ -1,6 +1,7 @@
 /** When the content of a representation first appeared (Last-Modified). */
 
 import { WeirError } from '../errors.ts';
+import { CANARY, isCanaryId, plainId } from '../feed/canary.ts';
 import { storedVariant, type Variant } from '../feed/variant.ts';
 import type { RuleWrites } from '../ports/stored/rule-store.ts';
 import { FEED_PK, FROM_FEED } from './row-ids.ts';
@@ -17,7 +18,7 @@ const recordText = (now: string) => {
   const isOlder = `excluded.snapshot_at < stored.snapshot_at AND stored.snapshot_at <= ${now} + ${FAR_AHEAD}`;
   const latest = `coalesce((SELECT max(since) FROM feed_records WHERE workspace_pk = w.pk AND list_pk = ${FEED_PK}), 0)`;
   return `INSERT INTO feed_records AS stored (workspace_pk, list_pk, format, family, action, hash, snapshot_at, since)
-  SELECT w.pk, ${FEED_PK}, $3, $4, $5, $6, $7, CASE WHEN $8 > ${latest} THEN $8 ELSE ${latest} END
+  SELECT w.pk, ${FEED_PK}, $3, $4, $5, $6, $7, CASE WHEN $8 > ${latest} THEN $8 ELSE ${latest} + CAST($10 AS INTEGER) END
   ${FROM_FEED}
   ON CONFLICT (workspace_pk, list_pk, format, family, action) DO UPDATE SET
     since = CASE WHEN excluded.hash = stored.hash AND $9 > stored.since AND $9 <= ${now} / 1000 THEN $9
@@ -30,9 +31,24 @@ const recordText = (now: string) => {
 
 /** One statement; needs no transaction. `now`: SQL expression of the store's clock. */
 export function* recordDocument(now: string, ...[workspaceId, key, seen]: Parameters<RuleWrites['recordDocument']>): Work<DocumentRecord> {
-  const { feedId, format, family, action } = key;
+  const { family, action } = key;
+  // The content for canaries is always later than the one for others (SPEC D65.4).
+  const isOfCanaries = isCanaryId(key.feedId);
+  const [feedId, format] = [plainId(key.feedId), isOfCanaries ? `${CANARY}${key.format}` : key.format];
   const { hash, snapshotAt, second, lastModified = 0 } = seen;
-  const row = yield* oneByKey(recordText(now), workspaceId, feedId, format, family, action, hash, snapshotAt, second, lastModified);
+  const row = yield* oneByKey(
+    recordText(now),
+    workspaceId,
+    feedId,
+    format,
+    family,
+    action,
+    hash,
+    snapshotAt,
+    second,
+    lastModified,
+    isOfCanaries ? 1 : 0,
+  );
   if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed was deleted');
   return { hash: String(row.hash), snapshotAt: Number(row.snapshot_at), since: Number(row.since) };
 }

@@ -1,6 +1,7 @@
 import { ENDS_SOON, IN_USE } from '../account/key.ts';
 import type { WorkspaceDirectory } from '../ports/snapshot.ts';
 import type { PageRequest } from '../ports/stored/account-store.ts';
+import type { ArchiveScan } from '../ports/stored/archive-store.ts';
 import type { ChangeReads } from '../ports/stored/changes.ts';
 import { pageOf } from '../ports/stored/paginate.ts';
 import type { RuleFilter, Step, StepFilter } from '../ports/stored/rule-store.ts';
@@ -25,6 +26,7 @@ import { sourceReads } from './accounts/sources.ts';
 import { usedBytesOf } from './accounts/storage-usage.ts';
 import { workspaceState } from './accounts/transaction.ts';
 import { webhookReads } from './accounts/webhooks.ts';
+import { archivePage, archiveState } from './archive.ts';
 import { batchOf, newestBatches, originsOf } from './batches/batch-reads.ts';
 import { undoPreview } from './batches/undo-preview.ts';
 import { changeReads, ruleChanges } from './changes/change-reads.ts';
@@ -113,6 +115,7 @@ const WORKS = {
   endingKeys: (at: number) => number(ENDING, at, at + ENDS_SOON, at - IN_USE),
   ...{ feeds: composedFeeds, feed: composedFeed, listPage, feedPage, keyPage, deletedFeeds, defaultList, listCount },
   ...{ auditPage, auditSince, usedBytesOf, earlierAnswer, findSession, workplace, people, workspaceState },
+  archiveState,
   newestAudit: () => number('SELECT max(id) AS id FROM audit'),
   *position(streamId: string, partition: number) {
     const row = yield* one(POSITION, streamId, partition);
@@ -166,6 +169,7 @@ const worksOf = ({ now, indexedBy, written, read }: Dialect) => {
         }
       );
     },
+    archivePage: (scan: ArchiveScan, limit: number) => archivePage(indexedBy, scan, limit),
     ruleStep: (workspaceId: string, filter: StepFilter) => ruleStep(indexedBy, workspaceId, filter),
     ruleVersions: (workspaceId: string, targets: readonly string[], limit: number) => ruleVersions(indexedBy, workspaceId, targets, limit),
     countListRules: (workspaceId: string, listId: string, most: number) => number(listCountText(now), workspaceId, listId, most),

@@ -48,6 +48,7 @@ const CHANGES = {
 };
 
 const AGAIN = { repeatable: true };
+const QUIET = { isQuiet: true };
 /** For workspaces with thousands of lists and keys, ms. */
 const LONG = { limit: 60_000 };
 
@@ -56,8 +57,9 @@ export const sharedWrites = (transact: Transact) => ({
     bootstrap: { alone: true },
     setSubscription: AGAIN,
     revokeKey: AGAIN,
-    touchKeys: AGAIN,
-    recordTrim: AGAIN,
+    touchKeys: { ...AGAIN, ...QUIET },
+    recordLog: QUIET,
+    recordTrim: { ...AGAIN, ...QUIET },
     rememberAnswer: AGAIN,
     adoptStream: AGAIN,
     closeSession: AGAIN,
@@ -66,8 +68,8 @@ export const sharedWrites = (transact: Transact) => ({
     notePeers: AGAIN,
     seePerson: AGAIN,
     storeReplacementPiece: AGAIN,
-    recordBouncers: AGAIN,
-    recordHits: AGAIN,
+    recordBouncers: { ...AGAIN, ...QUIET },
+    recordHits: { ...AGAIN, ...QUIET },
     restoreLists: LONG,
     restoreKeys: LONG,
     freezeFeed: LONG,
@@ -75,7 +77,7 @@ export const sharedWrites = (transact: Transact) => ({
     writeSources: AGAIN,
     claimLease: AGAIN,
     releaseLease: AGAIN,
-    writeLog: AGAIN,
-    reportProcess: AGAIN,
+    writeLog: { ...AGAIN, ...QUIET },
+    reportProcess: { ...AGAIN, ...QUIET },
   }),
 });

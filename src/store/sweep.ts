@@ -7,6 +7,7 @@ import { KINDS, RULE_KINDS } from '../rule.ts';
 import { forgetMembers, nextGivenUp } from './accounts/deleted.ts';
 import { sweepReplacements } from './accounts/replacements.ts';
 import { releaseUsage } from './accounts/storage-usage.ts';
+import { endCanaries } from './canary/end.ts';
 import type { Row } from './rows.ts';
 import { ruleTable } from './rules/rule-columns.ts';
 import { foldRuleCounts, RuleCountChanges, writeRuleCounts } from './rules/rule-counts.ts';
@@ -47,7 +48,7 @@ export function* sweep(
   }: SweepLimits,
 ): Work<number> {
   const [changes, previous] = [new RuleCountChanges(), new RuleCountChanges()];
-  let removed = 0;
+  let removed = yield* endCanaries(now);
   // Expired rules are counted before they are deleted; continues while any remain to count.
   if (yield* countExpired(now, COUNTED)) removed += 1;
   const listPk = yield* nextGivenUp(now);

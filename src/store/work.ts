@@ -32,6 +32,8 @@ export interface TransactOptions {
   readonly repeatable?: boolean;
   /** Excludes migrations and the first key. */
   readonly alone?: boolean;
+  /** Changes nothing that anybody waits for: other processes are not notified. */
+  readonly isQuiet?: boolean;
   /** Timeout of the transaction, ms, if supported. */
   readonly limit?: number;
 }

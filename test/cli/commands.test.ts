@@ -696,7 +696,7 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
     'feed restore': ['--workspace', '--name'],
     'feed deleted': ['--workspace'],
     'rule ls': ['--workspace', '--list', '--kind', '--address', '--match', '--limit', '--after', '--ndjson'],
-    lookup: ['--workspace', '--feed', '--list', '--action', '--no-entries'],
+    lookup: ['--workspace', '--feed', '--list', '--action', '--at', '--no-entries'],
     'dead-letter ls': ['--json'],
     'dead-letter replay': ['--json'],
     'dead-letter drop': ['--json'],

@@ -8,7 +8,7 @@ import { COMMAND_ROWS } from '../../src/cli/rows/table.ts';
 import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
-import { KEY, startWeir, type Weir } from '../support/weir.ts';
+import { eventually, KEY, startWeir, type Weir } from '../support/weir.ts';
 
 test('D48.1, D48.2 each row of the command tables names an operation, and covers all that it requires', async () => {
   const rows = await COMMAND_ROWS();
@@ -27,7 +27,10 @@ test('D48.1, D48.2 each row of the command tables names an operation, and covers
 
 suite('commands at a service', () => {
   const folder = temporaryFolder({ after });
-  const settings = { ...smallGeo(folder), DATA_DIR: `${folder}/data`, BOOTSTRAP_API_KEY: KEY, ROLES: 'signals,consumer,feeds,manage' };
+  const settings = {
+    ...smallGeo(folder),
+    ...{ DATA_DIR: `${folder}/data`, ARCHIVE_DIR: `${folder}/archive`, BOOTSTRAP_API_KEY: KEY, ROLES: 'signals,consumer,feeds,manage' },
+  };
   const remote = { DATA_DIR: `${folder}/nothing`, WEIR_API_KEY: KEY };
   let server: Weir;
   before(async () => {
@@ -111,6 +114,42 @@ suite('commands at a service', () => {
     const [at, beside] = [JSON.parse(status.stdout), JSON.parse((await here('status')).stdout)];
     assert.deepEqual([Object.keys(at).sort(), at.attention], [Object.keys(beside).sort(), beside.attention]);
     assert.match((await command(['--url', server.url, 'status'], remote)).stdout, /^process: +\d+: signals, /m);
+  });
+
+  test('D61.1, D61.4, D61.6 an earlier look-up is answered from the archive and the store, beside a service and at it', async () => {
+    const post = await fetch(`${server.url}/v1/signal`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}` },
+      body: JSON.stringify([{ type: 'access_rules', action: 'block', ip: '192.0.2.77' }]),
+    });
+    assert.equal(post.status, 200, await post.text());
+    const blocked = await eventually(async () => {
+      const found = await done(await there('lookup', '192.0.2.77'), 'now');
+      assert.equal((found.feeds as { verdict: string }[])[0]!.verdict, 'in');
+      return new Date().toISOString();
+    });
+    const earlier = ['lookup', '192.0.2.77', '--at', blocked];
+    const [beside, at] = [await done(await here(...earlier), 'here'), await done(await there(...earlier), 'there')];
+    const plain = ({ feeds, ...rest }: Record<string, unknown>) => ({
+      ...rest,
+      feeds: (feeds as Record<string, unknown>[]).map(({ pulled_by: _, rules_left_out: _left, ...feed }) => feed),
+    });
+    assert.deepEqual(plain(at), plain(beside));
+    const [feed] = at.feeds as { verdict: string; rules: { key_name: string; list_name: string }[] }[];
+    assert.deepEqual([feed!.verdict, feed!.rules[0]!.list_name], ['in', 'default']);
+    const text = await command(['--url', server.url, ...earlier], remote);
+    assert.match(
+      text.stdout,
+      /^192\.0\.2\.77 in the block feeds at .*, with the geo data .*\n\nworkspace default: in\n {2}in: 192\.0\.2\.77, list default/,
+    );
+    for (const [args, says] of [
+      [['192.0.2.77', '--at', '2020-01-01'], /^weir: the archive begins at 20/],
+      [['192.0.2.77', '--at', '2999-01-01'], /^weir: .*must not be in the future/],
+      [['DE', '--at', blocked], /^weir: .*must be an address or a network/],
+    ] as const)
+      for (const run of [here, there]) assert.match((await run('lookup', ...args)).stderr, says);
+    const without = await command(['lookup', '192.0.2.77', '--at', blocked], { ...settings, ARCHIVE_DIR: '' });
+    assert.equal(without.stderr, 'weir: there is no archive of earlier rules: ARCHIVE_DIR is not set\n');
   });
 
   test('D48.3 the service may be named before the command or by WEIR_URL; its key decides over the workspace', async () => {

@@ -255,7 +255,7 @@ suite('weir status', () => {
         ...{ unguarded: null, workspaces: new Map() },
         frozen: [
           frozenJson(
-            { feedId: null, name: 'main', rules: 1, reason: null, by: {} as never, since: 0 },
+            { feedId: null, name: 'main', rules: 1, reason: null, by: {} as never, since: 0, canary: null },
             { id: 'w', name: 'main' },
             hours * 3_600_000,
           ),

@@ -19,6 +19,7 @@ const NO_BOUNCER = {
   lastStream: null,
   refusal: null,
   enforced: null,
+  differedAt: null,
 };
 
 export function bouncerConformance({ name, open }: StoreDriver): void {
@@ -42,6 +43,21 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     assert.deepEqual(await store.logRecords(randomUUID(), null, 0), []);
   });
 
+  test(`D50.8 store ${name}: records of several processes at the same time all get a number, complete ones too`, async (t) => {
+    const { store, workspace } = await fixture(t, { name, open });
+    const rows = Array.from({ length: 24 }, (_, n) => ({ bytes: Buffer.from([n]), isComplete: n % 6 === 5, through: 0, at: T0 }));
+    const numbers = await Promise.all(rows.map(async (row) => (await store.recordLog(workspace.id, null, row)).seq));
+    const stored = await store.logRecords(workspace.id, null, 0);
+    assert.deepEqual(
+      stored.map(({ seq }) => seq),
+      rows.map((_, n) => n + 1),
+    );
+    assert.deepEqual(
+      stored.map(({ bytes }) => bytes[0]),
+      rows.map((_, n) => numbers.indexOf(n + 1)),
+    );
+  });
+
   test(`D14.16 store ${name}: of more than a workspace may have been told the feeds go that nobody has pulled for longest`, async (t) => {
     const { store, workspace } = await fixture(t, { name, open });
     const [old, used, newest] = [randomUUID(), randomUUID(), randomUUID()];
@@ -54,7 +70,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     const pulls = [old, used].map((feedId, n) => ({
       ...{ workspaceId: workspace.id, keyId: randomUUID(), userAgent: 'firewall/1', address: '192.0.2.1', feedId },
       ...{ firstSeen: T0, lastPull: T0 + n, decisions: 0, networks: 0, leftOutNetworks: 0, leftOutAddresses: 0 },
-      ...{ metrics: null, metricsAt: null, lastStream: null, refusal: null, enforced: null },
+      ...{ metrics: null, metricsAt: null, lastStream: null, refusal: null, enforced: null, differedAt: null },
     }));
     await store.recordBouncers(pulls, 0);
     for (const feed of [used, old]) await record(feed, 40);
@@ -151,6 +167,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       lastStream: T0 + 4,
       refusal: null,
       enforced: null,
+      differedAt: T0 + 2,
     };
     const second = {
       ...bouncer,
@@ -161,6 +178,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       lastStream: null,
       refusal: null,
       enforced: null,
+      differedAt: null,
     };
     await store.recordBouncers([second, bouncer], 0);
     const all = (of = workspace) => allOf((page) => store.bouncerPage(of.id, page));
@@ -177,6 +195,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       lastStream: null,
       refusal: null,
       enforced: null,
+      differedAt: null,
     };
     await store.recordBouncers([later], T0 + 6);
     assert.deepEqual(await all(), [{ ...bouncer, lastPull: T0 + 70, decisions: 8 }]);

@@ -1,14 +1,16 @@
 /** What every store driver must do for frozen feeds (SPEC D60). */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { blockGuards, NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
+import { DAY } from '../../src/clock.ts';
 import { documentBuilder } from '../../src/feed/build/document-builder.ts';
 import { DEFAULT_VARIANT } from '../../src/feed/variant.ts';
 import type { ListSink } from '../../src/ports/snapshot.ts';
 import { frozenContent } from '../../src/runtime/jobs/work/freeze.ts';
 import { ManualClock, START } from '../support/feed-world.ts';
-import { access, collectingSink, fixture, ip, type StoreDriver, upsert } from './store.ts';
+import { access, collectingSink, fixture, ip, KEY, type StoreDriver, upsert } from './store.ts';
 
 const NOTHING = { change: 0, lists: new Set<string>() };
 
@@ -74,6 +76,133 @@ export function freezeConformance(driver: StoreDriver): void {
     await store.thawFeed(workspace.id, list.id, null);
     assert.equal(await content(), '192.0.2.1/32\n192.0.2.9/32\n2001:db8::/48\n');
     await assert.rejects(store.thawFeed(workspace.id, list.id, null), { code: 'REFUSED' });
+  });
+
+  test(`D65.1, D65.2, D65.3, D65.4 store ${name}: a large change waits for all but the canaries, a small one does not, and its time ends it`, async (t) => {
+    const { store, workspace, land, query } = await fixture(t, driver);
+    const now = await store.ping();
+    const key = (n: number, name: string) => store.createKey(workspace.id, { ...KEY, hash: Buffer.alloc(32, n), name });
+    const [canary] = await Promise.all([key(1, 'lab'), key(2, 'edge')]);
+    const list = await store.createList(workspace.id, 'edge', { ...NO_SETTINGS, canaryKeys: 'lab', subtractAllow: 'workspace' });
+    const manage = (change: object, at = now, more: object = {}) =>
+      land([{ listId: list.id, keyId: canary.id, batchId: randomUUID(), isManaged: true, change, ...more } as never], at);
+    const block = (text: string) => upsert(access(ip(text)));
+    let known = NOTHING as { change: number; lists: ReadonlySet<string> };
+    const followed = new Map<string, Map<number, string>>();
+    /** As the feed thread does: everything once, then only changes; both must agree. */
+    const read = async (feedId: string) => {
+      const all = await rulesOf(feedId, NOTHING, new Map());
+      known = { change: (await rulesOf(feedId, known, followed)).change, lists: new Set(followed.keys()) };
+      for (const key of all.lists.keys()) if (key !== 'exceptions') assert.deepEqual(followed.get(key), all.lists.get(key), key);
+      return [...all.lists.values()].flatMap((rules) => [...rules.values()]).sort();
+    };
+    const rulesOf = async (feedId: string, from: typeof known, lists: Map<string, Map<number, string>>) => {
+      let current = new Map<number, string>();
+      const add = (id: number, text: string) => void current.set(id, text);
+      const head = await store.follow(workspace.id, feedId, now, from, {
+        list(key, isComplete) {
+          current = isComplete ? new Map() : (lists.get(key) ?? new Map());
+          lists.set(key, current);
+        },
+        removed: (id) => void current.delete(id),
+        v4: (id, role, address, prefix) => add(id, `${role} ${address >>> 24}.${(address >>> 16) & 255}/${prefix}`),
+        v6: (id, role) => add(id, `${role} v6`),
+        geo: (id, role) => add(id, `${role} geo`),
+      });
+      assert.ok(head !== undefined && head !== 'too_far');
+      return { change: head.change, lists };
+    };
+    await manage(block('192.0.2.1'));
+    await manage(block('198.51.100.0/24'));
+    const first = ['block 192.0/32', 'block 198.51/24'];
+    assert.deepEqual(await read(list.id), first);
+    await manage(block('10.0.0.0/8'));
+    assert.deepEqual([await read(list.id), await read(`~${list.id}`)], [first, ['block 10.0/8', ...first]]);
+    const [freeze] = await store.freezes(workspace.id);
+    assert.deepEqual(freeze!.canary, { keys: [canary.id], until: now + 600_000 });
+    // Small changes: an added block, an unblock, a never-block rule, and one that changes a rule of the large change.
+    await manage(block('203.0.113.1'));
+    await manage({ change: 'delete_by_value', kind: 'access_rule', action: 'block', target: ip('198.51.100.0/24') });
+    assert.deepEqual(await read(list.id), ['block 192.0/32', 'block 203.0/32']);
+    await manage(upsert(access(ip('192.0.2.1'), { action: 'allow' })));
+    assert.deepEqual(await read(list.id), ['allow 192.0/32', 'block 192.0/32', 'block 203.0/32', 'exception 192.0/32']);
+    await manage({ change: 'delete_by_value', kind: 'access_rule', action: 'block', target: ip('203.0.113.1') });
+    assert.deepEqual(await read(list.id), ['allow 192.0/32', 'block 192.0/32', 'exception 192.0/32']);
+    await manage(block('11.0.0.0/8'));
+    await manage({ change: 'upsert', kind: 'access_rule', rule: access({ kind: 'country', country: 'NL' }) });
+    assert.equal((await read(list.id)).length, 3);
+    const live = await read(`~${list.id}`);
+    assert.ok(live.includes('block 10.0/8') && live.includes('block 11.0/8') && live.includes('block geo'));
+    const sweep = (at: number) => store.sweep({ now: at, rulesExpiredBefore: 0, auditBefore: 0, limit: 99 });
+    await sweep(now + 599_999);
+    assert.equal((await read(list.id)).length, 3);
+    const dates = async (id: string, hash: string) =>
+      (
+        await store.recordDocument(
+          workspace.id,
+          { feedId: id, format: 'plain', family: 'both', action: 'block' },
+          { hash, snapshotAt: now, second: 100 },
+        )
+      ).since;
+    const [others, ofCanaries] = [await dates(list.id, 'old'), await dates(`~${list.id}`, 'new')];
+    assert.ok(ofCanaries > others);
+    await sweep(now + 600_000);
+    assert.deepEqual(await read(list.id), live);
+    assert.ok((await dates(list.id, 'new')) > ofCanaries);
+    assert.deepEqual([await store.freezes(workspace.id), await query('SELECT seq FROM frozen_changes')], [[], []]);
+
+    // Stopped: it waits until a person promotes it.
+    await manage(block('12.0.0.0/8'));
+    await store.stopCanary(workspace.id, list.id, 'wrong');
+    await sweep(now + 9_000_000);
+    assert.deepEqual((await store.freezes(workspace.id))[0]!.canary, { keys: [canary.id], until: null });
+    assert.equal((await read(list.id)).includes('block 12.0/8'), false);
+    await store.thawFeed(workspace.id, list.id, null);
+    assert.ok((await read(list.id)).includes('block 12.0/8'));
+    await assert.rejects(store.stopCanary(workspace.id, list.id, null), { code: 'REFUSED' });
+  });
+
+  test(`D64.2, D65.1, D65.5 store ${name}: the way back and signals do not wait, settings and deleted lists do`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    await store.createKey(workspace.id, { ...KEY, hash: Buffer.alloc(32, 1), name: 'lab' });
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
+    await store.createFeed(workspace.id, { name: 'device', ...NO_SETTINGS, lists: [list.id], canaryKeys: 'lab' });
+    const [batchId, keyId] = [randomUUID(), randomUUID()];
+    const isWaiting = async () => (await store.freezes(workspace.id)).map(({ name }) => name);
+    const send = (change: object, more: object = {}, at = START) =>
+      land([{ listId: list.id, keyId, batchId: randomUUID(), change, ...more } as never], at);
+    const managed = { isManaged: true };
+    const block = (text: string) => upsert(access(ip(text)));
+    await send(block('10.0.0.0/8'), { batchId });
+    assert.deepEqual(await isWaiting(), []);
+    await send({ change: 'undo', batchId }, managed);
+    await send(block('10.0.0.0/8'));
+    await send({ change: 'delete_by_value', kind: 'access_rule', action: 'block', target: ip('10.0.0.0/8') }, managed, START + DAY);
+    assert.deepEqual(await isWaiting(), []);
+    await send(block('10.0.0.0/8'));
+    await send({ change: 'delete_by_value', kind: 'access_rule', action: 'block', target: ip('10.0.0.0/8') }, managed, START + DAY + 1);
+    assert.deepEqual(await isWaiting(), ['device']);
+    const [{ feedId }] = (await store.freezes(workspace.id)) as unknown as [{ feedId: string }];
+    const thaw = () => store.thawFeed(workspace.id, feedId, null);
+    await thaw();
+    await store.updateWorkspace(workspace.id, { large: 'all', largeAddresses: 255 });
+    assert.deepEqual(await isWaiting(), []);
+    await send(block('192.0.2.0/25'), {}, START + 2 * DAY);
+    assert.deepEqual(await isWaiting(), []);
+    await send(block('192.0.2.128/25'), {}, START + 2 * DAY + 300_000);
+    assert.deepEqual(await isWaiting(), ['device']);
+    await thaw();
+    await store.updateFeed(workspace.id, feedId, { description: 'lab first' });
+    assert.deepEqual(await isWaiting(), []);
+    for (const change of [
+      () => store.updateFeed(workspace.id, feedId, { subtractAllow: 'on' }),
+      () => store.updateWorkspace(workspace.id, { protect: ['192.0.2.0/24'] }),
+      () => store.updateList(workspace.id, list.id, { widenV4: 24 }),
+    ]) {
+      await change();
+      assert.deepEqual(await isWaiting(), ['device']);
+      await thaw();
+    }
   });
 
   test(`D60.2 store ${name}: a freeze with missing rules is an error`, async (t) => {

@@ -335,7 +335,7 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.press('End');
     await page.sees(/\d\d:\d\d: \d+ accepted, \d+ applied, \d+ failed/);
     await page.press('Enter');
-    await page.sees(/What changed[\s\S]*From[\s\S]*To/);
+    await page.sees(/Timeline[\s\S]*From[\s\S]*To/);
     const asked = new URLSearchParams(await page.evaluate<string>('location.search'));
     assert.equal(Date.parse(asked.get('until')!) - Date.parse(asked.get('since')!), 60_000);
 
@@ -460,6 +460,8 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.sees(
       new RegExp(`Changes of rules, last 24 hours[\\s\\S]*Added\\s+${sum('added')}\\s[\\s\\S]*Expired\\s+${sum('expired')}\\s`),
     );
+    const { days } = JSON.parse((await ask(weir.url, '/v1/manage/history?days=7', { headers: bearer(KEY) })).text);
+    await page.sees(new RegExp(`Last 7 days, added\\s+${days.reduce((all: number, { added }: { added: number }) => all + added, 0)}\\s`));
     const labels = await page.evaluate<string[]>(
       `[...document.querySelectorAll('[aria-label^="Rules by list"]')].map((each) => each.getAttribute('aria-label'))`,
     );

@@ -86,7 +86,7 @@ suite('D18.93 the console in Firefox', { skip: needs('firefox-esr'), timeout: 30
     const key = /set password "(weir_[^"]+)"/.exec(await page.text())![1]!;
     assert.equal((await getFeed(weir.url, key, '/perimeter')).status, 200);
     await page.sees('Connected.');
-    await page.click('What changed');
+    await page.click('Timeline');
     await page.sees(/Rules: 120 added[\s\S]*key created/);
     assert.deepEqual(page.complaints, []);
     assert.deepEqual([...new Set(page.requests.filter((url) => url.startsWith('http')).map((url) => new URL(url).origin))], [weir.url]);

@@ -65,7 +65,7 @@ suite('D18.92 the console with the keyboard alone', { skip: needs('chromium'), t
   const PAGES = [
     ['/rules', 'Rules'],
     ['/', 'Overview'],
-    ['/changes', 'What changed'],
+    ['/changes', 'Timeline'],
     ['/sources', 'Sources'],
     ['/backtest', 'Backtest'],
     ['/worth', 'List value'],
@@ -156,7 +156,7 @@ suite('D18.92 the console with the keyboard alone', { skip: needs('chromium'), t
   test('D18.92 rows open with Enter and have the focus again; the palette and the menu of a phone do as much', async () => {
     await page.look(1440, 900, 'light');
     const places = [
-      ['/changes', 'What changed'],
+      ['/changes', 'Timeline'],
       ['/rules', 'Rules'],
       ['/bouncers', 'Bouncers'],
       ['/audit', 'Audit'],

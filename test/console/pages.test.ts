@@ -513,17 +513,27 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('Close');
   });
 
-  test('D18.44 a batch is undone, with what that does before it is done', async () => {
+  test('D18.44, D54.42 a batch is undone on the timeline, after what that does; filters, and former addresses', async () => {
     const [{ batch_id: id }] = (await read('/rules?address=185.1.1.1')).rules;
-    await page.show(`/batches/${id}`, 'Batch');
-    await page.sees(/Rules removed\s+2/);
-    await page.sees(/Type\s+Signals/);
+    // D54.42: former addresses lead to the timeline.
+    await page.show(`/batches/${id}`, 'Timeline');
+    assert.equal(await page.evaluate<string>('location.pathname + location.search'), `/console/changes?batch=${id}`);
+    await page.sees(/Signals[\s\S]*2 entries[\s\S]*Applied/);
     await page.click('Undo');
     await page.sees('Undo this batch?');
+    await page.sees(/Rules removed\s+2/);
     await page.click('Undo');
     await page.sees('2 rules removed, 0 restored');
-    await page.sees('undone');
+    await page.sees('Already undone.');
     assert.deepEqual(await active('185.1.1.1'), []);
+    await page.show('/batches', 'Timeline');
+    assert.equal(await page.evaluate<string>('location.pathname + location.search'), '/console/changes?kind=batches&since=7d');
+    await page.sees(/Undo[\s\S]*Signals[\s\S]*entr(y|ies) · undone/);
+    await page.fill('Person', 'Jana Novák');
+    await page.seesNot(/Signals/);
+    await page.click('Clear filters');
+    await page.sees(/Added[\s\S]*renewed[\s\S]*expired/i);
+    assert.equal(await page.evaluate<string>('location.search'), '?since=7d');
   });
 
   test('D18.43 rules that meet conditions are deleted together, after some of them were shown', async () => {
@@ -546,7 +556,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     const entries = ['198.51.100.7', '198.51.100.8'].map((ip) => block(ip, { reason: 'port scan' }));
     await postSignals(weir.url, KEY, entries, `/v2/signal?list=${id}`);
     await page.show('/', 'Overview');
-    await page.click('What changed');
+    await page.click('Timeline');
     await page.sees(/2 added · port scan/);
     await page.fill('Feed', id);
     await page.sees(/Rules: 2 added\. 1 other change\./);
@@ -568,7 +578,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     const focus = `(() => { const row = document.querySelector('.long-row'); row?.focus(); return row !== null; })()`;
     await eventually(async () => assert.ok(await page.evaluate<boolean>(focus)));
     await page.press('Enter');
-    await page.sees('View or undo');
+    await page.sees('An undo can be undone too.');
     await page.press('Escape');
     assert.match(await page.evaluate<string>('location.search'), /feed=.*kind=rules/);
     await page.fill('Time range', '30d');
@@ -764,13 +774,13 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('Someone else changed this in the meantime.');
     await page.click('Cancel');
     await page.click('Change guard rails');
-    await page.fill('Protected networks', '100.64.0.0/10, private');
+    await page.fill('Protected networks', '100.64.0.0/10, private, warn:peers');
     await page.fill('Shortest IPv4 prefix', '8');
     await page.click('Apply');
     await page.sees('Guard rails changed.');
-    await page.sees(/100\.64\.0\.0\/10, private \(private networks\)/);
+    await page.sees(/100\.64\.0\.0\/10, private \(private networks\), warn:peers \(your own clients, only reported\)/);
     const { protect, min_prefix_v4: v4 } = await read('/workspace');
-    assert.deepEqual([protect, v4], [['100.64.0.0/10', 'private'], 8]);
+    assert.deepEqual([protect, v4], [['100.64.0.0/10', 'private', 'warn:peers'], 8]);
     await page.click('Change limit');
     await page.fill('Limit in percent', '101');
     await page.sees('must be a percentage');
@@ -896,10 +906,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     t.after(() => signInAs(KEY));
     await signInAs(JSON.parse(made.text).key);
     const pages = await page.evaluate<string>(`[...document.querySelectorAll('.side li')].map((each) => each.innerText.trim()).join()`);
-    assert.equal(
-      pages,
-      'Overview,What changed,Feeds,Sources,List value,Rules,Batches,Look up,Backtest,Devices,Bouncers,Geo data,Workspace,Keys',
-    );
+    assert.equal(pages, 'Overview,Timeline,Feeds,Sources,List value,Rules,Look up,Backtest,Devices,Bouncers,Geo data,Workspace,Keys');
     await page.click('Keys');
     await page.sees('bootstrap');
     assert.doesNotMatch(await page.text(), /Revoke\b.*bootstrap/);
@@ -912,8 +919,9 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('Rules');
     await page.sees(/[\d,]+ rules/);
     assert.doesNotMatch(await page.text(), /Block or allow|Paste/);
-    await page.click('Batches');
-    await page.sees(/deletion\s+Jana Novák[\s\S]*signals\s+bootstrap/);
+    await page.click('Timeline');
+    await page.fill('What', 'batches');
+    await page.sees(/Deletion[\s\S]*Jana Novák[\s\S]*Signals[\s\S]*bootstrap/);
     await page.sees('expression rules');
     await page.open(`${weir.url}/console/audit`);
     await page.sees('Your role cannot open this page');
@@ -972,7 +980,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('2 changes in total');
     assert.doesNotMatch(await page.text(), uuid);
     await page.click('scan.txt');
-    await page.sees(/Rules removed\s+\d+/);
+    await page.sees(/Applied[\s\S]*Batch\s+[0-9a-f-]{36}/);
   });
 
   /** No serious fault of what readers of the screen, and others, need. */
@@ -989,7 +997,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     const { batches } = await read('/batches');
     const places: readonly (readonly [path: string, heading: string, opener?: string, sees?: RegExp])[] = [
       ['/', 'Overview', undefined, /Widest blocks/],
-      ['/changes?since=1h', 'What changed', undefined, /Lanes/],
+      ['/changes?since=1h', 'Timeline', undefined, /Lanes/],
       ['/devices', 'Devices', 'New device'],
       ['/sources', 'Sources'],
       ['/bouncers', 'Bouncers'],
@@ -998,8 +1006,8 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
       ['/people', 'People'],
       ['/rules', 'Rules', 'Paste list'],
       ['/rules', 'Rules', 'Paste report'],
-      ['/batches', 'Batches'],
-      [`/batches/${batches.at(-1).id}`, 'Batch'],
+      ['/batches', 'Timeline', undefined, /Lanes/],
+      [`/batches/${batches.at(-1).id}`, 'Timeline', undefined, /Applied/],
       ['/lookup?target=8.8.4.4', 'Look up', 'Allow', /No feed will block it/],
       ['/lookup?target=8.8.4.4', 'Look up', 'Split the block', /8 blocks/],
       ['/backtest', 'Backtest'],
@@ -1032,7 +1040,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     );
   });
 
-  test('D23.50, D53.8, D53.10, D18.90, D18.107, D45.14 a source is tried, added, and held back when its content is poisoned; accepted, told what it is worth, and deleted', async (t) => {
+  test('D23.50, D53.7, D53.8, D53.10, D18.90, D18.107, D45.14 a source is tried, added, and held back when its content is poisoned; accepted, told what it is worth, and deleted', async (t) => {
     const server = await listServer();
     t.after(() => server[Symbol.asyncDispose]());
     const lines = (from: number) => Array.from({ length: 200 }, (_, i) => `45.9.${from}.${i}\n`).join('');
@@ -1042,6 +1050,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('25 lists');
     await page.fill('Search the catalogue', 'spamhaus ipv6');
     await page.sees('1 of 25 lists');
+    await page.sees('every 1 d, about 91 entries (2026-09)');
     await page.click('Add Spamhaus DROP, IPv6');
     await page.sees('credit, date and copyright stay with the data');
     await page.click('Cancel');
@@ -1099,6 +1108,12 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await confirm('Accept', 'accept');
     await page.seesNot('Refresh on hold');
     await eventually(async () => assert.deepEqual(await active('45.9.2.7'), ['45.9.2.7']));
+    await confirm('Pause', 'pause');
+    await page.sees('Paused: not fetched.');
+    await page.open(`${weir.url}/console/sources/${source!.id}?do=resume`);
+    await page.sees('Fetching resumes immediately.');
+    await page.click('Resume', 'footer');
+    await page.seesNot('Paused: not fetched.');
 
     // D18.107: what a source keeps nothing else changes, and that is said.
     await page.show('/rules', 'Rules');
@@ -1164,7 +1179,10 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     for (const gone of ['/feeds/list/', '/feeds/composed/', '/sources/', '/batches/']) {
       await page.open(`${weir.url}/console${gone}0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000`);
       await page.sees('Not found');
-      assert.doesNotMatch(await page.evaluate<string>(`document.querySelector('main .empty').innerText`), /0199f3c2/);
+      const told = await page.evaluate<string>(`document.querySelector('main :is(.empty, dialog .notice)').innerText`);
+      assert.doesNotMatch(told, /0199f3c2/);
+      // D54.43
+      if (gone === '/batches/') assert.match(told, /older ones can no longer be undone/);
     }
     for (let n = 0; n < 6; n += 1) {
       const entries = Array.from({ length: 1000 }, (_, i) => ({

@@ -19,7 +19,7 @@ const PAGES: Readonly<Record<string, { readonly path: string; readonly heading: 
   feeds: { path: '/feeds', heading: 'Feeds' },
   feed: { path: '/feeds/composed/perimeter', heading: 'perimeter' },
   rules: { path: '/rules', heading: 'Rules' },
-  batches: { path: '/batches', heading: 'Batches' },
+  timeline: { path: '/changes?since=7d', heading: 'Timeline' },
   lookup: { path: `/lookup?target=${encodeURIComponent('45[.]83[.]64[.]1')}`, heading: 'Look up' },
   backtest: { path: '/backtest', heading: 'Backtest' },
   devices: { path: '/devices', heading: 'Devices' },

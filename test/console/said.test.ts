@@ -13,6 +13,7 @@ const { duration, endText, timeLeft, ago, dayOf, dateTime } = await load('format
 const { summaryOf, textOf } = await load('pages/audit/words.js');
 const { modelOf, extended } = await load('pages/lookup/path-model.js');
 const { familiesText } = await load('pages/feeds/feed-state.js');
+const { placeOf, sentenceOf } = await load('pages/overview/attention-words.js');
 const { whatOf } = await load('pages/changes/words.js');
 
 const DAY = 86_400_000;
@@ -120,6 +121,26 @@ test('D53.11 a device of two feeds is one node, columns follow their neighbours,
     crossed.columns.slice(1).map(({ nodes }) => nodes.map(({ title }) => title).join()),
     ['192.0.2.1,192.0.2.2', 'a,c,b', 'x,y'],
   );
+});
+
+test('D53.7 an alert has the verb of its state, and a sentence without commands and documents', () => {
+  const feedOf = (id: string | null) => ({ kind: id === null ? 'workspace' : 'composed', id: id ?? 'workspace' });
+  const place = (key: string, state: string, ...permissions: string[]) => {
+    const { action, href } = call(placeOf, { key, state }, { permissions }, feedOf) as { action: string; href: string };
+    return `${action} ${href.replace('/console', '')}`;
+  };
+  assert.equal(place('feed/w/f/block/v4/cap', 'over_cap', 'manage'), 'Raise limit /feeds/composed/f?do=edit');
+  assert.equal(
+    place('feed/w/workspace/block/v4/cap', 'over_cap', 'manage', 'rules:read'),
+    'Review /feeds/workspace',
+    'it has no limit of its own',
+  );
+  assert.equal(place('source/s', 'stopped', 'manage'), 'Resume /sources/s?do=resume');
+  assert.equal(place('source/s', 'held', 'manage', 'rules:read'), 'Review /sources/s');
+  assert.equal(place('freeze/w/f', 'frozen', 'manage'), 'Thaw /feeds/composed/f?do=thaw');
+  assert.equal(place('freeze/w/workspace', 'frozen', 'rules:read'), 'Review /feeds/workspace');
+  const text = 'the feed "a" of b has been frozen since today: new blocks do not reach it (weir feed thaw)';
+  assert.equal(call(sentenceOf, { text }), 'The feed "a" of b has been frozen since today: new blocks do not reach it.');
 });
 
 test('D38.4 a later end is for the rules of a target, else for those around it; not for parts of it, and for none of a source', () => {

@@ -110,12 +110,12 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...[
       'replaced and deleted rules for {}, or',
       'weir deletes them, {} after',
-      'everything received in the last {},',
+      'batch](batches.md) of the last {}.',
       'can be undone for {}',
       'the batches of the last {},',
       'at two points in time, up to {} back',
     ],
-    ...['received in the last {}.', 'No batches in the last {}"', 'Removals from lists are known for {} ('],
+    ...['Batches are stored for {};', 'Removals from lists are known for {} ('],
   ],
   'audit log, dead letters, devices, people': [
     seconds(AUDIT_RETENTION),

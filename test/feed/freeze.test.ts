@@ -6,6 +6,7 @@ import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { ask, bearer } from '../support/http.ts';
 import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
+import { eventually } from '../support/weir.ts';
 import { type Client, type Json, startWorld, type World } from '../support/world.ts';
 
 const freezing = (name: string, settings: (folder: string) => Promise<Record<string, string>>) =>
@@ -134,6 +135,78 @@ const freezing = (name: string, settings: (folder: string) => Promise<Record<str
       assert.deepEqual(await values(), ['192.0.2.20']);
       await manage('POST', '/thaw', { feed: 'bounced' });
       assert.deepEqual((await values()).sort(), ['192.0.2.20', '192.0.2.23']);
+    });
+
+    test('D65.1, D65.2, D65.6 large changes through every entry point reach two canaries of 20 devices only; kills change nothing', async () => {
+      const made = async (name: string) =>
+        (await manage('POST', '/keys', { name, permissions: ['feed:read'] }, 201)) as { id: string; key: string };
+      const devices = await Promise.all(Array.from({ length: 20 }, (_, n) => made(`device-${n}`)));
+      await world.text(['workspace', 'set', client.workspace, '--large', 'all', '--protect', 'none']);
+      await weir('list', 'create', 'member');
+      await weir('list', 'create', 'wide');
+      await weir('feed', 'create', 'edges', '--lists', 'member,wide', '--canary-keys', `device-0,${devices[1]!.id}`);
+      await send('member', block('192.0.2.1'));
+      await send('wide', block('198.51.100.0/24'));
+      const fetch = async (n: number) => {
+        const { status, text, headers } = await ask(world.weir().url, '/v1/threat/feeds/edges', { headers: bearer(devices[n]!.key) });
+        assert.equal(status, 200, text);
+        return { text, canary: headers['x-feed-canary'], date: Date.parse(String(headers['last-modified'])) };
+      };
+      const all = () => Promise.all(devices.map((_, n) => fetch(n)));
+      const changes: Record<string, () => Promise<unknown>> = {
+        'a network by hand': () => manage('POST', '/rules', { list: 'wide', value: '10.0.0.0/8', action: 'block' }),
+        'a country': () => manage('POST', '/rules', { list: 'wide', value: 'AS64500', action: 'block' }),
+        signals: () => send('wide', block('11.0.0.0/8')),
+        'split signals': async () => {
+          for (const ip of ['12.0.0.0/17', '12.0.128.0/17', '12.1.0.0/17']) await send('wide', block(ip));
+        },
+        'a setting': () => weir('feed', 'set', 'edges', '--subtract-allow', 'on'),
+        'guard rails': () => world.text(['workspace', 'set', client.workspace, '--protect-add', '198.51.100.0/25']),
+        'another quorum': () => weir('feed', 'set', 'edges', '--min-sources', '2'),
+      };
+      let small = 0;
+      for (const [what, change] of Object.entries(changes)) {
+        const before = await all();
+        await change();
+        if (small % 3 === 0) await world.crash();
+        small += 1;
+        await send('member', block(`203.0.113.${2 * small}`));
+        const added = (text: string) => text.includes(`203.0.113.${2 * small}/32`) || what === 'another quorum';
+        let after: Awaited<ReturnType<typeof all>> = [];
+        // A second content within a second waits for the next one.
+        await eventually(async () => {
+          after = await all();
+          assert.deepEqual(
+            after.map(({ canary }) => canary?.split(';')[0]),
+            devices.map((_, n) => (n < 2 ? 'receives' : 'waits')),
+            what,
+          );
+          assert.ok(
+            after.every(({ text }) => added(text)),
+            `${what}: the small block reaches all`,
+          );
+        });
+        for (const [n, { text, date }] of after.entries()) {
+          assert.ok(date > before[n]!.date, 'a later date');
+          if (n > 1 && what !== 'split signals')
+            assert.deepEqual(
+              text.split('\n').filter((line) => !line.startsWith('203.0.113.')),
+              before[n]!.text.split('\n').filter((line) => !line.startsWith('203.0.113.')),
+              what,
+            );
+        }
+        if (what === 'a country') {
+          await weir('canary', 'stop', 'edges', '--reason', 'wrong');
+          assert.equal((await fetch(3)).canary, 'waits; stopped');
+          assert.match(JSON.stringify((await manage('GET', '/status')).attention), /a large change of the feed .*stopped/);
+        }
+        await weir('canary', 'promote', 'edges');
+        await eventually(async () => {
+          const promoted = await all();
+          assert.equal(new Set(promoted.map(({ text, date }) => `${date} ${text}`)).size, 1, what);
+          for (const [n, { date, canary }] of promoted.entries()) assert.ok(canary === undefined && date > after[n]!.date, `${what}: ${n}`);
+        });
+      }
     });
 
     test('D60.5 a deleted feed is no longer frozen', async () => {

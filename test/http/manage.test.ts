@@ -159,6 +159,12 @@ suite('management', () => {
     assert.equal((await call('PATCH', '/workspace', admin, off, { 'if-match': '*' })).status, 200);
     return { key: 'guard_rails', reason: 'ticket 4711', expires_in: 3600 };
   }
+  /** A list with a change that waits for its canaries. */
+  async function waiting(): Promise<Json> {
+    const { id: feed } = (await make('/lists', { name: fresh('list'), canary_keys: 'lab' })).body;
+    assert.equal((await call('PATCH', `/lists/${feed}`, admin, { subtract_allow: 'on' }, { 'if-match': '*' })).status, 200);
+    return { feed };
+  }
   /** What a GET has to be asked with. */
   const QUERIES: Readonly<Record<string, string>> = {
     lookUp: '?target=192.0.2.1',
@@ -170,6 +176,8 @@ suite('management', () => {
     createList: async () => ({ name: fresh('list') }),
     createFeed: async () => ({ name: fresh('feed'), all_lists: true }),
     freezeFeed: async () => ({ feed: await RESOURCES.list!() }),
+    stopCanary: () => waiting(),
+    promoteCanary: () => waiting(),
     thawFeed: async () => {
       const feed = await RESOURCES.list!();
       assert.equal((await call('POST', '/freeze', admin, { feed })).status, 200);
@@ -851,7 +859,7 @@ suite('management', () => {
     assert.deepEqual(shown, { ...answered, rules: 3 });
   });
 
-  test('D29.6 what a feed leaves out is in its answer, in a 304 too, over HTTP and in what a dry run tells before', async () => {
+  test('D29.6 D57.3 D57.5 what a feed leaves out is in its answer, in a 304 too, over HTTP and in what a dry run tells before', async () => {
     const lists: string[] = [];
     for (const _ of [1, 2]) lists.push((await make('/lists', { name: fresh('list') })).body.name as string);
     const made = { name: fresh('feed'), lists, fit: 'lists', max_entries: 2 };
@@ -881,6 +889,19 @@ suite('management', () => {
     assert.deepEqual(built[0]!.left_out, { lists: [{ name: lists[1], entries: 2 }], min_sources: null, entries: null });
     assert.ok(events.some(({ kind }) => kind === 'left_out'));
     assert.match((await getFeed(server.url, admin, `/${name}?format=commented`)).text, /\n# left out: the list /);
+    // The best entries instead: here the newest.
+    await change(`/feeds/${name}`, { fit: 'best' });
+    await eventually(async () => {
+      const { headers, text } = await getFeed(server.url, admin, `/${name}`);
+      assert.deepEqual([headers['x-feed-left-out'], text], ['lowest_rank;entries=2', '198.51.100.10/32\n198.51.100.40/32\n']);
+    });
+    const newer = JSON.parse((await send(0, '&dry_run=1')).text).feeds.find((feed: Json) => feed.name === name);
+    assert.deepEqual([newer.entries_after, newer.left_out], [2, { lists: [], min_sources: null, entries: 2 }]);
+    const { feeds } = (await get(`/lookup?target=198.51.100.1&feed=${name}`)).body as unknown as { feeds: (Json & { rules: Json[] })[] };
+    const [{ verdict, rank, rules }] = feeds as [(typeof feeds)[number]];
+    assert.deepEqual([verdict, rank, rules[0]!.effect, rules[0]!.idle], ['out', { rank: 4, limit: 2 }, 'none', 'left_out']);
+    const served = (await get(`/lookup?target=198.51.100.40&feed=${name}`)).body.feeds as Json[];
+    assert.deepEqual([served[0]!.verdict, served[0]!.rank], ['in', null]);
   });
 
   test('D15.14 the workspace: its guard rails and what its feed leaves out, beside those of the service', async () => {

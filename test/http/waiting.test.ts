@@ -144,7 +144,7 @@ function waitingClients(engine: string, open: () => Promise<{ settings: Record<s
       assert.equal(listed.count, Number(count));
     }
     const { stdout } = await weir(['bouncer', 'ls', '--workspace', 'default'], settings);
-    assert.match(stdout, /kernel\/1 at 127\.0\.0\.1 has \d+ networks in its firewall, those of its feed/);
+    assert.match(stdout, /kernel\/1 at 127\.0\.0\.1 has \d+ networks in its firewall, those of its feed \(read back \S+; different 2/);
     const { text: explained } = await ask(posting, '/v1/manage/lookup?target=10.9.0.1&path=true', { headers: bearer(KEY) });
     const feeds = JSON.parse(explained).feeds as { pulled_by: { told: { user_agent: string; verified_at: string | null }[] } | null }[];
     const verified = feeds.flatMap((feed) => feed.pulled_by?.told ?? []).find(({ user_agent: agent }) => agent === 'kernel/1');

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, suite, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { parse as parseYaml } from 'yaml';
 import { commandJson, commandText } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
@@ -46,6 +47,46 @@ suite('integrations', () => {
     child.kill(signal);
     await ended;
   };
+
+  test('D66.1 D66.2 addresses of OCSF and ECS events are blocked by the lines of the page, and by what Vector, Fluent Bit and Logstash send', async () => {
+    const page = readFileSync(join(FILES, '../docs/events.md'), 'utf8');
+    const [finding, login, alert] = page.matchAll(/\| `(\{.*\})` \|/g).map(([, event]) => JSON.parse(event!));
+    const other = (event: object, changes: object) => JSON.stringify({ ...event, ...changes });
+    const events = {
+      findings: [JSON.stringify(finding)],
+      logins: [JSON.stringify(login), other(login, { status_id: 1, src_endpoint: { ip: '198.51.100.18' } })],
+      alerts: [JSON.stringify(alert), other(alert, { event: { kind: 'event' }, source: { ip: '198.51.100.19' } })],
+    };
+    await makeList('events');
+    for (const [name, lines] of Object.entries(events)) {
+      const file = join(folder, `${name}.ndjson`);
+      writeFileSync(file, lines.map((line) => `${line}\n`).join(''));
+      const [line] = page.match(new RegExp(`^\\./weir send ${name}\\.ndjson .*$`, 'm'))!;
+      const options = line.split(' --path ')[1]!.replaceAll("'", '').split(' ');
+      await commandText(['send', file, '--url', weir.url, '--list', 'events', '--path', ...options], { ...settings, WEIR_API_KEY: KEY });
+    }
+    // Fluent Bit and Logstash may add members of their own.
+    const sent = ['198.51.100.20', '198.51.100.21'].map((ip) => ({
+      type: 'access_rules',
+      action: 'block',
+      ip,
+      '@version': '1',
+      tags: ['x'],
+    }));
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${weir.url}/v1/signal?list=events`, { method: 'POST', headers, body: JSON.stringify(sent) });
+    assert.equal(answer.status, 200);
+    const wanted = ['198.51.100.20', '198.51.100.21', '198.51.100.7', '198.51.100.8', '198.51.100.9'].map((ip) => `${ip}/32`);
+    await eventually(async () =>
+      assert.deepEqual(
+        (await blocked('events')).map((each) => each.replace(/(?<!\/\d+)$/, '/32')),
+        wanted,
+      ),
+    );
+    const feed = await fetch(`${weir.url}/v1/threat/feeds/events`, { headers });
+    assert.equal((await feed.text()).trim().split('\n').length, 3);
+    for (const [, yaml] of page.matchAll(/```yaml\n(.*?)```/gs)) assert.ok(parseYaml(yaml!));
+  });
 
   suite('fail2ban', { skip: needs('fail2ban-server', 'curl') }, () => {
     /** A server with the action as it is, one jail, and files of its own. */

@@ -18,6 +18,7 @@ import { BARE_UPSERT } from '../../src/store/postgres/rule-statements.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { agreementConformance } from '../conformance/agreement.ts';
+import { archiveConformance } from '../conformance/archive.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
 import { changesConformance } from '../conformance/changes.ts';
 import { deletedConformance } from '../conformance/deleted.ts';
@@ -232,6 +233,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   bouncerConformance({ name: 'postgres', open });
   followConformance({ name: 'postgres', open });
   freezeConformance({ name: 'postgres', open });
+  archiveConformance({ name: 'postgres', open });
   managementConformance({ name: 'postgres', open });
   roomConformance({ name: 'postgres', open });
   sourceConformance({ name: 'postgres', open });

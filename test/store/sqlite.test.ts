@@ -7,6 +7,7 @@ import { migrateDatabase, openDatabase, storeClock } from '../../src/store/sqlit
 import { ruleScans } from '../../src/store/sqlite/snapshot.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { agreementConformance } from '../conformance/agreement.ts';
+import { archiveConformance } from '../conformance/archive.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
 import { changesConformance } from '../conformance/changes.ts';
 import { deletedConformance } from '../conformance/deleted.ts';
@@ -59,6 +60,7 @@ bouncerConformance(driver);
 pastConformance(driver);
 followConformance(driver);
 freezeConformance(driver);
+archiveConformance(driver);
 managementConformance(driver);
 roomConformance(driver);
 sourceConformance(driver);

@@ -9,7 +9,7 @@ const STOPS = `(root) => [...root.querySelectorAll('a[href], button, input, sele
   // Of radio buttons the one that is chosen.
   !(each.type === 'radio' && !each.checked && root.querySelector('[name="' + each.name + '"]:checked')))`;
 
-const NAME = `(each) => (each.getAttribute('aria-label') ?? each.labels?.[0]?.innerText ?? each.innerText ?? each.tagName).trim().split('\\n')[0].slice(0, 60)`;
+export const NAME = `(each) => (each.getAttribute('aria-label') ?? each.labels?.[0]?.innerText ?? each.innerText ?? each.tagName).trim().split('\\n')[0].slice(0, 60)`;
 
 /** Where the focus is, after it was noted. */
 const STEP = (root: string) => `(() => {
@@ -40,11 +40,15 @@ interface Step {
   readonly isInSight: boolean;
 }
 
-/** Presses Tab until the element of that name has the focus. */
-export async function tabTo(page: Page, name: string): Promise<void> {
-  for (let steps = 0; steps < 100; steps += 1) {
+/** Presses Tab until the element of that name has the focus; with `within`, one in what a selector finds. */
+export async function tabTo(page: Page, name: string, within = 'body'): Promise<void> {
+  const isThere = `(() => {
+    const [at, name] = [document.activeElement, ${JSON.stringify(name.slice(0, 60))}];
+    return !at.disabled && at.closest(${JSON.stringify(within)}) !== null && (${NAME})(at) === name;
+  })()`;
+  for (let steps = 0; steps < 300; steps += 1) {
     await page.press('Tab');
-    if ((await page.evaluate<string>(`(${NAME})(document.activeElement)`)) === name) return;
+    if (await page.evaluate<boolean>(isThere)) return;
   }
   assert.fail(`Tab does not come to ${name}`);
 }

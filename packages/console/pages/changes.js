@@ -5,6 +5,7 @@ import { useLive, useLiveWork } from '../data.js';
 import { dateTime } from '../format.js';
 import { useKeyset } from '../keyset.js';
 import { useNames } from '../names.js';
+import { setQuery } from '../router.js';
 import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
 import { LongList } from '../ui/long-list.js';
@@ -14,8 +15,8 @@ import { Ago } from '../ui/time.js';
 import { DifferenceCard } from './changes/difference.js';
 import { EntryDialog } from './changes/entry-dialog.js';
 import { Lanes } from './changes/lanes.js';
-import { WindowFields, windowOf } from './changes/window.js';
-import { actorOf, colorOf, totalOf, whatOf, whereOf, wordOf } from './changes/words.js';
+import { BATCHES, isWithin, WindowFields, windowOf } from './changes/window.js';
+import { actorOf, batchChange, colorOf, totalOf, whatOf, whereOf, wordOf } from './changes/words.js';
 import { WORKSPACE_FEED } from './feeds/feed-state.js';
 import { readFeeds } from './feeds/read-feeds.js';
 
@@ -27,14 +28,22 @@ export function Page({ session, place }) {
   const period = windowOf(place.query);
   const { feed, kind } = period;
   const feeds = useLiveWork('feeds', readFeeds, { every: 60_000 }).value ?? [];
-  const { items, isComplete, error, refresh, onSight } = useKeyset('/changes', 'changes', { ...period }, { limit: LIMIT, keyOf });
+  const isByBatch = kind === BATCHES;
+  const [path, name, query] = isByBatch ? ['/batches', 'batches', {}] : ['/changes', 'changes', { ...period }];
+  const { items, isComplete, error, refresh, onSight } = useKeyset(path, name, query, { limit: LIMIT, keyOf });
+  const changes = isByBatch ? items?.map(batchChange(names)).filter(isWithin(period)) : items;
   const [selected, setSelected] = useState(/** @type {Change | undefined} */ (undefined));
+  const batch = place.query.get('batch');
+  const close = () => {
+    setSelected(undefined);
+    setQuery({ batch: undefined });
+  };
   return html`
-    <${PageHead} title="What changed">Rules, sources, settings, lists and keys, newest first. Rule changes are grouped by minute, author and list.<//>
+    <${PageHead} title="Timeline">Rules, sources, settings, lists and keys, newest first. Rule changes are grouped by time, author and list, or one batch each.<//>
     <${WindowFields} window=${period} keys=${names.keys} feeds=${feeds.filter(({ id }) => id !== WORKSPACE_FEED)} />
     <${Known} window=${period} />
     ${feed !== undefined && html`<${DifferenceCard} window=${period} name=${feeds.find(({ id }) => id === feed)?.name ?? ''} />`}
-    <${Loaded} live=${{ value: items, error, refresh }}>${(/** @type {Change[]} */ read) => html`
+    <${Loaded} live=${{ value: changes, error, refresh }}>${(/** @type {Change[]} */ read) => html`
       ${read.length > 0 && html`<p class="small soft" role="status">${totalOf(read)}${!isComplete && ' Scroll for more.'}</p>`}
       ${read.length > 0 && html`<${Lanes} changes=${read} window=${period} by=${place.query.get('lanes') ?? 'list'} onSelect=${setSelected} />`}
       ${
@@ -44,7 +53,11 @@ export function Page({ session, place }) {
               total=${isComplete ? read.length : -1} onRow=${setSelected} />`
       }
     `}<//>
-    ${selected !== undefined && html`<${EntryDialog} change=${selected} mayUndo=${may(session, 'rules:write')} onClose=${() => setSelected(undefined)} onDone=${refresh} />`}
+    ${
+      (batch ?? selected) &&
+      html`<${EntryDialog} key=${batch} change=${batch ? undefined : selected} id=${batch ?? selected?.batch_id} names=${names}
+        mayUndo=${may(session, 'rules:write')} onClose=${close} onDone=${refresh} />`
+    }
   `;
 }
 

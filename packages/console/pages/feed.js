@@ -33,19 +33,19 @@ import { linkToSource, stateOf as stateOfSource } from './sources/source-state.j
 
 const AddressSpace = later(() => import('./feeds/address-space.js'), 'AddressSpace');
 
-/** @param {{ kind: string, id: string, session: Session, isEdited: boolean, onEdited: () => void }} props `isEdited`: opens the form. */
-export function FeedPage({ kind, id, session, isEdited, onEdited }) {
+/** @param {{ kind: string, id: string, session: Session, asked: string | undefined, onAsked: () => void }} props `asked`: `edit` or `thaw`. */
+export function FeedPage({ kind, id, session, asked, onAsked }) {
   const live = useLiveWork(`feed ${kind} ${id}`, () => readFeed(kind, id));
   return html`<${Loaded} live=${live}>${(/** @type {{ feed: FeedRow, tag: string }} */ { feed, tag }) => html`
-    <${Feed} feed=${feed} tag=${tag} session=${session} refresh=${live.refresh} isEdited=${isEdited} onEdited=${onEdited} />
+    <${Feed} feed=${feed} tag=${tag} session=${session} refresh=${live.refresh} asked=${asked} onAsked=${onAsked} />
   `}<//>`;
 }
 
 /** @param {FeedRow} feed */
 const named = ({ id }) => (id === WORKSPACE_FEED ? undefined : id);
 
-/** @param {{ feed: FeedRow, tag: string, session: Session, refresh: () => Promise<void>, isEdited: boolean, onEdited: () => void }} props */
-function Feed({ feed: read, tag, session, refresh, isEdited, onEdited }) {
+/** @param {{ feed: FeedRow, tag: string, session: Session, refresh: () => Promise<void>, asked: string | undefined, onAsked: () => void }} props */
+function Feed({ feed: read, tag, session, refresh, asked, onAsked }) {
   // The preview is polled, so its count is newer than the last build.
   const [fresh, setFresh] = useState(/** @type {Built | undefined} */ (undefined));
   const feed = fresh === undefined ? read : { ...read, fresh: { ...fresh, built_at: new Date().toISOString() } };
@@ -57,10 +57,12 @@ function Feed({ feed: read, tag, session, refresh, isEdited, onEdited }) {
   const frozen = useFreeze(feed.id);
   const canEdit = feed.kind !== 'workspace' && may(session, 'manage');
   useEffect(() => {
-    if (!isEdited) return;
-    onEdited();
-    if (canEdit) setEdited({ feed: read, tag });
-  }, [isEdited]);
+    const isReady = asked === 'edit' || (asked === 'thaw' && frozen.freeze !== undefined);
+    if (!isReady) return;
+    onAsked();
+    if (asked === 'thaw') setOpen('freeze');
+    else if (canEdit) setEdited({ feed: read, tag });
+  }, [asked, frozen.freeze === undefined]);
   const actions = html`
     ${feed.kind === 'list' && html`<a class="button" href=${link('/worth', feed.id)}>List value</a>`}
     ${may(session, 'manage') && html`<${Button} onClick=${() => setOpen('freeze')}>${frozen.freeze === undefined ? 'Freeze' : 'Thaw'}<//>`}

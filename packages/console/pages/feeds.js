@@ -21,13 +21,13 @@ import { linkToFeed, readFeeds } from './feeds/read-feeds.js';
 /** @param {PageProps} props */
 export function Page({ session, place }) {
   const live = useLiveWork('feeds', readFeeds);
-  const [open, setOpen] = useState(/** @type {'list' | 'composed' | 'edit' | undefined} */ (undefined));
+  const [open, setOpen] = useState(/** @type {'list' | 'composed' | 'edit' | 'thaw' | undefined} */ (undefined));
   useDo(place, (what) => {
-    if (what === 'list' || what === 'composed' || what === 'edit') setOpen(what);
+    if (what === 'list' || what === 'composed' || what === 'edit' || what === 'thaw') setOpen(what);
   });
   if (place.parts.length > 0) {
     const [kind, id = ''] = place.parts;
-    return html`<${FeedPage} key=${place.path} kind=${kind} id=${id} session=${session} isEdited=${open === 'edit'} onEdited=${() => setOpen(undefined)} />`;
+    return html`<${FeedPage} key=${place.path} kind=${kind} id=${id} session=${session} asked=${open} onAsked=${() => setOpen(undefined)} />`;
   }
 
   const actions =
@@ -50,7 +50,7 @@ export function Page({ session, place }) {
         <//>
       `
       }
-      ${open !== undefined && open !== 'edit' && html`<${FeedForm} kind=${open} onClose=${close} onDone=${({ id }) => go(linkToFeed({ kind: open, id }))} />`}
+      ${open !== undefined && open !== 'edit' && open !== 'thaw' && html`<${FeedForm} kind=${open} onClose=${close} onDone=${({ id }) => go(linkToFeed({ kind: open, id }))} />`}
     `}<//>
   `;
 }

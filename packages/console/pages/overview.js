@@ -40,7 +40,7 @@ export function Page({ session }) {
 }
 
 function Now() {
-  const live = useLive(manage('/activity', { minutes: 120 }), { every: 20_000 });
+  const live = useLive(manage('/activity', { minutes: 120 }), { every: 30_000 });
   return html`
     <${Card} title="Last hour" note="Compared with the hour before.">
       <${Loaded} live=${live}>${(activity) => {
@@ -113,6 +113,18 @@ function Day() {
   `;
 }
 
+/** Counts of a day. @type {readonly (Omit<Series, 'values'> & { of: (day: any) => number })[]} */
+const ENDS = [
+  { label: 'added', color: '--accent', fill: true, of: ({ added }) => added },
+  { label: 'expired', color: '--warn', of: ({ expired }) => expired },
+  { label: 'removed or undone', color: '--bad', of: ({ removed, undone }) => removed + undone },
+];
+
+/** Whole days, UTC. */
+const ageOf = (/** @type {{ day: string }} */ { day }) => Math.floor((Date.now() - Date.parse(day)) / 86_400_000);
+/** Seven days, the newest `age` days old. @param {readonly any[]} days @param {number} age */
+const week = (days, age) => days.filter((each) => ageOf(each) >= age && ageOf(each) < age + 7);
+
 function Days() {
   const live = useLive(manage('/history', { days: 90 }), { every: 60_000 });
   return html`
@@ -121,11 +133,12 @@ function Days() {
         days.length === 0
           ? html`<p class="soft">No entries yet.</p>`
           : html`
-              <${Plot} days span=${89 * 86_400} onSpan=${seeChanges()} label="Entries of the last 90 days" times=${days.map(({ day }) => Date.parse(day) / 1000)} series=${[
-                { label: 'added', color: '--accent', fill: true, values: days.map(({ added }) => added) },
-                { label: 'expired', color: '--warn', values: days.map(({ expired }) => expired) },
-                { label: 'removed or undone', color: '--bad', values: days.map(({ removed, undone }) => removed + undone) },
-              ]} />
+              <${Figures}>${ENDS.map(({ label, of }) => {
+                const [now, before] = [week(days, 0), week(days, 7)].map((of7) => sum(of7.map(of)));
+                return html`<${Figure} key=${label} label=${`Last 7 days, ${label}`} value=${count(now)} note=${ageOf(days[0]) >= 13 ? compared(now, before) : undefined} />`;
+              })}<//>
+              <${Plot} days span=${89 * 86_400} onSpan=${seeChanges()} label="Entries of the last 90 days" times=${days.map(({ day }) => Date.parse(day) / 1000)}
+                series=${ENDS.map(({ of, ...each }) => ({ ...each, values: days.map(of) }))} />
             `}<//>
     <//>
   `;

@@ -21,9 +21,10 @@ export function Page({ session, place }) {
   const live = useLiveWork('sources', () => allPages('/sources', 'sources'));
   /** Name in the catalogue; empty: another address. */
   const [adding, setAdding] = useState(/** @type {string | undefined} */ (undefined));
-  useDo(place, (what) => what === 'add' && setAdding(''));
+  const [asked, setAsked] = useState(/** @type {SourceWork | undefined} */ (undefined));
+  useDo(place, (what) => (what === 'add' ? setAdding('') : what === 'resume' && setAsked(what)));
   const [id] = place.parts;
-  if (id !== undefined) return html`<${SourcePage} key=${id} id=${id} session=${session} />`;
+  if (id !== undefined) return html`<${SourcePage} key=${id} id=${id} session=${session} asked=${asked} onAsked=${setAsked} />`;
   const actions = may(session, 'manage') && html`<${Button} icon="plus" kind="main" onClick=${() => setAdding('')}>Add source<//>`;
   return html`
     <${PageHead} title="Sources" actions=${actions}>External lists, fetched automatically. <a href=${link('/worth')}>List value</a><//>

@@ -54,6 +54,8 @@ type Effect = { removes: number; restores: number; keeps: number; sample: string
 
 interface Change extends Omit<AuditEntry, 'id' | 'object'> {
   id: string;
+  /** Of a batch. */
+  entries?: number;
   from: string | null;
   kind: 'rules' | 'sources' | 'settings' | 'lists' | 'keys';
   list_id: string | null;
@@ -86,6 +88,7 @@ interface Bouncer extends Client {
   depends_on_mode: string | null;
   /** Networks read back from its firewall; null: not reported. */
   enforced: { at: string | null; count: number; verdict: 'same' | 'different' | 'unknown' } | null;
+  differed_at: string | null;
   usage_metrics: any;
   usage_metrics_at: string | null;
 }

@@ -93,6 +93,8 @@ type SetUp = {
   needs?: 'config:read';
 };
 
+/** A dialog of a source. */
+type SourceWork = 'refresh' | 'pause' | 'resume' | 'accept' | 'discard' | 'delete';
 /** A change that the look-up previews. */
 type Outlook = 'unblock' | 'never' | 'extend';
 type Tone = 'block' | 'part' | 'free' | 'late' | '';
@@ -150,5 +152,4 @@ type SchemaField = {
   maxlength?: number;
   number?: boolean;
   list?: 'words' | 'lines';
-  other?: boolean;
 };

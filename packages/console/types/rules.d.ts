@@ -55,6 +55,7 @@ interface ExplainedFeed {
   rules_left_out: number;
   protected_by: string[];
   agreement: { min_sources: number; found: number; lists: { name: string; always: boolean; copies: string[] }[] } | null;
+  rank: { rank: number; limit: number } | null;
   unblock: { removes: number[]; verdict: Verdict };
   subtract_allow: { value: 'on' | 'workspace'; verdict: Verdict } | null;
 }

@@ -23,7 +23,7 @@ const jsonOf = (text, { number, list }) => {
  * @param {string} operation @param {Record<string, any>} [before]
  */
 export function useFields(operation, before = {}) {
-  const fields = SCHEMAS[operation].filter(({ other }) => !other);
+  const fields = SCHEMAS[operation];
   const [values, setValues] = useState(() => Object.fromEntries(fields.map(({ field }) => [field, textOf(before[field])])));
   const set = (changes) => setValues((all) => ({ ...all, ...changes }));
   const entries = fields.map((schema) => /** @type {const} */ ([schema.field, jsonOf(values[schema.field], schema)]));

@@ -7,7 +7,6 @@ const PATHS = {
   sources: 'M12 3v10M8 9l4 4 4-4M4 14v5h16v-5',
   worth: 'M12 4v16M6 20h12M5 7h14M5 7l-3 7h6zM19 7l-3 7h6z',
   rules: 'M12 3l7 3v5c0 4.5-3 8-7 10-4-2-7-5.5-7-10V6zM9 12l2 2 4-4',
-  batches: 'M4 7l8-4 8 4-8 4zM4 12l8 4 8-4M4 17l8 4 8-4',
   keys: 'M14 10a4 4 0 1 1-2.8-3.800A4 4 0 0 1 14 10zM13.5 12l7 7M17 15.500l2-2',
   devices: 'M4 4h16v6H4zM4 14h16v6H4zM8 7h.01M8 17h.01',
   bouncers: 'M12 3l7 3v5c0 4.500-3 8-7 10-4-2-7-5.500-7-10V6zM9 9l6 6M15 9l-6 6',

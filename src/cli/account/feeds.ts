@@ -95,8 +95,20 @@ export const FEED_ROWS: readonly AnyRow[] = [
     words: 'feed frozen',
     operation: 'listFreezes',
     summary: 'list the frozen feeds of a workspace',
-    columns: { NAME: 'name', SINCE: 'frozen_since', RULES: 'rules', REASON: 'reason' },
+    columns: { NAME: 'name', SINCE: 'frozen_since', RULES: 'rules', 'CANARY UNTIL': 'canary_until', REASON: 'reason' },
   }),
+  ...(['stop', 'promote'] as const).map((word) =>
+    row<Frozen>({
+      words: `canary ${word} <feed>`,
+      operation: `${word}Canary`,
+      summary:
+        word === 'stop'
+          ? 'keep a large change from all keys but the canaries, until it is promoted or undone'
+          : 'serve a large change of a feed to all keys now',
+      show: ({ name }) =>
+        word === 'stop' ? `the canary of ${printable(name)} is stopped` : `all keys receive the feed ${printable(name)} as it is now`,
+    }),
+  ),
   ...deletionRows('feed', 'delete a feed, not its lists; keys bound to it are revoked'),
 ];
 
@@ -132,9 +144,11 @@ async function shownFeed({ client, given }: Call): Promise<Shown> {
 const leftOutText = (left: Measure['left_out'], { min_sources: asked }: Feed): string | null =>
   left &&
   trimmedText(
-    left.min_sources === null
-      ? { fit: 'lists', lists: left.lists }
-      : { fit: 'sources', minSources: left.min_sources, entries: left.entries!, asked: asked ?? 1 },
+    left.min_sources === null && left.entries !== null
+      ? { fit: 'best', entries: left.entries }
+      : left.min_sources === null
+        ? { fit: 'lists', lists: left.lists }
+        : { fit: 'sources', minSources: left.min_sources, entries: left.entries!, asked: asked ?? 1 },
   );
 
 function feedText(feed: Shown): string {

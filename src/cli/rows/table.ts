@@ -6,7 +6,7 @@ export const ROW_GROUPS: readonly (readonly [words: readonly string[], load: () 
   [['key'], async () => (await import('../account/keys.ts')).KEY_ROWS],
   [['person'], async () => (await import('../account/people.ts')).PEOPLE_ROWS],
   [['list'], async () => (await import('../account/lists.ts')).LIST_ROWS],
-  [['feed'], async () => (await import('../account/feeds.ts')).FEED_ROWS],
+  [['feed', 'canary'], async () => (await import('../account/feeds.ts')).FEED_ROWS],
   [['target'], async () => (await import('../account/targets.ts')).TARGET_ROWS],
   [['source'], async () => (await import('../sources/sources.ts')).SOURCE_ROWS],
   [['webhook'], async () => (await import('../account/webhooks.ts')).WEBHOOK_ROWS],

@@ -1,13 +1,18 @@
 /** `weir lookup` (SPEC D10). */
 import type { Command } from 'commander';
+import type { Workspace } from '../../account/workspace.ts';
+import { pastLookUp } from '../../archive/lookup.ts';
+import { geoVersions } from '../../archive/settings.ts';
 import { instantOf } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { explain } from '../../feed/whatif/explain/explain.ts';
 import type { FeedSource, Idle, Relation } from '../../feed/whatif/explain/explanation.ts';
+import { loadGeo } from '../../geo/load.ts';
 import { locate } from '../../geo/locate.ts';
 import { findFeed, findList } from '../../manage/find.ts';
 import { droppedOf, type ListDropped } from '../../manage/hits.ts';
 import { explanationJson, type FeedJson, type RuleJson } from '../../manage/lookup/explanation.ts';
+import type { PastLookUp } from '../../manage/lookup/past.ts';
 import { type Pulled, pathOf, whereJson } from '../../manage/lookup/path.ts';
 import { frozenSince } from '../../manage/operations/freezes.ts';
 import { subtractionCommand } from '../../manage/remaining-blocks.ts';
@@ -15,8 +20,9 @@ import { repeatTexts } from '../../manage/rules/repeats.ts';
 import { namesIn, type RuleSource } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction, type Target } from '../../rule.ts';
+import { servedSettings } from '../../runtime/served-settings.ts';
 import { formatTarget } from '../../signal/target.ts';
-import { countText, plural } from '../../text/count.ts';
+import { countText } from '../../text/count.ts';
 import { without } from '../account/settings.ts';
 import type { Fields } from '../client/client.ts';
 import { openClient } from '../client/open.ts';
@@ -24,6 +30,8 @@ import type { AddCommand } from '../command.ts';
 import { type Context, printable, workspaceIn } from '../context.ts';
 import { servedParts } from '../feed-parts.ts';
 import { inWorkspace, oneOf, targetOf } from '../usage.ts';
+import { indented, pulledLines } from './lookup-clients.ts';
+import { SINCE_RULE, sinceOf } from './selection.ts';
 
 const lookupOptions = (c: Command): Command =>
   inWorkspace(c)
@@ -32,17 +40,19 @@ const lookupOptions = (c: Command): Command =>
     .option('--feed <feed>', 'only this feed made of lists')
     .option('--list <list>', 'only the feed of this list')
     .option('--action <action>', 'block feeds or allow feeds', oneOf('--action', ACCESS_ACTIONS), 'block')
+    .option('--at <time>', `an address or network then, from the archive: ${SINCE_RULE}`)
     .option('--no-entries', 'do not count entries, which reads every rule of the feeds');
 
 export function lookupCommand(add: AddCommand): void {
   add('lookup <target>', 'which feeds have an address, network, ASN or country, and why', lookupOptions, {
     isOperation: true,
-    async run(context, [text], { workspace: name, feed, list, action, entries: counts }): Promise<Explanation> {
+    async run(context, [text], { workspace: name, feed, list, action, entries: counts, at }): Promise<Explanation> {
       const target = targetOf(text!);
       if (feed !== undefined && list !== undefined) throw new WeirError('USAGE', 'give --feed or --list, not both');
-      if (context.url !== undefined) return explainAtService(context, { target: text!, action, feed: feed ?? list }, name);
+      if (context.url !== undefined) return explainAtService(context, { target: text!, action, feed: feed ?? list, at }, name);
       const store = await context.reads();
       const workspace = await workspaceIn(context, store, name);
+      if (at !== undefined) return explainPast(context, workspace, { target, action, feed: feed ?? list, at: Date.parse(sinceOf(at)) });
       const { geo, geoData, guard, clock } = await servedParts(context);
       const feedIds = await feedsAsked(store, workspace.id, { feed, list });
       const explained = await explain({ workspace, target, action, feedIds, counts }, { store, geo, guard, now: instantOf(clock) });
@@ -67,9 +77,21 @@ export function lookupCommand(add: AddCommand): void {
 async function explainAtService(context: Context, given: Fields, named: string | undefined): Promise<Explanation> {
   const client = await openClient(context, { workspace: named, writes: false, anywhere: undefined });
   const { workspace } = await client.call<{ workspace: { id: string; name: string } }>('whoAmI');
-  const { target, where, action, feeds, dropped } = await client.call<Explanation>('lookUp', { ...given, path: true });
+  const path = given.at === undefined ? { path: true } : {};
+  const { target, where = null, action, feeds, dropped, at, geo } = await client.call<Explanation>('lookUp', { ...given, ...path });
   const shown = feeds.map((feed) => without(feed, 'settled_at', 'never_block', 'rules_left_out'));
-  return { target, where, workspace_id: workspace.id, workspace: workspace.name, action, feeds: shown, dropped };
+  return { target, where, workspace_id: workspace.id, workspace: workspace.name, action, feeds: shown, dropped, at, geo };
+}
+
+/** Reads the archive of this host. */
+async function explainPast(context: Context, { id, name }: Workspace, asked: Omit<PastLookUp, 'workspaceId'>): Promise<Explanation> {
+  const { archiveDir: dir, dataDir } = context.config;
+  if (dir === undefined) throw new WeirError('REFUSED', 'there is no archive of earlier rules: ARCHIVE_DIR is not set');
+  const { geo, guardRails } = servedSettings(context.config);
+  const data = await loadGeo(geo, dataDir);
+  const service = { guardRails, geo: geoVersions(data) };
+  const { feeds, feeds_left_out: _, ...answer } = await pastLookUp({ ...asked, workspaceId: id }, dir, await context.reads(), service);
+  return { ...answer, where: null, workspace_id: id, workspace: name, feeds: feeds.map((feed) => ({ ...feed, pulled_by: undefined })) };
 }
 
 /** undefined: all feeds. */
@@ -96,23 +118,32 @@ interface Explanation {
   readonly action: AccessAction;
   readonly feeds: readonly ShownFeed[];
   readonly dropped: readonly ListDropped[];
+  /** An earlier time, and the versions of the geo data then. */
+  readonly at?: string | undefined;
+  readonly geo?: { readonly country: string; readonly asn: string } | undefined;
 }
 
 /** Printed rules per feed. */
 const SHOWN = 20;
 
-function explanationText({ target, where, workspace, action, feeds, dropped }: Explanation): string {
+function explanationText({ target, where, workspace, action, feeds, dropped, at, geo }: Explanation): string {
   // Protected networks appear only with a rule.
   const [concerned, others] = [feeds.filter(({ rules }) => rules.length > 0), feeds.filter(({ rules }) => rules.length === 0)];
   const sections = concerned.map((feed) =>
     [
       feedLine(feed),
-      ...indented([...whyLines(feed), ...unblockLines(feed, target, action), ...subtractionLines(feed, workspace), ...pulledLines(feed)]),
+      ...indented(whyLines(feed)),
+      ...(at === undefined
+        ? indented([...unblockLines(feed, target, action), ...subtractionLines(feed, workspace), ...pulledLines(feed.pulled_by)])
+        : []),
     ].join('\n'),
   );
   const none =
     others.length === 0 ? [] : [`no rule concerns it in: ${others.map((feed) => `${nameOf(feed)}${familyNote(feed)}`).join(', ')}`];
-  return [`${target}${whereText(target, where)} in the ${action} feeds`, ...sections, ...none, ...droppedLines(dropped)].join('\n\n');
+  const then = at === undefined ? '' : ` at ${at}, with the geo data ${geo!.country} and ${geo!.asn}`;
+  return [`${target}${whereText(target, where)} in the ${action} feeds${then}`, ...sections, ...none, ...droppedLines(dropped)].join(
+    '\n\n',
+  );
 }
 
 /** ` (DE, AS64500 Example)`. */
@@ -132,7 +163,6 @@ function droppedLines(dropped: Explanation['dropped']): string[] {
   return [`dropped for these lists in 30 days, as reported by bouncers: ${named.join(', ')}`];
 }
 
-const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`);
 const familyNote = ({ family }: FeedJson) => (family === 'both' ? '' : ` (${family} only)`);
 const nameOf = ({ kind, name }: FeedJson) => `${KINDS[kind]} ${printable(name)}`;
 const KINDS: Readonly<Record<FeedSource['kind'], string>> = { workspace: 'workspace', list: 'list', composed: 'feed' };
@@ -155,10 +185,14 @@ function agreementLines({ agreement }: FeedJson): string[] {
   return [printable(`${found} of ${least} lists that must agree: ${named.join(', ')}`)];
 }
 
+const rankLines = ({ rank }: FeedJson): string[] =>
+  rank === null ? [] : [`left out: the feed is full (rank ${countText(rank.rank)} of ${countText(rank.limit)})`];
+
 function whyLines(feed: FeedJson): string[] {
   const { rules, protected_by } = feed;
   const more = rules.length - SHOWN;
   return [
+    ...rankLines(feed),
     ...agreementLines(feed),
     ...rules.slice(0, SHOWN).map((rule) => `${rule.idle === null ? rule.effect : IDLE[rule.idle]}: ${ruleText(rule)}`),
     ...(more > 0 ? [`and ${more} more rules (--json prints all)`] : []),
@@ -180,6 +214,7 @@ const IDLE: Readonly<Record<Idle, string>> = {
   other_family: 'of the other family',
   too_few_lists: 'too few lists',
   left_out: 'left out to keep within the cap',
+  not_known: 'not known whether the address was in',
 };
 const ruleName = ({ effect, idle, relation, target, served_as: served }: RuleJson) =>
   served !== null
@@ -235,28 +270,6 @@ function subtractionLines({ kind, name, subtract_allow: subtract }: FeedJson, wo
   if (subtract === null) return [];
   const then = subtract.verdict === 'out' ? 'takes it out of this feed' : 'takes a part of it out of this feed';
   return [`${printable(subtractionCommand(kind, name, workspace, subtract.value))} ${then}`];
-}
-
-const CLIENT_STATES: Readonly<Record<Pulled['told'][number]['state'], string>> = {
-  behind: 'not yet seen to have it',
-  unknown: 'unknown',
-  has: 'has it',
-};
-
-/** Clients and whether they are up to date, problems first. */
-function pulledLines({ pulled_by: pulled }: ShownFeed): string[] {
-  if (pulled === undefined || pulled.total === 0) return [];
-  const { total, has, behind, unknown, told: clients } = pulled;
-  const lines = clients.map(({ kind, state, key_id, key_name, user_agent: agent, address, last_pull: last, stopped_at: stopped }) =>
-    printable(
-      `${CLIENT_STATES[state]}: ${kind} ${JSON.stringify(agent)} at ${address}, key ${key_name ?? key_id}, ${stopped === null ? 'fetched' : 'stopped, fetched'} last at ${last}`,
-    ),
-  );
-  const more = total > clients.length ? [`and ${total - clients.length} more (weir device ls, weir bouncer ls)`] : [];
-  return [
-    `of ${plural(total, 'client')} ${has} are up to date, ${behind} are behind, ${unknown} unknown:`,
-    ...indented([...lines, ...more]),
-  ];
 }
 
 const keptNote = (rest: readonly RuleJson[]) =>

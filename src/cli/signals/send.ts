@@ -47,7 +47,11 @@ export function sendCommand(add: AddCommand): void {
         .option('--key <key>', 'API key in place of the one in WEIR_API_KEY; every user of the machine sees it in the process list')
         .option('--format <format>', `${FORMS.join(', ')}; found out when absent`, oneOf('--format', FORMS))
         .option('--path <path>', 'for JSON: where its entries stand, such as prefixes[].ip_prefix; repeatable', collectPath)
-        .option('--where <field=value>', 'with --path: only entries of objects that say so, such as service=CLOUDFRONT', readCondition)
+        .option(
+          '--where <field=value>',
+          'with --path: only entries of objects that say so, such as service=CLOUDFRONT or event.kind=alert',
+          readCondition,
+        )
         .option('--column <column>', COLUMN_HELP)
         .option('--skip <lines>', SKIP_HELP, wholeNumber('--skip', 0, MOST_SKIPPED))
         .option('--action <action>', `for a plain list: ${LIST_ACTIONS.join(', ')} (default: block)`, oneOf('--action', LIST_ACTIONS))

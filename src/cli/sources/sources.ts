@@ -246,6 +246,7 @@ function catalogueText(rows: readonly Catalogued[]): string {
     ['for', only.purpose],
     ['entries at', only.paths.length === 0 ? null : [...only.paths, ...condition].join(', ')],
     ['every', `${durationText(only.every)}, at most every ${durationText(only.least)}`],
+    ['size', only.entries === null ? null : `about ${only.entries} entries (${only.entries_at})`],
     ['terms', only.terms],
     ['networks', `no wider than /${only.min_prefix_v4} (IPv4) and /${only.min_prefix_v6} (IPv6)`],
     ['empty', only.may_be_empty ? 'it may be' : null],

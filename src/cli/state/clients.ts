@@ -68,8 +68,8 @@ export const CLIENT_ROWS: readonly AnyRow[] = [
         ...rows.flatMap(({ user_agent: name, address, refusal }) =>
           refusal === null ? [] : [printable(`${name} at ${address} is refused: ${refusalText(refusal)}`)],
         ),
-        ...rows.flatMap(({ user_agent: name, address, enforced }) =>
-          enforced === null ? [] : [printable(`${name} at ${address} ${enforcedText(enforced)}`)],
+        ...rows.flatMap(({ user_agent: name, address, enforced, differed_at: differed }) =>
+          enforced === null ? [] : [printable(`${name} at ${address} ${enforcedText(enforced, differed)}`)],
         ),
         ...rows.flatMap(({ user_agent: name, address, cannot_enforce: certain, depends_on_mode: otherwise }) =>
           [certain, otherwise].flatMap((gap) => (gap === null ? [] : [`${name} at ${address} ${gap}`])),
@@ -106,8 +106,8 @@ export const CLIENT_ROWS: readonly AnyRow[] = [
 
 const VERDICTS = { same: 'those of its feed', different: 'NOT those of its feed', unknown: 'of a version that weir has not sent lately' };
 
-const enforcedText = ({ at, count, verdict }: NonNullable<BouncerRow['enforced']>) =>
-  `has ${countText(count)} networks in its firewall, ${VERDICTS[verdict]} (read back ${at})`;
+const enforcedText = ({ at, count, verdict }: NonNullable<BouncerRow['enforced']>, differed: BouncerRow['differed_at']) =>
+  `has ${countText(count)} networks in its firewall, ${VERDICTS[verdict]} (read back ${at}${differed === null ? '' : `; different ${differed}`})`;
 
 type DeviceRow = ReturnType<typeof deviceJson>;
 

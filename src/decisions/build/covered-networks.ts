@@ -104,9 +104,12 @@ export function blockingNetworks(
 function addBlocking(found: NetworkRules, active: ActiveRules, rules: BlockingRules, list: number, within: AddressSet | undefined): void {
   const { v4: tableV4, v6: tableV6, geoTargets } = active.tables;
   const [rowsV4, rowsV6] = [active.served(tableV4, 'block'), active.served(tableV6, 'block')];
+  within?.v4.merge();
+  const { pairs, length } = within?.v4 ?? { pairs: new Uint32Array(), length: 0 };
+  const [lowest, highest] = length === 0 ? [1, 0] : [pairs[0], pairs[2 * length - 1]];
   for (let row = 0; row < tableV4.length; row++) {
     const until = rules.v4[row];
-    if (until === 0) continue;
+    if (until === 0 || (within !== undefined && !rowsV4.mayOverlapV4(row, lowest, highest))) continue;
     rowsV4.read(row);
     const [first, last] = rowsV4.ends;
     if (within?.v4.overlaps(first, last) === false) continue;

@@ -1,6 +1,7 @@
 /** The networks of a block feed with their expiry, as bouncers receive them (SPEC D14.2). */
 import { type AddressSet, addressSet, difference, intersection, pushNetworks } from '@weir/network/address-set.ts';
-import { type CidrsV4, type CidrsV6, countV4, countV6 } from '@weir/network/coalesce.ts';
+import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6, countV4, countV6 } from '@weir/network/coalesce.ts';
+import { bestEntries } from '../../feed/build/best.ts';
 import { exceptionsOf, feedContent, type ListCut, subtractedAddresses } from '../../feed/build/content.ts';
 import { chosenCut } from '../../feed/build/trim.ts';
 import { activeParts } from '../../feed/index/feed-ranges.ts';
@@ -80,20 +81,32 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
   };
   const chosen = chosenCut(snapshot.head, TRIM_KEY, entryLimit, countAt);
   const { classes, count } = contentAt(chosen?.cut);
-  const { v4, v6 } = classes[0] ?? networksOf([]);
-  const single = singles?.({ v4, v6 });
-  const entries = single === undefined ? count : addressCount(single);
-  if (entries > entryLimit) return { count: entries, nextExpiry };
+  const whole = classes[0] ?? networksOf([]);
+  const wholeSingle = singles?.(whole);
+  const wholeCount = wholeSingle === undefined ? count : addressCount(wholeSingle);
+  const best = bestOf(wholeSingle === undefined ? whole : coalesced(wholeSingle), wholeCount);
+  if (best === undefined && wholeCount > entryLimit) return { count: wholeCount, nextExpiry };
+  const single = wholeSingle && (best === undefined ? wholeSingle : setWithout(contentSet(best.networks), undefined));
+  // Look-ups have the wider networks too, but no addresses of a lower rank.
+  const { v4, v6 } = (single === undefined ? best?.networks : best && coalesced(withoutRest(whole, wholeSingle!, single))) ?? whole;
   const lists = numbered(chosen?.cut.left ?? []);
   const all = coverage.of(active, blocking, { v4, v6 }, { geoVersion: geo.version, lists });
-  const content = { all, listNames: lists.names, nextExpiry, trimmed: chosen?.trimmed };
+  const content = { all, listNames: lists.names, nextExpiry, trimmed: best?.trimmed ?? chosen?.trimmed };
   if (single === undefined) return { ...content, published: all, leftOut: NOTHING };
-  const left = setWithout(contentSet({ v4, v6 }), single);
+  const left = setWithout(contentSet(whole), wholeSingle);
   return {
     ...content,
     published: coveredBy(narrowRules(singleAddresses!, lists), hostsV4(single), hostsV6(single), lists.attribution),
     leftOut: { networks: countV4(left.v4) + countV6(left.v6), addresses: addressCount(left) },
   };
+
+  /** undefined: the feed has no ranks. */
+  function bestOf(networks: Networks, entries: number) {
+    const { head } = snapshot;
+    const of = { head, parts: active, classes: [{ index: 0, ...networks }], isSingle: singles !== undefined };
+    const found = bestEntries(of, entries, entryLimit);
+    return found && { networks: found.classes[0] ?? networksOf([]), trimmed: found.trimmed };
+  }
 
   /** The rules on networks of up to `most` addresses. */
   function narrowRules(most: number, of: NumberedLists): NetworkRules {
@@ -113,6 +126,11 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
 }
 
 type Networks = { readonly v4: CidrsV4; readonly v6: CidrsV6 };
+
+const coalesced = ({ v4, v6 }: AddressSet): Networks => ({ v4: coalesceV4(v4), v6: coalesceV6(v6) });
+
+const withoutRest = (whole: Networks, set: AddressSet, best: AddressSet): AddressSet =>
+  setWithout(contentSet(whole), difference(set, best));
 
 function contentSet(networks: Networks): AddressSet {
   const set = addressSet([]);

@@ -171,6 +171,22 @@ test('D14.4 a network that comes back is not gone; one that went and came is tol
   assert.deepEqual([[...changed], [...deleted], [...log.since(null).deleted]], [[1], [], []]);
 });
 
+test('D50.8 complete records of two processes do not grow with each exchange', () => {
+  const logs = [new DecisionLog('a'), new DecisionLog('b')] as const;
+  const sizes: number[] = [];
+  for (let n = 0; n < 12; n += 1) {
+    const [log, other] = n % 2 === 0 ? logs : [logs[1], logs[0]];
+    const now = START + n * 1000;
+    log.take(content(range(0, 10), START / 1000 + 36_000 - n), now);
+    log.notWritten({ change: new Uint8Array() }, now);
+    const { bytes } = log.takeRecord()!;
+    sizes.push(bytes.length);
+    other.join([bytes], now);
+  }
+  // Per network and earlier lease an entry for its end and one for its renewal.
+  assert.ok(sizes.at(-1)! <= 10 * 10 * 2 * 12, String(sizes));
+});
+
 test('D37.1 a network that another process has told to be gone, and that is here, is told again', () => {
   const log = new DecisionLog('a');
   log.take(content([1, 2]), START);

@@ -105,6 +105,8 @@ export class DecisionLog {
     const second = secondOf(now);
     const deleted: DecisionKey[] = [];
     for (const record of records) {
+      // The last entry of a key is its lease. Renewing earlier ones, too, would multiply them with each exchange.
+      const leases = new Map([...readLog(record)].map(({ key, second: until }) => [key, until]));
       for (const { key, isDeleted, second: until } of readLog(record)) {
         const at = this.#find(key);
         if (at === undefined) {
@@ -114,7 +116,8 @@ export class DecisionLog {
           // The other process announced its deletion, so announce it again.
           this.#reannounce.add(second, key);
         } else if (until > second && this.#networks.until[at] !== until) {
-          for (const due of [Math.max(renewAt(until), second + 1), until]) this.#reannounce.add(due, key);
+          if (leases.get(key) === until) this.#reannounce.add(Math.max(renewAt(until), second + 1), key);
+          this.#reannounce.add(until, key);
         }
       }
     }

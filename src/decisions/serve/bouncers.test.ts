@@ -108,3 +108,16 @@ test('D14.14 the log has twenty lines a minute about the bouncers of one workspa
   pull(bouncers, name('junk', 'one more'));
   assert.equal(lines.length, 23);
 });
+
+test('D50.6 a difference that the next report has repaired is still known, and written once', () => {
+  const bouncers = new Bouncers();
+  const who = name('mine', 'kernel/1');
+  const check = { version: 'a.7', count: 2, digest: 'd' };
+  bouncers.answered(who, { ...FOUND, check }, { mark: MARK, filter: '' }, { wall: 0, monotonic: 0 });
+  bouncers.enforces(who, { ...check, count: 1 }, 1000);
+  bouncers.enforces(who, check, 1001);
+  const seen = () => [...bouncers.takeSeen()].map(({ enforced, differedAt }) => [enforced?.verdict, differedAt]);
+  assert.deepEqual(seen(), [['same', 1000]]);
+  bouncers.enforces(who, check, 2000);
+  assert.deepEqual(seen(), [['same', null]], 'the store keeps the earlier one');
+});

@@ -101,7 +101,7 @@ export class Bouncers {
   enforces(name: BouncerName, { version, count, digest }: FeedCheck, wall: number): void {
     const sent = this.#known.get(name, keyOf(name))?.checks.findLast((check) => check.version === version);
     const verdict = sent === undefined ? 'unknown' : sent.count === count && sent.digest === digest ? 'same' : 'different';
-    const known = this.#touch(name, wall, { enforced: { at: wall, count, verdict } });
+    const known = this.#touch(name, wall, { enforced: { at: wall, count, verdict }, ...(verdict === 'different' && { differedAt: wall }) });
     // A change is displayed soon.
     if (known.verdict !== verdict) this.#firstSeen.note(name.workspaceId, known);
     known.verdict = verdict;
@@ -150,7 +150,7 @@ export class Bouncers {
 function* drained(seen: Set<Known>): Generator<Bouncer> {
   const take = (known: Known): Bouncer => {
     const { info } = known;
-    known.info = { ...info, metrics: null, metricsAt: null, enforced: null };
+    known.info = { ...info, metrics: null, metricsAt: null, enforced: null, differedAt: null };
     return info;
   };
   try {
@@ -165,7 +165,7 @@ function* drained(seen: Set<Known>): Generator<Bouncer> {
 
 const NEW = {
   ...{ decisions: 0, networks: 0, leftOutNetworks: 0, leftOutAddresses: 0 },
-  ...{ metrics: null, metricsAt: null, lastStream: null, refusal: null, enforced: null },
+  ...{ metrics: null, metricsAt: null, lastStream: null, refusal: null, enforced: null, differedAt: null },
 };
 
 const keyOf = ({ feedId, userAgent, address }: BouncerName) => JSON.stringify([feedId, userAgent, address]);

@@ -46,7 +46,12 @@ interface DocumentState {
   readonly inTurn: ReturnType<typeof oneByOne>;
 }
 
-export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilder & AddressMapper {
+/** For other work of this thread: the feed's cached snapshot, read again if it is outdated. undefined: the feed does not exist. */
+export interface SnapshotSource {
+  withSnapshot<T>(workspaceId: string, feedId: string | null, use: (snapshot: Snapshot) => T): Promise<T | undefined>;
+}
+
+export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilder & AddressMapper & SnapshotSource {
   const documents = new Map<string, DocumentState>();
   const workspaces = new Map<string, WorkspaceRules>();
   const rulesOf = (workspaceId: string): WorkspaceRules => {
@@ -97,6 +102,13 @@ export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilde
           return addressSpaceOf(snapshot, network, second, options.geo(), options.guard(snapshot.head.guardRails).protected);
         });
       }),
+    async withSnapshot(workspaceId, feedId, use) {
+      const state = stateOf(workspaceId, 'feed', feedId);
+      return state.inTurn(async () => {
+        const snapshot = await currentSnapshot(state, { workspaceId, feedId, variant: DEFAULT_VARIANT, sequence: 0 }, options);
+        return snapshot && use(snapshot);
+      });
+    },
     forget,
   };
 }

@@ -1,12 +1,15 @@
-import type { AddressSet } from '@weir/network/address-set.ts';
+import { type AddressSet, difference, intersection } from '@weir/network/address-set.ts';
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import { type FeedFacts, feedFacts } from '../facts.ts';
+import type { FeedNetworks, NetworkClass } from '../formats/format.ts';
 import { contentHash, type DocumentText } from '../formats/stamp.ts';
 import { FORMATS } from '../formats/table.ts';
+import { activeParts } from '../index/feed-ranges.ts';
 import type { Snapshot } from '../index/snapshot.ts';
 import { classTable, DEFAULT_LEVEL } from '../levels.ts';
 import { entryLimitOf, isBare, storedVariant, type Variant, variantOf } from '../variant.ts';
+import { bestEntries, bestRank, type Ranked } from './best.ts';
 import { tooLargeHint } from './cap-hint.ts';
 import { addressesIn, type Content, feedContent, type ListCut, withoutSubtraction } from './content.ts';
 import { asHosts, bareHint } from './hosts.ts';
@@ -57,9 +60,62 @@ export function contentOfFeed(
   const entriesAt = (cut: ListCut) => feedFacts(head.profile, variant, contentAt(cut)).entryCount;
   const limit = entryLimitOf(head.profile, variant.format);
   const chosen = variant.action === 'block' ? chosenCut(head, trimKey(snapshot, variant), limit, entriesAt) : undefined;
-  const content = contentAt(chosen?.cut);
-  return { content, facts: feedFacts(head.profile, variant, { ...content, nextExpiry }, chosen?.trimmed) };
+  const whole = contentAt(chosen?.cut);
+  const best = bestContent(snapshot, variant, whole, query, geo);
+  const content = best?.content ?? whole;
+  const facts = feedFacts(head.profile, variant, { ...content, nextExpiry }, best?.trimmed ?? chosen?.trimmed);
+  return { content, facts: { ...facts, ...(head.canary !== undefined && { canary: head.canary }) } };
 }
+
+export interface RankInFeed {
+  readonly served: AddressSet;
+  /** The place of the best address left out, from 1. */
+  readonly rank: number;
+  /** Places that are served. */
+  readonly limit: number;
+}
+
+/** The addresses of a feed in its stored variant, and how far some of them are from it; undefined: none of them is left out by its rank. */
+export function rankInFeed(
+  snapshot: Snapshot,
+  asked: AddressSet,
+  asOf: number,
+  geo: GeoDatabase,
+  guarded: AddressSet | undefined,
+): RankInFeed | undefined {
+  const variant = storedVariant(snapshot.head.profile);
+  const query = queryOf(snapshot, variant, asOf, guarded);
+  const whole = feedContent(snapshot, query, geo);
+  const of = ranked(snapshot, variant, whole, query, geo);
+  const served = addressesIn(bestContent(snapshot, variant, whole, query, geo)?.content ?? whole);
+  const rank = of && bestRank(of, difference(intersection(asked, addressesIn(whole)), served));
+  return rank === undefined ? undefined : { served, rank, limit: entryLimitOf(snapshot.head.profile, variant.format) };
+}
+
+/** The ranked entries of a content; undefined: the feed is not trimmed in this way. */
+function ranked(
+  { head, parts }: Pick<Snapshot, 'head' | 'parts'>,
+  variant: Variant,
+  { classes }: Content,
+  query: ReturnType<typeof queryOf>,
+  geo: GeoDatabase,
+): Ranked | undefined {
+  if (variant.action !== 'block' || head.quorum?.fit !== 'best') return undefined;
+  return { head, parts: activeParts(parts, query, geo), classes, isSingle: isBare(head.profile, variant.format) };
+}
+
+function bestContent(...[snapshot, variant, whole, query, geo]: Parameters<typeof ranked>) {
+  const { profile } = snapshot.head;
+  const of = ranked(snapshot, variant, whole, query, geo);
+  const { entryCount, entryLimit } = feedFacts(profile, variant, whole);
+  const best = of && bestEntries(of, entryCount, entryLimit);
+  return best && { content: { ...whole, ...networksOf(best.classes) }, trimmed: best.trimmed };
+}
+
+const networksOf = (classes: readonly NetworkClass[]): FeedNetworks => ({
+  classes,
+  count: classes.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0),
+});
 
 /** The networks as last trimmed, and the places of the lists left out. */
 export function servedContent(
@@ -70,7 +126,9 @@ export function servedContent(
   guarded: AddressSet | undefined,
 ): { readonly content: Content; readonly left: readonly number[] } {
   const cut = variant.action === 'block' ? storedCut(snapshot.head, trimKey(snapshot, variant)) : undefined;
-  return { content: feedContent(snapshot, { ...queryOf(snapshot, variant, asOf, guarded), cut }, geo), left: cut?.left ?? [] };
+  const query = { ...queryOf(snapshot, variant, asOf, guarded), cut };
+  const whole = feedContent(snapshot, query, geo);
+  return { content: bestContent(snapshot, variant, whole, query, geo)?.content ?? whole, left: cut?.left ?? [] };
 }
 
 /** The stored variant with other parts. `guard`: by the workspace's guard rails. */

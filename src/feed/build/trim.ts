@@ -14,31 +14,40 @@ export interface TrimmedFeed {
   readonly lists: readonly { readonly id: string }[];
 }
 
+/** Lists behind one that does not fit that may be tried one by one. */
+const MOST_TRIED = 32;
+
 const removable = ({ always }: QuorumSettings): number[] => always.flatMap((isEnough, place) => (isEnough ? [] : [place]));
 
 /** The last step leaves only the `always` lists. */
-export const stepsOf = (quorum: QuorumSettings): number =>
+const stepsOf = (quorum: QuorumSettings): number =>
   quorum.fit === 'lists' ? removable(quorum).length : Math.max(0, quorum.always.length + 1 - quorum.minSources);
 
-export function cutAt(quorum: QuorumSettings, step: number): ListCut {
+function cutAt(quorum: QuorumSettings, step: number): ListCut {
   if (quorum.fit === 'sources') return { left: [], least: quorum.minSources + step };
   return { left: step === 0 ? [] : removable(quorum).slice(-step), least: quorum.minSources };
 }
 
-export function stateAt({ quorum, lists }: TrimmedFeed, step: number): TrimState | undefined {
-  if (step === 0) return undefined;
-  const { left, least } = cutAt(quorum, step);
-  return quorum.fit === 'sources' ? least : lists[left[0]!]!.id;
+function stateOf({ quorum, lists }: TrimmedFeed, { left, least }: ListCut): TrimState | undefined {
+  if (quorum.fit === 'sources') return least === quorum.minSources ? undefined : least;
+  return left.length === 0 ? undefined : left.map((place) => lists[place]!.id).join(' ');
 }
 
-/** Restores a stored step; 0 if the state belongs to other settings. */
-export function stepOf({ quorum, lists }: TrimmedFeed, state: TrimState | undefined): number {
-  if (state === undefined) return 0;
-  const last = stepsOf(quorum);
-  if (quorum.fit === 'sources') return typeof state === 'number' ? Math.min(last, Math.max(0, state - quorum.minSources)) : 0;
-  const at = removable(quorum).findIndex((place) => lists[place]?.id === state);
-  return at < 0 ? 0 : last - at;
+/** Restores a stored cut; nothing is left out if the state belongs to other settings. */
+function cutOf({ quorum, lists }: TrimmedFeed, state: TrimState | undefined): ListCut {
+  const whole = cutAt(quorum, 0);
+  if (quorum.fit === 'sources') {
+    const { minSources, always } = quorum;
+    return typeof state === 'number' ? { ...whole, least: Math.min(always.length + 1, Math.max(minSources, state)) } : whole;
+  }
+  const ids = String(state ?? '').split(' ');
+  const left = removable(quorum).filter((place) => ids.includes(lists[place]!.id));
+  return { ...whole, left: left.length < ids.length ? [] : left };
 }
+
+/** The step of a cut: with `lists`, the one whose first list left out is the same. */
+const stepOf = (quorum: QuorumSettings, { left, least }: ListCut): number =>
+  quorum.fit === 'sources' ? least - quorum.minSources : left.length === 0 ? 0 : stepsOf(quorum) - removable(quorum).indexOf(left[0]!);
 
 /** The smallest fitting step, with hysteresis relative to `before`. undefined: none fits, or the feed would be empty. */
 export function fittingStep(before: number, last: number, limit: number, countAt: (step: number) => number): number | undefined {
@@ -71,9 +80,12 @@ export interface ChosenCut {
   readonly trimmed: TrimResult;
 }
 
+/** Trimmed by steps: whole lists, or a higher quorum. */
+const stepwise = (quorum: QuorumSettings | undefined): quorum is QuorumSettings => quorum?.fit === 'lists' || quorum?.fit === 'sources';
+
 /**
- * undefined if the feed has no trimmable lists. If no step fits, nothing is excluded and the feed is over its cap. `key` names the variants
- * with equal entries and stores the trim.
+ * undefined if the feed is not trimmed by lists or quorum. If no step fits, nothing is excluded and the feed is over its cap. `key` names
+ * the variants with equal entries and stores the trim.
  */
 export function chosenCut(
   { quorum, lists }: Trimmable,
@@ -81,28 +93,48 @@ export function chosenCut(
   limit: number,
   entriesOf: (cut: ListCut) => number,
 ): ChosenCut | undefined {
-  if (quorum === undefined || quorum.fit === null) return undefined;
+  if (!stepwise(quorum)) return undefined;
   const feed = { quorum, lists };
-  const [last, counts] = [stepsOf(quorum), new Map<number, number>()];
-  const countAt = (step: number): number => {
-    const count = counts.get(step) ?? entriesOf(cutAt(quorum, step));
-    counts.set(step, count);
+  const counts = new Map<string, number>();
+  const countOf = (cut: ListCut): number => {
+    const name = `${cut.left} ${cut.least}`;
+    const count = counts.get(name) ?? entriesOf(cut);
+    counts.set(name, count);
     return count;
   };
-  const found = fittingStep(stepOf(feed, quorum.fits.get(key)), last, limit, countAt);
-  const step = found ?? 0;
-  const state = stateAt(feed, step);
+  const before = cutOf(feed, quorum.fits.get(key));
+  const step = fittingStep(stepOf(quorum, before), stepsOf(quorum), limit, (at) => countOf(cutAt(quorum, at)));
+  const found = withSmaller(quorum, step, before, limit, countOf);
+  const cut = found ?? cutAt(quorum, 0);
+  const state = stateOf(feed, cut);
   if (state !== undefined) quorum.fits.set(key, state);
   else if (found !== undefined) quorum.fits.delete(key);
-  const cut = cutAt(quorum, step);
-  const next = found === undefined || step === last ? undefined : nextText(feed, cutAt(quorum, step + 1));
-  return { cut, trimmed: { leftOut: step === 0 ? undefined : leftOutOf(feed, cut, entriesOf), next } };
+  const next = found === undefined || step === undefined || step === stepsOf(quorum) ? undefined : nextText(feed, cutAt(quorum, step + 1));
+  return { cut, trimmed: { leftOut: state === undefined ? undefined : leftOutOf(feed, cut, entriesOf), next } };
 }
 
-/** The trim chosen last; undefined if the feed has no trimmable lists. */
+/** The cut of a step without the smaller lists that fit behind the first one left out; undefined: nothing fits. */
+function withSmaller(
+  quorum: QuorumSettings,
+  step: number | undefined,
+  before: ListCut,
+  limit: number,
+  countOf: (cut: ListCut) => number,
+): ListCut | undefined {
+  if (quorum.fit === 'sources') return step === undefined ? undefined : cutAt(quorum, step);
+  let cut = cutAt(quorum, step ?? stepsOf(quorum));
+  if (countOf(cut) > limit) return undefined;
+  for (const place of cut.left.slice(step === undefined ? 0 : 1).slice(0, MOST_TRIED)) {
+    const more = { ...cut, left: cut.left.filter((each) => each !== place) };
+    const wasLeft = before.left.includes(place);
+    if (countOf(more) <= (wasLeft ? limit * COMES_BACK : limit)) cut = more;
+  }
+  return countOf(cut) === 0 && cut.left.length > 0 ? undefined : cut;
+}
+
+/** The trim chosen last; undefined if the feed is not trimmed by lists or quorum. */
 export function storedCut({ quorum, lists }: Trimmable, key: string): ListCut | undefined {
-  if (quorum === undefined || quorum.fit === null) return undefined;
-  return cutAt(quorum, stepOf({ quorum, lists }, quorum.fits.get(key)));
+  return stepwise(quorum) ? cutOf({ quorum, lists }, quorum.fits.get(key)) : undefined;
 }
 
 function leftOutOf(

@@ -230,7 +230,7 @@ const tableV4 = (served: ServedRows) => {
       ranges.merge();
       const [lowest, highest] = [ranges.pairs[0], ranges.pairs[2 * ranges.length - 1]];
       for (let row = 0; row < rows.length; row++) {
-        if (rows[row] !== classAndOne) continue;
+        if (rows[row] !== classAndOne || !served.mayOverlapV4(row, lowest, highest)) continue;
         served.read(row);
         if (ends[0] <= highest && ends[1] >= lowest && ranges.overlaps(ends[0], ends[1])) into.push(ends[0], ends[1]);
       }
@@ -250,7 +250,7 @@ const tableV6 = (served: ServedRows) => {
       ranges.merge();
       const [lowest, highest] = [ranges.words[0], ranges.words[8 * ranges.length - 4]];
       for (let row = 0; row < rows.length; row++) {
-        if (rows[row] !== classAndOne) continue;
+        if (rows[row] !== classAndOne || !served.mayOverlapV6(row, highest)) continue;
         served.read(row);
         if (ends[0] <= highest && ends[4] >= lowest && ranges.overlaps(ends, 0)) into.push(ends, 0);
       }

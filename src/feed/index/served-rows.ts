@@ -17,6 +17,18 @@ export class ServedRows {
     this.ends = new Uint32Array(2 * table.width);
   }
 
+  /** Whether the IPv4 network of a row may have an address of the range; fast, for loops over all rows. */
+  mayOverlapV4(row: number, first: number, last: number): boolean {
+    if (this.#widening !== undefined) return true;
+    const { words, prefixes } = this.#table;
+    return words[row] <= last && lastAddressV4(words[row], prefixes[row]) >= first;
+  }
+
+  /** As `mayOverlapV4`, by the first words of the range. No widening changes the first word of a network. */
+  mayOverlapV6(row: number, last: number): boolean {
+    return this.#table.words[4 * row] <= last;
+  }
+
   read(row: number): void {
     const { ends } = this;
     const { width, words, prefixes } = this.#table;

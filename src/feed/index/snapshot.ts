@@ -133,7 +133,7 @@ export function withNewList(snapshot: Snapshot, second: number): Snapshot {
   const { head, parts } = snapshot;
   const { quorum, lists } = head;
   if (quorum === undefined) return snapshot;
-  const more = { ...quorum, always: [...quorum.always, false], copies: [...quorum.copies, []] };
+  const more = { ...quorum, always: [...quorum.always, false], own: [...quorum.own, false], copies: [...quorum.copies, []] };
   const list = { id: '', name: '', key: 'new', levels: 0, hosts: hostPrefixes(head.profile) };
   const part = { key: list.key, rules: new RuleColumns().rules(second), levels: 0, hosts: list.hosts };
   return {

@@ -101,7 +101,13 @@ function warnedEvent({ warned }: FeedFacts): EventText | undefined {
 const UNWARNED: FeedEvent = { kind: 'unwarned', level: 'info', text: 'blocks no address of protected networks any more' };
 
 const namesOf = (left: Trimmed | undefined): string =>
-  left === undefined ? '' : left.fit === 'sources' ? String(left.minSources) : left.lists.map(({ name }) => name).join('\n');
+  left === undefined
+    ? ''
+    : left.fit === 'lists'
+      ? left.lists.map(({ name }) => name).join('\n')
+      : left.fit === 'best'
+        ? left.fit
+        : String(left.minSources);
 
 const warning = ({ kind, text }: EventText): FeedEvent => ({ kind, level: 'warn', text });
 

@@ -113,6 +113,7 @@ export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: Fo
 function leavesMoreOut({ leftOutBefore: before, leftOutAfter: after }: Pick<FeedPreview, 'leftOutBefore' | 'leftOutAfter'>): boolean {
   if (after === undefined || before === undefined) return after !== undefined;
   if (after.fit === 'lists') return before.fit !== 'lists' || after.lists.length > before.lists.length;
+  if (after.fit === 'best') return before.fit !== 'best' || after.entries > before.entries;
   return before.fit !== 'sources' || after.minSources > before.minSources;
 }
 

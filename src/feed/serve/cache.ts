@@ -4,6 +4,7 @@
  */
 
 import type { Instant } from '../../clock.ts';
+import { canaryId, isCanaryId } from '../canary.ts';
 import { type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
 import { type Variant, variantOf } from '../variant.ts';
 import { type DocumentCacheOptions, ServeContext } from './context.ts';
@@ -18,6 +19,7 @@ export interface DocumentQuery {
   readonly list: string | null;
   /** For feeds only the requested parts; stored defaults supply the rest (spec 4.4.3). */
   readonly variant: Partial<Variant> | Exclude<DocumentVariant, Variant>;
+  readonly keyId?: string | undefined;
   /** The only list or composed feed readable by the caller; null: all. */
   readonly boundTo: string | null;
 }
@@ -55,12 +57,16 @@ export class DocumentCache {
   }
 
   /** Returns a ready response, or undefined. Nearly every request ends here: no promise, allocation, hashing or store call. */
-  hit({ workspaceId, list, variant, boundTo }: DocumentQuery, at: Instant = this.#context.now()): Representation | TooLarge | undefined {
+  hit(
+    { workspaceId, list, variant, boundTo, keyId }: DocumentQuery,
+    at: Instant = this.#context.now(),
+  ): Representation | TooLarge | undefined {
     const workspace = this.#workspaces.get(workspaceId);
     if (workspace === undefined) return undefined;
     const named = workspace.recall(list, at.monotonic);
     if (named === undefined || (boundTo !== null && named.feedId !== boundTo)) return undefined;
-    return workspace.ready(named.feedId, completed(variant, named.defaults), at);
+    const whole = completed(variant, named.defaults);
+    return workspace.ready(servedId(named, whole, keyId), whole, at);
   }
 
   /**
@@ -76,16 +82,17 @@ export class DocumentCache {
     const arrival = this.#context.moment();
     this.#prune(arrival.monotonic);
     const workspace = this.#workspace(query.workspaceId);
-    const known = await workspace.resolve(query.list, isUrgent ? { ...arrival, monotonic: Number.POSITIVE_INFINITY } : arrival);
+    const known = await workspace.resolve(query.list, arrival, isUrgent);
     if (known === undefined) return { found: { kind: 'no_workspace' } };
     const { resolution, read } = known;
     if (!isPermitted(resolution, query.boundTo)) return { found: { kind: 'forbidden' } };
     if (resolution.kind !== 'named') return { found: resolution };
     const { feedId, defaults } = resolution;
     const variant = completed(query.variant, defaults);
-    const revision = revisionOf(variant.document, resolution);
+    const contentId = servedId(resolution, variant, query.keyId);
+    const revision = revisionOf(variant.document, isCanaryId(contentId) ? { ...resolution, frozenRevision: undefined } : resolution);
     const served = await workspace
-      .document(variant.document, feedId)
+      .document(variant.document, contentId)
       .serve(variant, arrival, { ...read, revision }, { withBody, isUrgent });
     return { found: served ?? { kind: feedId === null ? 'no_workspace' : 'unknown_list' }, named: resolution };
   }
@@ -142,6 +149,10 @@ export class DocumentCache {
 
 const completed = (asked: DocumentQuery['variant'], defaults: Variant): DocumentVariant =>
   isOfFeed(asked) ? variantOf(asked, defaults) : asked;
+/** Canaries have the current content of a feed; other documents and all bouncers have one content. */
+const servedId = ({ feedId, canaries }: NamedFeed, { document }: DocumentVariant, keyId: string | undefined): string | null =>
+  document === 'feed' && keyId !== undefined && canaries?.includes(keyId) ? canaryId(feedId) : feedId;
+
 const isOfFeed = (asked: DocumentQuery['variant']): asked is Partial<Variant> => asked.document === undefined || asked.document === 'feed';
 
 function isPermitted(resolved: Resolution, boundTo: string | null): boolean {

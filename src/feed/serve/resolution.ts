@@ -10,6 +10,8 @@ export interface NamedFeed extends Revisions {
   readonly signingSecret: Uint8Array | null;
   /** Defaults for requests (spec 4.4.3). */
   readonly defaults: Variant;
+  /** Ids of the keys that have the current content of a frozen feed. */
+  readonly canaries?: readonly string[] | undefined;
 }
 
 export type Resolution = NamedFeed | { readonly kind: 'unknown_list' } | { readonly kind: 'ambiguous'; readonly lists: readonly string[] };
@@ -44,5 +46,6 @@ const namedFeed = (feed: FoundFeed, { signingSecret, revision, expressionRevisio
   revision: feedRevision(feed, feed.revision, revision),
   expressionRevision,
   frozenRevision: frozenIn(freezes, feed.id)?.revision,
+  canaries: frozenIn(freezes, feed.id)?.canary?.keys,
   defaults: storedVariant(frozenIn(freezes, feed.id)?.profile ?? feed),
 });

@@ -2,6 +2,7 @@ import { type Instant, secondOf } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { SingleFlight } from '../../schedule/single-flight.ts';
 import type { BuildSource, BuiltDocument, TooLargeBuild } from '../builder.ts';
+import { isCanaryId, plainId } from '../canary.ts';
 import { type DocumentKind, type DocumentVariant, isRemembered, keyOf } from '../document.ts';
 import { stampText } from '../formats/stamp.ts';
 import type { FeedName, FeedWatch } from '../monitor/feed-watch.ts';
@@ -72,7 +73,7 @@ export class ServedDocument {
 
   /** Only for feeds: other documents have no cap on a device. */
   get #watch(): FeedWatch | undefined {
-    return this.document === 'feed' ? this.#context.options.watch : undefined;
+    return this.document === 'feed' && !isCanaryId(this.feedId) ? this.#context.options.watch : undefined;
   }
 
   /** Last request without a ready response, ms, monotonic. */
@@ -251,10 +252,9 @@ export class ServedDocument {
     const outcome =
       result.kind === 'document'
         ? this.#representation(result, dated!, served)
-        : { kind: result.kind, of: { feedId: this.feedId, variant }, facts, hint: result.hint, shares };
+        : { kind: result.kind, of: { feedId: plainId(this.feedId), variant }, facts, hint: result.hint, shares };
     const { waits, settlesAt } = dated ?? { waits: false, settlesAt: NEVER };
-    const paused = now.monotonic + this.#context.pause;
-    const settled = now.monotonic + LONGEST_WAIT * 1000;
+    const [paused, settled] = [now.monotonic + this.#context.pause, now.monotonic + LONGEST_WAIT * 1000];
     const freshUntil = settlesAt !== NEVER ? settled : staleSince !== undefined ? paused : confirmed.freshUntil;
     const times = { freshUntil, asOf, completeSince, nextExpiry: Math.min(facts.nextExpiry, settlesAt) };
     const build = { outcome: { ...outcome, staleSince }, at, confirmed, geoVersion, ...times };
@@ -270,7 +270,7 @@ export class ServedDocument {
     const { bodies, options } = this.#context;
     stampText(result, dated.lastModified);
     const body = bodies.add(result.bytes, result.parts, newestBody(state));
-    return representationOf(result, dated, { feedId: this.feedId, variant }, body, options.zlib);
+    return representationOf(result, dated, { feedId: plainId(this.feedId), variant }, body, options.zlib);
   }
 
   #variant(variant: DocumentVariant): ServedVariant {

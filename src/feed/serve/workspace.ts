@@ -1,6 +1,7 @@
 import { type Instant, within } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { SingleFlight } from '../../schedule/single-flight.ts';
+import { isCanaryId, plainId } from '../canary.ts';
 import type { DocumentKind, DocumentVariant } from '../document.ts';
 import type { ReadStamp } from '../read-stamp.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
@@ -54,7 +55,12 @@ export class ServedWorkspace {
   }
 
   feeds(): Iterable<ServedDocument> {
-    return this.#documents.get('feed')?.values() ?? [];
+    return (
+      this.#documents
+        .get('feed')
+        ?.values()
+        .filter(({ feedId }) => !isCanaryId(feedId)) ?? []
+    );
   }
 
   /** The feed behind a UUID or name (null: the workspace's), if no read is due at `monotonic` (ms). */
@@ -70,14 +76,15 @@ export class ServedWorkspace {
   }
 
   /**
-   * Fresh for the arrival; undefined for an unknown workspace. While the store does not answer: the last known result, or FEED_UNAVAILABLE.
+   * Fresh for the arrival, or `isUrgent` and read from now on, without a wait for landing; undefined for an unknown workspace. While the
+   * store does not answer: the last known result, or FEED_UNAVAILABLE.
    */
-  async resolve(ref: string | null, arrival: ReadStamp): Promise<Known | undefined> {
+  async resolve(ref: string | null, arrival: ReadStamp, isUrgent: boolean): Promise<Known | undefined> {
     let cause: unknown;
     const { failed, revision, freshUntil } = this.#last;
     if (!failed || revision === undefined || arrival.monotonic >= freshUntil) {
       try {
-        return await this.#resolve(ref, arrival);
+        return await (isUrgent ? this.#lookUp(ref, newest(arrival)) : this.#resolve(ref, arrival));
       } catch (error) {
         cause = error;
         this.#last = { ...this.#last, freshUntil: this.#context.monotonic() + this.#context.pause, failed: true };
@@ -104,7 +111,7 @@ export class ServedWorkspace {
   /** Drops documents last requested before `time` (ms, monotonic), and names without a feed. */
   prune(time: number): void {
     for (const served of this.#served()) if (served.usedAt < time) this.#forget(served);
-    const used = new Set([...this.#served()].map(({ feedId }) => feedId));
+    const used = new Set([...this.#served()].map(({ feedId }) => plainId(feedId)));
     for (const [name, { resolution }] of this.#names) {
       if (resolution.kind !== 'named' || !used.has(resolution.feedId)) this.#names.delete(name);
     }
@@ -121,7 +128,7 @@ export class ServedWorkspace {
       return isFreshFor(read, arrival) && this.#stands(known) ? { ...known, read } : this.#lookUp(ref, arrival);
     }
     // The list may be newer: only a read begun after the request may deny it.
-    return this.#lookUp(ref, { ...arrival, monotonic: Number.POSITIVE_INFINITY });
+    return this.#lookUp(ref, newest(arrival));
   }
 
   async #lookUp(ref: string | null, arrival: ReadStamp): Promise<Known | undefined> {
@@ -203,7 +210,7 @@ export class ServedWorkspace {
   }
 
   #forgetFeed(feedId: string | null): void {
-    for (const served of this.#served()) if (served.feedId === feedId) this.#forget(served);
+    for (const served of this.#served()) if (plainId(served.feedId) === feedId) this.#forget(served);
   }
 
   #forget(served: ServedDocument): void {
@@ -211,6 +218,9 @@ export class ServedWorkspace {
     this.#documents.get(served.document)?.delete(served.feedId);
   }
 }
+
+/** Only work begun after it is shared. */
+const newest = (arrival: ReadStamp): ReadStamp => ({ ...arrival, monotonic: Number.POSITIVE_INFINITY });
 
 function keyOf(ref: string, resolution: Resolution): string {
   const id = ref.toLowerCase();

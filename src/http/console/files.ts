@@ -64,8 +64,8 @@ export function readConsole(): ConsoleFiles {
     const script = readFileSync(fileURLToPath(import.meta.resolve(file)));
     contents.set(path, exports === undefined ? script : Buffer.concat([script, Buffer.from(`\nexport default ${exports};\n`)]));
   }
-  const sheets = [...STYLES, import.meta.resolve('uplot/dist/uPlot.min.css')].map((sheet) => readFileSync(new URL(sheet)));
-  contents.set(STYLE, Buffer.concat(sheets));
+  const sheets = [...STYLES, import.meta.resolve('uplot/dist/uPlot.min.css')].map((sheet) => readFileSync(new URL(sheet), 'utf8'));
+  contents.set(STYLE, Buffer.from(sheets.join('\n').replace(STYLE_COMMENTS, '')));
   for (const path of [HELP_STYLE, THEME]) contents.set(path, readFileSync(new URL(path, FOLDER)));
   const openings = { shell: read('opening/shell.html'), 'sign-in': read('opening/sign-in.html') };
   const template = read(PAGE);
@@ -124,6 +124,9 @@ export const pageAt = (pages: Iterable<string>, path: string): string | undefine
 
 const [BLOCK, LINE] = ['/\\*\\*(?:(?!\\*/)[\\s\\S])*\\*/', '//'];
 const COMMENTS = new RegExp(`^[ \\t]*(?:${BLOCK}[ \\t]*|${LINE} .*)\\n|${BLOCK} ?`, 'gm');
+
+/** In style sheets, with indentation and blank lines. */
+const STYLE_COMMENTS = /^\s+|\/\*[\s\S]*?\*\/\s*/gm;
 
 /** Strips comments on lines of their own, and types before a parenthesis: a fifth of the bytes. */
 export const withoutComments = (text: string): string => text.replace(COMMENTS, '');

@@ -13,6 +13,10 @@ const FORMS = [
   ...['createList', 'createFeed', 'createKey', 'createSource', 'createWebhook', 'changeWorkspace'],
   ...['blockTarget', 'putExpressionRule', 'limitSample'],
 ];
+/** Fields of a form that does not have all. */
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  createSource: ['name', 'url', 'purpose', 'every', 'paths', 'where', 'column'],
+};
 
 /** Labels of fields; a field without one is labelled by its name. */
 const LABELS: Readonly<Record<string, string>> = {
@@ -65,23 +69,28 @@ const ALIASES = new Set(Object.values(FEED_SETTINGS).flatMap((setting) => Object
 function fieldOf(field: string, schema: Schema) {
   const values = schema.enum?.filter((value) => value !== null && !ALIASES.has(value));
   const kind = [schema.type].flat();
+  const isOfChoices = schema.description?.split(/\W+/).every((word) => word === 'or' || values?.includes(word));
   return {
     field,
     label: named(field),
-    ...(schema.description !== undefined && { hint: sentence(schema.description) }),
+    ...(schema.description !== undefined && !isOfChoices && { hint: sentence(schema.description) }),
     ...(values !== undefined && {
       options: values.map((value) => (TARGETS[value!] === undefined ? String(value) : { value, label: TARGETS[value!]!.title })),
     }),
     ...((schema.maxLength ?? schema.format === 'name') && { maxlength: schema.maxLength ?? LONGEST_NAME }),
     ...(kind.some((each) => each === 'integer' || each === 'number') && { number: true }),
     ...(kind.includes('array') && { list: schema.items?.format === 'text' ? 'lines' : 'words' }),
-    ...(kind.some((each) => each === 'object' || each === 'boolean') && { other: true }),
   };
 }
 
 const fieldsOf = (name: string) => {
   const { body } = OPERATIONS.find((operation) => operation.name === name)!;
-  return Object.entries(body!.properties).map(([field, schema]) => fieldOf(field, schema as Schema));
+  return Object.entries(body!.properties as Readonly<Record<string, Schema>>)
+    .filter(
+      ([field, { type }]) =>
+        ![type].flat().some((each) => each === 'object' || each === 'boolean') && (FIELDS[name]?.includes(field) ?? true),
+    )
+    .map(([field, schema]) => fieldOf(field, schema));
 };
 
 /** What events of the audit log begin with. */

@@ -69,6 +69,7 @@ function commonHeaders({ facts, staleSince }: Representation): Pairs {
     NO_SNIFFING,
     ...entryHeaders(facts, staleSince),
     ...(leftOut === undefined ? [] : ([['X-Feed-Left-Out', trimmedHeader(leftOut)]] as const)),
+    ...(facts.canary === undefined ? [] : ([['X-Feed-Canary', facts.canary]] as const)),
   ];
 }
 

@@ -9,14 +9,14 @@ import { documentRefusalOf, MALFORMED_LIST, otherFeed, refusalOf } from './refus
 /** A bound key is refused another list before its options are checked. */
 export function readFeed({ request: { headers }, params, isMalformed, query, at }: Call, caller: Caller): DocumentRequest | HttpFault {
   if (isMalformed) return MALFORMED_LIST;
-  const { workspaceId, listId, feedId } = caller;
+  const { workspaceId, listId, feedId, keyId } = caller;
   const list = params.list ?? null;
   const boundTo = listId ?? feedId;
   if (boundTo !== null && list === null) return otherFeed(caller);
   const options = readFeedQuery(query);
   if (!('status' in options)) {
     const { variant, instead } = options;
-    return { caller, query: { workspaceId, list, variant, boundTo }, headers, at, instead, fault: undefined, refusalOf };
+    return { caller, query: { workspaceId, list, variant, boundTo, keyId }, headers, at, instead, fault: undefined, refusalOf };
   }
   if (boundTo === null) return options;
   return { caller, query: { workspaceId, list, variant: {}, boundTo }, headers, at, instead: undefined, fault: options, refusalOf };

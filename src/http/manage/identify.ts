@@ -17,7 +17,7 @@ export const identifyByKey =
   (gate: Gate): Identify =>
   async (call) => {
     const caller = await gate.admit(call);
-    return 'status' in caller ? caller : { caller, actor: readActor(call.request.headers['x-actor']) };
+    return 'status' in caller ? caller : { caller: { ...caller, isManaged: true }, actor: readActor(call.request.headers['x-actor']) };
   };
 
 /** Of a name, characters. */

@@ -69,8 +69,11 @@ export function done(
   origins?: Pick<Origins, 'of'>,
 ): (asked: Asked) => Promise<Answer | HttpFault> {
   const isRead = operation.method === 'GET';
+  const isLong = ({ given: { query } }: Asked) =>
+    operation.isLong === true || (query as Record<string, unknown>)[operation.isLong ?? ''] !== undefined;
   const few = fewAtOnce(AT_ONCE);
-  const answered = async ({ given, about, accepts, call }: Asked, inTurn: ManagePorts['inTurn']): Promise<Answer | HttpFault> => {
+  const answered = async (asked: Asked, inTurn: ManagePorts['inTurn']): Promise<Answer | HttpFault> => {
+    const { given, about, accepts, call } = asked;
     const { workspaceId, isDisconnected } = about;
     const origin = origins?.of(call.request);
     const stay = () => {
@@ -97,11 +100,11 @@ export function done(
         return work();
       }, workspaceId);
     const asOne = async () => asOutcome(await (isRead ? work() : fairQueue()));
-    const outcome = operation.isLong ? await ports.asyncOperations.inTime(about.caller, asOne) : await work();
+    const outcome = isLong(asked) ? await ports.asyncOperations.inTime(about.caller, asOne) : await work();
     return 'body' in outcome ? outcomeAnswer(outcome, accepts, MANAGE) : outcome;
   };
-  if (operation.isLong) return (asked) => orFault(answered(asked, ports.inTurn));
   return (asked) => {
+    if (isLong(asked)) return orFault(answered(asked, ports.inTurn));
     // One deadline for all waits of a request, well below the idle timeout of a connection.
     const until = performance.now() + ports.patience;
     const left = () => until - performance.now();

@@ -3,6 +3,7 @@
 import type { Explained, ExplainedTarget } from '../../feed/whatif/explain/explain.ts';
 import type {
   ExplainedRule,
+  FeedExplanation,
   FeedSource,
   FoundQuorum,
   Idle,
@@ -47,7 +48,8 @@ export interface FeedJson {
   readonly kind: FeedSource['kind'];
   readonly id: string | null;
   readonly name: string;
-  readonly verdict: Verdict;
+  /** unknown: at an earlier time (SPEC D61.5). */
+  readonly verdict: Verdict | 'unknown';
   readonly family: string;
   /** null: not counted. */
   readonly entries: number | null;
@@ -57,6 +59,8 @@ export interface FeedJson {
   readonly protected_by: readonly string[];
   /** null: no quorum, or no list has it (SPEC D29). */
   readonly agreement: { readonly min_sources: number; readonly found: number; readonly lists: FoundQuorum['lists'] } | null;
+  /** Why the feed leaves the target out: it is full. null: it does not. */
+  readonly rank: FeedExplanation['rank'];
   readonly unblock: { readonly removes: readonly number[]; readonly verdict: Verdict };
   /** null: no such rule concerns the target. */
   readonly subtract_allow: Subtraction | null;
@@ -71,7 +75,7 @@ function feedJson(
   origins: ReadonlyMap<number, RuleOrigin>,
   repeats: ReadonlyMap<number, string>,
 ): FeedJson {
-  const { verdict, family, rules, protectedBy, quorum, unblock, subtract } = explanation;
+  const { verdict, family, rules, protectedBy, quorum, rank, unblock, subtract } = explanation;
   return {
     kind: source.kind,
     id: source.id,
@@ -99,6 +103,7 @@ function feedJson(
     }),
     protected_by: protectedBy,
     agreement: quorum && { min_sources: quorum.minSources, found: quorum.found, lists: quorum.lists },
+    rank,
     unblock: { removes: unblock.removes.map(({ id }) => id), verdict: unblock.verdict },
     subtract_allow: subtract,
   };

@@ -25,6 +25,7 @@ export function bouncerJson(bouncer: Bouncer, keys: Names['keys']) {
     cannot_enforce: gap?.isCertain ? gap.text : null,
     depends_on_mode: gap === undefined || gap.isCertain ? null : gap.text,
     enforced: bouncer.enforced && { ...bouncer.enforced, at: isoTime(bouncer.enforced.at) },
+    differed_at: isoTime(bouncer.differedAt),
     usage_metrics: bouncer.metrics === null ? null : (JSON.parse(bouncer.metrics) as object),
     usage_metrics_at: isoTime(bouncer.metricsAt),
   };
@@ -62,6 +63,7 @@ const BOUNCER = {
         'The networks that it has read back from its firewall: when, how many, and whether they are those of the version that it names; null: not reported.',
     }),
   ],
+  differed_at: [null, nullable(Type.String(), { description: 'When it last reported other networks than its feed; null: never.' })],
   usage_metrics: [null, Type.Unknown({ description: 'Its last usage report, in the form of the protocol; null: none.' })],
   usage_metrics_at: [null, optional],
 } as const satisfies Fields;

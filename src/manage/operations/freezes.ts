@@ -20,6 +20,14 @@ const FREEZE = {
   frozen_since: '2026-11-20T10:00:00.000Z',
   reason: ['investigating a wrong block', nullable(Type.String())],
   rules: [1200, 'Stored rules of the frozen feed.'],
+  canary_keys: [
+    ['0195a3c0-0000-7000-8000-00000000000a'],
+    nullable(Type.Array(Type.String()), { description: 'Keys that receive the large change first; null: a person froze the feed.' }),
+  ],
+  canary_until: [
+    '2026-11-20T10:10:00.000Z',
+    nullable(Type.String(), { description: 'All keys receive the change then; null: a person decides.' }),
+  ],
 } as const;
 const SIZE = { entries: 1180, over_cap: false };
 const networks = (example: string) => [[example], Type.Array(Type.String())] as const;
@@ -32,12 +40,14 @@ const DIFFERENCE = {
   removed_networks: networks('203.0.113.0/24'),
 } as const;
 
-export const freezeJson = ({ feedId, name, since, reason, rules }: Freeze) => ({
+export const freezeJson = ({ feedId, name, since, reason, rules, canary }: Freeze) => ({
   feed_id: feedId,
   name,
   frozen_since: isoTime(since),
   reason,
   rules,
+  canary_keys: canary?.keys ?? null,
+  canary_until: isoTime(canary?.until ?? null),
 });
 
 const sizeJson = ({ entries, overCap }: FeedDifference['before']) => ({ entries, over_cap: overCap });
@@ -57,9 +67,52 @@ export async function frozenSince(
 const feedIdOf = ({ store, workspaceId }: ManageContext, feed: string | undefined) =>
   feed === undefined ? null : anyFeedId(store, workspaceId, feed);
 
+const NO_CANARY = 'the feed has no canary in progress';
 const NO_FEED = 'there is no list or feed "edge"';
 
+/** Ends or stops the canary of a feed. */
+const canaryOperation = (
+  name: string,
+  path: `/${string}`,
+  of: Pick<Operation, 'summary' | 'description' | 'audit'>,
+  isStop: boolean,
+): Operation =>
+  operation(name, `POST ${path}`, 'manage', {
+    ...of,
+    body: Type.Object({
+      feed: Type.String({ maxLength: 200, format: 'text', description: 'UUID or name of a list or feed.' }),
+      reason: Reason,
+    }),
+    answer: answerOf(isStop ? 'StoppedCanary' : 'PromotedCanary', FREEZE),
+    refusals: { 404: NO_FEED, 409: NO_CANARY },
+    examples: [{ feed: 'perimeter', reason: 'checked by the network team' }],
+    async run(context, { body: { feed, reason = null } }) {
+      const { store, workspaceId } = context;
+      const feedId = await anyFeedId(store, workspaceId, feed);
+      const freeze = (await store.freezes(workspaceId)).find((each) => each.feedId === feedId);
+      if (feedId === null || freeze?.canary == null) throw new WeirError('REFUSED', NO_CANARY);
+      const change = isStop ? store.stopCanary.bind(store) : store.thawFeed.bind(store);
+      return freezeJson(await change(workspaceId, feedId, reason, changeOptions(context)));
+    },
+  });
+
 export const FREEZE_OPERATIONS: readonly Operation[] = [
+  canaryOperation(
+    'stopCanary',
+    '/canary/stop',
+    {
+      summary: 'Keep a large change from all keys but the canaries',
+      description: 'The other keys keep the feed, with small changes, until a person promotes or undoes the large change.',
+      audit: 'feed canary stopped',
+    },
+    true,
+  ),
+  canaryOperation(
+    'promoteCanary',
+    '/canary/promote',
+    { summary: 'Serve a large change to all keys now', description: 'Also after a stop.', audit: 'feed canary promoted' },
+    false,
+  ),
   operation('listFreezes', 'GET /freezes', 'rules:read', {
     summary: 'List frozen feeds, oldest first',
     answer: answerOf('Freezes', { freezes: listOf(FREEZE) }),

@@ -3,6 +3,7 @@
 import { timeUntil, within } from '../../clock.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import type { FeedFacts } from '../../feed/facts.ts';
+import { MOST_EXPLAINED } from '../../feed/whatif/explain/explain.ts';
 import { answerOf, flagField, listOf, nullable, objectOf, Type, textField, wordField } from '../../json/schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, targetNamed } from '../../signal/target.ts';
@@ -13,12 +14,20 @@ import { FEED_PATH, PATH_SCHEMA, pathOf } from '../lookup/path.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { repeatTexts } from '../rules/repeats.ts';
 import { namesIn } from '../rules/rule-json.ts';
+import { sinceGiven } from './changes/changes.ts';
 import { frozenSince } from './freezes.ts';
 import { RULE_EXAMPLE, Rule } from './rules/rule-schema.ts';
 
 /** ms */
 const LIMIT = 15_000;
-const VERDICT = Type.Enum(['in', 'partly', 'out']);
+const VERDICT = Type.Enum(['in', 'partly', 'out', 'unknown']);
+
+const PAST = {
+  at: Type.Optional(Type.String({ format: 'date-time', description: 'With at.' })),
+  geo: Type.Optional(
+    Type.Object({ country: Type.String(), asn: Type.String() }, { description: 'With at: versions of the geo data then.' }),
+  ),
+};
 
 const EXPLAINED = answerOf(
   'Explanation',
@@ -54,7 +63,7 @@ const EXPLAINED = answerOf(
           ],
           Type.Array(Rule, {
             description:
-              'With effect (in, out, none), relation, list_name, key_name and, if a source manages the list, source: its name, the refresh of the last write, and the time of creation. The first 20. idle is the reason for no effect: not_cut_out, no_ranges, other_family, too_few_lists, left_out. served_as is the network served for a blocked address; not_widened, the protected networks because of which it is served as sent.',
+              'With effect (in, out, none), relation, list_name, key_name and, if a source manages the list, source: its name, the refresh of the last write, and the time of creation. The first 20. idle is the reason for no effect: not_cut_out, no_ranges, other_family, too_few_lists, left_out, and with at not_known: whether the address was in the country or ASN. served_as is the network served for a blocked address; not_widened, the protected networks because of which it is served as sent.',
           }),
         ],
         rules_left_out: 0,
@@ -79,6 +88,13 @@ const EXPLAINED = answerOf(
             { description: 'For feeds with a quorum: the lists that have it; null: no quorum, or no list has it.' },
           ),
         ],
+        rank: [
+          null,
+          nullable(objectOf({ rank: 10_431, limit: 10_000 }), {
+            description:
+              'The best place of an address of the target that a full feed (`fit: best`) leaves out, and its number of places; null: none is.',
+          }),
+        ],
         unblock: { removes: [[], Type.Array(Type.Integer())], verdict: ['in', VERDICT] },
         subtract_allow: [
           null,
@@ -96,7 +112,7 @@ const EXPLAINED = answerOf(
       { description: 'Drops per list that puts the target into feeds; empty if no bouncer of the workspace reports drops.' },
     ),
   },
-  PATH_SCHEMA,
+  { ...PATH_SCHEMA, ...PAST },
 );
 
 /** Served documents read for their size, and the time for all, ms. */
@@ -141,20 +157,34 @@ export const LOOKUP_OPERATIONS: readonly Operation[] = [
       target: Type.String({ maxLength: 64, description: 'An address, a network, an ASN such as AS64500, or a country such as NL.' }),
       action: wordField(ACCESS_ACTIONS, 'Block feeds (default) or allow feeds.'),
       feed: textField(200, 'Only this feed: UUID or name of a list or composed feed.'),
+      at: textField(
+        40,
+        'Of an address or network: then, an instant or an age such as 30d, from the archive; without path, sizes and drops.',
+      ),
       path: flagField('Adds enforcement by devices, history, and the effect of an allow rule.'),
     }),
     answer: EXPLAINED,
+    isLong: 'at',
     refusals: {
       404: 'there is no list or feed "edge"',
       409: 'more than 100000 rules have addresses of US; ask about an address or a smaller network',
     },
     async run(context, { query }) {
+      if (query.at !== undefined) return pastLookUp(context, { ...query, at: query.at });
       if (query.path !== true) return lookUp(context, query);
       // Each path loads all devices: one at a time per workspace.
       return context.inTurn(() => lookUp(context, query), `path ${context.workspaceId}`);
     },
   }),
 ];
+
+async function pastLookUp({ past, workspaceId, isCountry, now }: ManageContext, asked: LookUp & { readonly at: string }) {
+  const target = targetNamed(asked.target, isCountry);
+  if (typeof target === 'string') throw fieldFault('target', target);
+  const at = sinceGiven('at', asked.at, now());
+  if (past === undefined) throw new WeirError('REFUSED', 'there is no archive of earlier rules: ARCHIVE_DIR is not set');
+  return past({ workspaceId, target, action: asked.action ?? 'block', feed: asked.feed, at, most: MOST_EXPLAINED });
+}
 
 async function lookUp(context: ManageContext, { target: text, action = 'block', feed, path: wantsPath = false }: LookUp) {
   const { store, workspaceId, explainer, isCountry, now } = context;

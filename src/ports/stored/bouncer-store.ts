@@ -42,6 +42,8 @@ export interface Bouncer {
   readonly metricsAt: number | null;
   /** Its last report of what its firewall has; null: none. */
   readonly enforced: Enforced | null;
+  /** When a report last said that the firewall has other networks than its feed, ms; null: none has. */
+  readonly differedAt: number | null;
   /** Last poll of the stream, ms; null: it only does lookups. */
   readonly lastStream: number | null;
   /** Status of its latest consecutive refused polls, since when (ms), and how many; null: the last poll succeeded (SPEC D45.3). */
@@ -75,7 +77,7 @@ export interface BouncerWrites {
   /** Appends a row. Above `most` bytes per workspace (default MOST_TOLD) it drops the logs of other feeds, least recently polled first. */
   recordLog(workspaceId: string, feedId: string | null, row: NewLogRow, most?: number): Promise<RecordedLog>;
   /**
-   * Stores these bouncers; null `metrics`, `enforced` or `lastStream` leave stored values unchanged. Deletes bouncers not seen since `before` (ms).
+   * Stores these bouncers; null `metrics`, `enforced`, `differedAt` or `lastStream` leave stored values unchanged. Deletes bouncers not seen since `before` (ms).
    * Above `most` (default MOST_BOUNCERS) it deletes the least recently seen ones of the workspaces and keys with the most.
    */
   recordBouncers(bouncers: readonly Bouncer[], before: number, most?: typeof MOST_BOUNCERS): Promise<void>;

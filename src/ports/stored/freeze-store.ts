@@ -1,7 +1,7 @@
 /** Feeds served as of a moment until they are thawed (SPEC D60). */
 import type { Author } from '../../account/caller.ts';
 import type { FeedProfile } from '../../account/feed.ts';
-import type { QuorumSettings, SnapshotHead, SnapshotList } from '../snapshot.ts';
+import type { Canary, QuorumSettings, SnapshotHead, SnapshotList } from '../snapshot.ts';
 import type { ChangeOptions } from './account-store.ts';
 
 /** Limits of a workspace. */
@@ -37,6 +37,8 @@ export interface Freeze {
   readonly by: Author;
   /** ms */
   readonly since: number;
+  /** null: a person froze the feed. */
+  readonly canary: Canary | null;
 }
 
 export interface FreezeReads {
@@ -48,5 +50,7 @@ export interface FreezeWrites {
   /** Throws REFUSED for a frozen feed and at the limits, NOT_FOUND for a deleted one. */
   freezeFeed(workspaceId: string, content: FrozenContent, reason: string | null, change?: ChangeOptions): Promise<Freeze>;
   /** Throws REFUSED if the feed is not frozen. */
+  /** The others keep the frozen feed until a person thaws it. Throws REFUSED without a canary. */
+  stopCanary(workspaceId: string, feedId: string, reason: string | null, change?: ChangeOptions): Promise<Freeze>;
   thawFeed(workspaceId: string, feedId: string | null, reason: string | null, change?: ChangeOptions): Promise<Freeze>;
 }

@@ -39,6 +39,11 @@ const QUESTIONS = {
     line: { running: 2, asked: { inAll: 64, ofWorkspace: 2 }, refusal: 'too many feeds are being frozen' },
     load: () => import('./work/freeze.ts'),
   },
+  past: {
+    ...{ name: 'past', doing: 'reading the archive', time: 300_000, memory: 512, isLow: true },
+    line: { running: 2, asked: { inAll: 64, ofWorkspace: 2 }, refusal: 'too much of the archive is being read' },
+    load: () => import('./work/past.ts'),
+  },
   sourceTry: {
     ...{ name: 'source-try', doing: 'trying it', time: 60_000, memory: 512, isLow: true },
     line: { running: 2, asked: { inAll: 64, ofWorkspace: 1 }, refusal: 'too many sources are being tried' },
@@ -48,6 +53,7 @@ const QUESTIONS = {
 
 export const JOBS = {
   ...QUESTIONS,
+  archive: { name: 'archive', memory: 384, isLow: true, load: () => import('./work/archive.ts') },
   backtest: { name: 'backtest', memory: 256, isLow: true, load: () => import('./work/backtest.ts') },
   backtestPart: { name: 'backtest part', young: 24, load: () => import('./work/backtest-part.ts') },
   expressionTest: { name: 'expression test', memory: 128, load: () => import('./work/expression-test.ts') },

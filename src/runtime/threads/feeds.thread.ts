@@ -31,11 +31,17 @@ const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails
 const counter = shareCounter(shared);
 const onDropped = (dropped: DroppedDecisions) => port.postMessage({ dropped } satisfies FeedNews);
 const { decisions, contents } = decisionBuilder({ ...shared, recordLog: store.recordLog, onDropped });
+const builder = documentBuilder({
+  ...shared,
+  recordTrim: store.recordTrim,
+  versioned: contents,
+  phaseOf: phaseDetector(rules.schemesFile),
+});
 // Lazy: loads much code for messages.
 let previewer: Promise<FeedPreviewer> | undefined;
 const explaining = async () => {
   const { EXPLAIN_RULES: mostRules } = await import('../../feed/whatif/explain/explain.ts');
-  return { store, geo: database, guard: shared.guard, now: instantOf(clock), mostRules, pause: pauses() };
+  return { store, geo: database, guard: shared.guard, now: instantOf(clock), cached: builder, mostRules, pause: pauses() };
 };
 /** Time slice of an explanation, ms. */
 const EXPLAIN_TURN = 5;
@@ -56,7 +62,7 @@ function pauses(): () => Promise<void> | undefined {
 }
 const inTurn = explainOneAtATime(() => performance.now());
 const methods: FeedThreadMethods = {
-  ...documentBuilder({ ...shared, recordTrim: store.recordTrim, versioned: contents, phaseOf: phaseDetector(rules.schemesFile) }),
+  ...builder,
   decisions,
   async preview(request) {
     previewer ??= import('../../feed/whatif/preview.ts').then(({ feedPreviewer }) => feedPreviewer(shared));

@@ -30,6 +30,7 @@ export function messageEncoder(version: 1 | 2, of: Omit<SignalContext, 'signalId
     ...(of.keyId !== undefined && { key_id: of.keyId }),
     ...(of.actor !== undefined && { actor: of.actor }),
     ...(of.personId !== undefined && { person: of.personId }),
+    ...(of.isManaged && { via: 'management' }),
     ...(of.sourceId !== undefined && { source_id: of.sourceId }),
     ...(of.traceparent !== undefined && { traceparent: of.traceparent }),
   };

@@ -19,6 +19,7 @@ export interface Path {
 }
 
 export interface Condition {
+  /** A member of an enclosing object, or a member of its member: `event.kind`. */
   readonly field: string;
   readonly value: string;
 }
@@ -69,6 +70,15 @@ interface Asked extends Condition {
   readonly state: string | undefined;
 }
 
+/** The member with this name, else the member of a member: `a.b`. */
+function memberAt(value: unknown, name: string): unknown {
+  if (!isObject(value)) return undefined;
+  if (Object.hasOwn(value, name)) return value[name];
+  const dot = name.indexOf('.');
+  const first = name.slice(0, dot);
+  return dot > 0 && Object.hasOwn(value, first) ? memberAt(value[first], name.slice(dot + 1)) : undefined;
+}
+
 /** The end of a path. */
 interface Around {
   readonly name: string;
@@ -82,8 +92,8 @@ interface Around {
 function* walk(value: unknown, steps: readonly Step[], asked: Asked | undefined, around: Around): Generator<Row | string> {
   if (value === undefined || value === null) return;
   const [step, ...others] = steps;
-  const state =
-    isObject(value) && asked !== undefined && Object.hasOwn(value, asked.field) ? { ...asked, state: String(value[asked.field]) } : asked;
+  const member = asked && memberAt(value, asked.field);
+  const state = asked === undefined || member === undefined ? asked : { ...asked, state: String(member) };
   if (step === undefined) {
     if (state === undefined || state.state === state.value) yield rowOfLeaf(value, around);
   } else if (step === EACH) {

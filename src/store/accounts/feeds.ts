@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type ComposedFeed, FEED_SETTINGS, type FeedPatch, feedState, makingOf, type NewFeed } from '../../account/feed.ts';
+import { plainId } from '../../feed/canary.ts';
 import type { TrimState } from '../../ports/snapshot.ts';
 import type { AccountWrites } from '../../ports/stored/account-store.ts';
+import { stageSettings } from '../canary/start.ts';
 import { redateDocuments } from '../document-record.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { profileOf, type Row } from '../rows.ts';
@@ -48,6 +50,7 @@ export const feedChanges = {
     if (found === undefined) throw noSuch('feed', feedId);
     const before = feedState(feedOf(found, workspaceId, yield* membersOf(found)));
     requireState(before, ifMatch);
+    yield* stageSettings(now, workspaceId, workspacePk, [before, patch], by);
     const row = yield* changeFeed(now, workspacePk, found, patch);
     const feed = feedOf(row, workspaceId, yield* membersOf(row));
     yield* auditChange(now, 'feed changed', feedId, { workspacePk, by }, [before, feedState(feed)]);
@@ -78,7 +81,7 @@ export const feedChanges = {
       return fits.size === 0 ? null : JSON.stringify(Object.fromEntries(fits));
     };
     if (yield* trimFrozen(workspacePk, feedId, trimmed)) return;
-    const row = yield* one('SELECT pk, fits FROM feeds WHERE id = $1 AND workspace_pk = $2', feedId, workspacePk);
+    const row = yield* one('SELECT pk, fits FROM feeds WHERE id = $1 AND workspace_pk = $2', plainId(feedId), workspacePk);
     if (row !== undefined) yield* run('UPDATE feeds SET fits = $2 WHERE pk = $1', Number(row.pk), trimmed(row.fits));
   },
 } satisfies Changes<Pick<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed' | 'recordTrim'>>;

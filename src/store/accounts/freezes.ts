@@ -1,11 +1,13 @@
 /** Frozen feeds (SPEC D60). Their revision is minus the workspace's: no other state of the feed has it. */
 import type { Author } from '../../account/caller.ts';
 import { WeirError } from '../../errors.ts';
-import type { QuorumSettings } from '../../ports/snapshot.ts';
+import { CANARY, canaryText, isCanaryId, plainId } from '../../feed/canary.ts';
+import type { Canary, QuorumSettings } from '../../ports/snapshot.ts';
 import {
   type Freeze,
   type FreezeReads,
   type FreezeWrites,
+  type FrozenContent,
   type FrozenHead,
   MOST_FREEZES,
   MOST_FROZEN_RULES,
@@ -13,12 +15,12 @@ import {
 import { redateDocuments } from '../document-record.ts';
 import { FROM_FEED, WORKSPACE_PK } from '../row-ids.ts';
 import { type Row, textOrNull } from '../rows.ts';
-import type { FrozenSource } from '../rules/frozen-rules.ts';
+import { type FrozenSource, frozenKey } from '../rules/frozen-rules.ts';
 import { all, type Changes, one, type Reads, run, type Work } from '../work.ts';
 import { changeWorkspace, create, noSuch } from './account-statements.ts';
 import { doneOnce } from './answers.ts';
 import { audit } from './audit.ts';
-import { feedIn, profileIn } from './frozen-feeds.ts';
+import { canaryIn, feedIn, profileIn } from './frozen-feeds.ts';
 import { type RuleSource, ruleSource } from './lists.ts';
 
 export interface ServedSource extends RuleSource {
@@ -27,16 +29,21 @@ export interface ServedSource extends RuleSource {
 }
 
 /** The rules that a feed serves: those of the freeze, else the current ones. */
-export function* servedSource(now: string, workspaceId: string, feedId: string | null): Work<ServedSource | undefined> {
+export function* servedSource(now: string, workspaceId: string, feed: string | null): Work<ServedSource | undefined> {
+  const isOfCanaries = isCanaryId(feed);
+  const feedId = plainId(feed);
   const source = yield* ruleSource(now, workspaceId, feedId);
   if (source?.hasFreezes !== true) return source;
   const row = yield* one('SELECT * FROM freezes WHERE workspace_pk = $1 AND feed = $2', source.workspacePk, feedId ?? '');
   if (row === undefined) return source;
+  const canary = canaryIn(row);
+  if (isOfCanaries) return canary === null ? source : { ...source, head: { ...source.head, canary: canaryText('receives', canary) } };
   const { kind, guardRails, quorum, lists, counts } = JSON.parse(String(row.head)) as FrozenHead;
   const fits: QuorumSettings['fits'] = new Map(Object.entries(JSON.parse(String(row.fits ?? '{}')) as object));
   const head = {
     ...{ ...source.head, kind, guardRails, profile: profileIn(row), revision: Number(row.revision), frozenSince: Number(row.created_at) },
-    lists: lists.map((list, part) => ({ ...list, key: `frozen ${row.pk} ${part}` })),
+    ...(canary !== null && { canary: canaryText('waits', canary) }),
+    lists: lists.map((list, part) => ({ ...list, key: frozenKey(row.pk, part) })),
     quorum: quorum === null ? undefined : { ...quorum, fits },
   };
   return { ...source, head, lists: [], frozen: { pk: Number(row.pk), counts } };
@@ -49,6 +56,7 @@ const freezeOf = (row: Row): Freeze => ({
   reason: textOrNull(row.reason),
   by: JSON.parse(String(row.author)) as Author,
   since: Number(row.created_at),
+  canary: canaryIn(row),
 });
 
 export const freezeReads = {
@@ -76,7 +84,7 @@ export function* trimFrozen(workspacePk: number, feedId: string, trim: (fits: un
 export function* forgetFreeze(workspacePk: number, feedId: string | null): Work<Row | undefined> {
   const row = yield* one('SELECT * FROM freezes WHERE workspace_pk = $1 AND feed = $2', workspacePk, feedId ?? '');
   if (row === undefined) return undefined;
-  yield* run('DELETE FROM frozen_rules WHERE freeze_pk = $1', Number(row.pk));
+  for (const table of ['frozen_rules', 'frozen_changes']) yield* run(`DELETE FROM ${table} WHERE freeze_pk = $1`, Number(row.pk));
   yield* run('DELETE FROM freezes WHERE pk = $1', Number(row.pk));
   return row;
 }
@@ -92,8 +100,42 @@ function* placeOf(workspaceId: string, feedId: string | null): Work<{ readonly p
   return { place: 0, row: { name } };
 }
 
+/** Moves the revision of the feed. */
+export function* insertFreeze(
+  now: string,
+  workspacePk: number,
+  { feedId, profile, head, fits, rules, pieces }: FrozenContent,
+  reason: string | null,
+  by: Author | undefined,
+  canary?: Canary,
+): Work<Row> {
+  const texts = { profile: JSON.stringify(profile), head: JSON.stringify(head), fits, author: JSON.stringify(by ?? {}) };
+  const of = { canary: canary === undefined ? null : JSON.stringify(canary.keys), until_at: canary?.until ?? null };
+  const row = yield* create(now, 'freezes', { workspace_pk: workspacePk, feed: feedId ?? '', revision: 0, ...texts, ...of, rules, reason });
+  yield* run(`UPDATE freezes SET revision = ${MOVED} WHERE workspace_pk = $1 AND pk = $2`, workspacePk, Number(row.pk));
+  for (const [piece, { part, rules: bytes }] of pieces.entries())
+    yield* run('INSERT INTO frozen_rules (freeze_pk, part, piece, rules) VALUES ($1, $2, $3, $4)', Number(row.pk), part, piece, bytes);
+  return row;
+}
+
+/** Serves a frozen feed as its rules are now, with a later date for everybody. */
+export function* endFreeze(now: string, workspaceId: string, workspacePk: number, feedId: string | null): Work<Freeze | undefined> {
+  const { place, row } = yield* placeOf(workspaceId, feedId);
+  const frozen = yield* forgetFreeze(workspacePk, feedId);
+  if (frozen === undefined) return undefined;
+  const isCanary = frozen.canary !== null;
+  // The settings of the frozen feed decided which variant a URL returned. A canary had dates of its own.
+  yield* redateDocuments(now, workspacePk, place, { ...profileIn(frozen), ...(isCanary && { name: '' }) }, row);
+  if (isCanary) {
+    yield* run(`DELETE FROM feed_records WHERE workspace_pk = $1 AND list_pk = $2 AND format LIKE '${CANARY}%'`, workspacePk, place);
+    yield* run('UPDATE lists SET revision = revision + 1 WHERE workspace_pk = $1', workspacePk);
+  }
+  return freezeOf(frozen);
+}
+
 export const freezeChanges = {
-  *freezeFeed(now, workspaceId, { feedId, profile, head, fits, rules, pieces }, reason, { by, once } = {}) {
+  *freezeFeed(now, workspaceId, content, reason, { by, once } = {}) {
+    const { feedId, rules } = content;
     const workspacePk = yield* changeWorkspace(workspaceId);
     yield* placeOf(workspaceId, feedId);
     const others = yield* all('SELECT feed, rules FROM freezes WHERE workspace_pk = $1', workspacePk);
@@ -102,12 +144,7 @@ export const freezeChanges = {
       throw new WeirError('REFUSED', `the workspace has ${MOST_FREEZES} frozen feeds, its limit: thaw one`);
     if (others.reduce((sum, row) => sum + Number(row.rules), rules) > MOST_FROZEN_RULES)
       throw new WeirError('REFUSED', `the frozen feeds of a workspace have at most ${MOST_FROZEN_RULES} rules: thaw one`);
-    const texts = { profile: JSON.stringify(profile), head: JSON.stringify(head), fits, author: JSON.stringify(by ?? {}) };
-    const row = yield* create(now, 'freezes', { workspace_pk: workspacePk, feed: feedId ?? '', revision: 0, ...texts, rules, reason });
-    yield* run(`UPDATE freezes SET revision = ${MOVED} WHERE workspace_pk = $1 AND pk = $2`, workspacePk, Number(row.pk));
-    for (const [piece, { part, rules: bytes }] of pieces.entries())
-      yield* run('INSERT INTO frozen_rules (freeze_pk, part, piece, rules) VALUES ($1, $2, $3, $4)', Number(row.pk), part, piece, bytes);
-    const made = freezeOf(row);
+    const made = freezeOf(yield* insertFreeze(now, workspacePk, content, reason, by));
     const change = { before: null, after: { reason, rules } };
     yield* audit(now, 'feed frozen', feedId ?? workspaceId, { workspacePk, by, change });
     yield* doneOnce(now, workspacePk, once, made);
@@ -115,14 +152,19 @@ export const freezeChanges = {
   },
   *thawFeed(now, workspaceId, feedId, reason, { by } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
-    const { place, row } = yield* placeOf(workspaceId, feedId);
-    const frozen = yield* forgetFreeze(workspacePk, feedId);
-    if (frozen === undefined) throw new WeirError('REFUSED', 'the feed is not frozen');
-    const freeze = freezeOf(frozen);
-    // The settings of the frozen feed decided which variant a URL returned.
-    yield* redateDocuments(now, workspacePk, place, { ...profileIn(frozen) }, row);
+    const freeze = yield* endFreeze(now, workspaceId, workspacePk, feedId);
+    if (freeze === undefined) throw new WeirError('REFUSED', 'the feed is not frozen');
     const change = { before: { since: new Date(freeze.since).toISOString(), reason: freeze.reason }, after: { reason } };
-    yield* audit(now, 'feed thawed', feedId ?? workspaceId, { workspacePk, by, change });
+    yield* audit(now, freeze.canary === null ? 'feed thawed' : 'feed canary promoted', feedId ?? workspaceId, { workspacePk, by, change });
     return freeze;
+  },
+  *stopCanary(now, workspaceId, feedId, reason, { by } = {}) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    const text = `UPDATE freezes SET until_at = NULL, revision = ${MOVED} WHERE workspace_pk = $1 AND feed = $2 AND canary IS NOT NULL RETURNING *`;
+    const row = yield* one(text, workspacePk, feedId);
+    if (row === undefined) throw new WeirError('REFUSED', 'the feed has no canary in progress');
+    yield* run('UPDATE lists SET revision = revision + 1 WHERE workspace_pk = $1', workspacePk);
+    yield* audit(now, 'feed canary stopped', feedId, { workspacePk, by, change: { before: null, after: { reason } } });
+    return freezeOf(row);
   },
 } satisfies Changes<FreezeWrites>;

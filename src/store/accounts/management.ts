@@ -18,6 +18,7 @@ import { WeirError } from '../../errors.ts';
 import type { AccountWrites, ChangeOptions } from '../../ports/stored/account-store.ts';
 import type { RuleWrites } from '../../ports/stored/rule-store.ts';
 import { inChunks } from '../../schedule/chunks.ts';
+import { stageSettings } from '../canary/start.ts';
 import { redateDocuments } from '../document-record.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from '../rows.ts';
 import { forgetRepeats } from '../rules/repeats.ts';
@@ -93,6 +94,7 @@ export const accountChanges = {
     const workspacePk = yield* changeWorkspace(workspaceId);
     const before = workspaceSettingsJson(workspaceOf((yield* one(WORKSPACE, workspacePk))!));
     requireState(before, ifMatch);
+    yield* stageSettings(now, workspaceId, workspacePk, [before, patch], by);
     const values = workspaceColumns(patch);
     const sets = values.map(([column], i) => `${column} = $${i + 2}`).join(', ');
     if (values.length > 0) yield* run(`UPDATE workspaces SET ${sets} WHERE pk = $1`, workspacePk, ...values.map(([, value]) => value));
@@ -140,6 +142,7 @@ export const accountChanges = {
     const found = yield* listRow(workspacePk, listId);
     const before = listState(listOf(found, workspaceId));
     requireState(before, ifMatch);
+    yield* stageSettings(now, workspaceId, workspacePk, [before, patch], by);
     const values = patchColumns(patch, LIST_SETTINGS);
     const sets = values.map(([column], i) => `${column} = $${i + 3}, `).join('');
     const row = yield* one(

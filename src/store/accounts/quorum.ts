@@ -20,12 +20,14 @@ export function* quorumOf(
   const fit = making.fit === 'none' ? null : making.fit;
   if (minSources < 2 && fit === null) return undefined;
   const always = new Set(making.always);
+  const copies = yield* copiesIn(workspacePk, lists);
   return {
     minSources,
     fit,
     fits: new Map(Object.entries(fits === null ? {} : (JSON.parse(String(fits)) as Record<string, TrimState>))),
     always: lists.map(({ id }) => always.has(id)),
-    copies: copiesAmong(lists, yield* copiesIn(workspacePk, lists)),
+    own: lists.map(({ id, pk }) => always.has(id) || !copies.has(pk)),
+    copies: copiesAmong(lists, copies),
   };
 }
 

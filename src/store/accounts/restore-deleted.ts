@@ -1,7 +1,9 @@
+import { WAY_BACK } from '../../account/large.ts';
 import { listState } from '../../account/list.ts';
 import { DAY } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { type AccountWrites, type DeletedFeed, RESTORE_PERIOD } from '../../ports/stored/account-store.ts';
+import { stage } from '../canary/start.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { listOf } from '../rows.ts';
 import { countExpiredMeanwhile } from '../usage/feed-days.ts';
@@ -45,6 +47,8 @@ export const deletedChanges = {
     const row = { ...was, ...(name !== undefined && { name }) } as Record<string, Value>;
     if (table === 'lists' && maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
     yield* refuseUsed(workspacePk, table, row);
+    const old = yield* one(`SELECT list_pk FROM deleted_lists WHERE list_pk = $1 AND deleted_at < ${now} - ${WAY_BACK}`, number);
+    if (old !== undefined) yield* stage(now, workspaceId, workspacePk, `${row.name} is restored`, by);
     yield* restoreRow(table, row);
     if (source !== undefined) {
       yield* requireQuotaForSource(workspacePk, maxSources);

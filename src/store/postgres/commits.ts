@@ -28,7 +28,7 @@ export function announcing(db: Database): Database {
     ...db,
     async transaction(work, options) {
       const result = await db.transaction(work, options);
-      void announce();
+      if (options?.isQuiet !== true) void announce();
       return result;
     },
   };

@@ -2,6 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/landing.ts';
 import { isExpressionKind, isOperation } from '../../rule.ts';
 import { listPlaceOf, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
+import { CanaryNeeded, type Staged, watchLarge } from '../canary/landing.ts';
+import { startCanaries } from '../canary/start.ts';
 import { nearestInstant } from '../columns.ts';
 import { Changed, type Located, numberItems } from '../landing.ts';
 
@@ -20,10 +22,17 @@ const LIMIT = 30_000;
  * consumer reads the position again.
  */
 export const land = (db: Database, batch: LandingBatch, mostAreNew: MostAreNew): Promise<'landed' | 'fenced'> =>
+  landOnce(db, batch, mostAreNew, []).catch((error: unknown) => {
+    if (!(error instanceof CanaryNeeded)) throw error;
+    return landOnce(db, batch, mostAreNew, error.large);
+  });
+
+const landOnce = (db: Database, batch: LandingBatch, mostAreNew: MostAreNew, large: readonly Staged[]): Promise<'landed' | 'fenced'> =>
   db.transaction(
     async (session) => {
       if (!(await movePosition(session, batch))) return 'fenced';
       const { workspaces, seqs } = await lockWorkspaces(session, batch.items);
+      for (const each of large) await drive(session, startCanaries(String(batch.now), each, each.reason));
       const { known, poison } = numberItems(
         batch.items,
         (n) => seqs[n],
@@ -62,6 +71,7 @@ async function applyItems(session: Session, numbered: readonly NumberedItem[], b
   }
   await flush();
   await drive(session, changed.count(batch.now));
+  await drive(session, watchLarge(known, batch.now));
   await driveAtOnce(session, [...changed.write(batch.now), touchLists(changed.lists)]);
 }
 

@@ -6,12 +6,13 @@ import { type FrozenContent, MOST_FROZEN_RULES } from '../../ports/stored/freeze
 import { type GeoTarget, RULE_ROLES, type RuleRole } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { roleOf, targetOf } from '../columns.ts';
-import { one, type Work } from '../work.ts';
+import type { Row } from '../rows.ts';
+import { all, one, type Work } from '../work.ts';
 
 /** Bytes of a piece before compression, and of the longest record. */
 const PIECE = 1_048_576;
 const LONGEST = 64;
-const [V4, V6, GEO] = [0, 1, 2];
+const [V4, V6, GEO, REMOVED] = [0, 1, 2, 3];
 
 /** Collects all rules of a feed. */
 export class FrozenRules implements ListSink {
@@ -27,7 +28,10 @@ export class FrozenRules implements ListSink {
     this.#key = key;
   }
 
-  removed(): void {}
+  /** Of a later change: earlier records of the rule do not count. */
+  removed(id: number): void {
+    this.#end = this.#record(REMOVED, id, 'block', 0, 0);
+  }
 
   v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void {
     const at = this.#record(V4, id, role, expires, levels);
@@ -66,6 +70,12 @@ export class FrozenRules implements ListSink {
     };
   }
 
+  /** All of them. */
+  pieces(): Uint8Array[] {
+    this.#flush();
+    return this.#pieces.map(({ rules }) => rules);
+  }
+
   #record(kind: number, id: number, role: RuleRole, expires: number, levels: number): number {
     if (this.#end + LONGEST > PIECE) this.#flush();
     const count = (this.#counts.get(this.#key) ?? 0) + 1;
@@ -85,17 +95,24 @@ export class FrozenRules implements ListSink {
   }
 }
 
-/** Passes the active rules of a piece to the sink; `at` in ms. Returns the number of all its rules. */
-function readPiece(compressed: Uint8Array, at: number, sink: RuleSink): number {
+/** Passes the active rules of a piece without `later` ones to the sink; `at` in ms. Returns the number of all its rules. */
+function readPiece(
+  compressed: Uint8Array,
+  at: number,
+  sink: RuleSink,
+  later: ReadonlySet<number> = new Set(),
+  removed: (id: number) => void = () => {},
+): number {
   const bytes = inflateRawSync(compressed, { maxOutputLength: PIECE });
   let count = 0;
   for (let from = 0; from < bytes.length; count += 1) {
     const kind = bytes[from]! >> 4;
     const [role, levels] = [roleOf(bytes[from]! & 15), bytes[from + 1]!];
     const [id, expires] = [bytes.readDoubleBE(from + 2), bytes.readUIntBE(from + 10, 6)];
-    const isActive = expires === 0 || expires * 1000 > at;
+    const isActive = (expires === 0 || expires * 1000 > at) && !later.has(id);
     from += 16;
-    if (kind === V4) {
+    if (kind === REMOVED) removed(id);
+    else if (kind === V4) {
       if (isActive) sink.v4(id, role, bytes.readUInt32BE(from), bytes[from + 4]!, expires, levels);
       from += 5;
     } else if (kind === V6) {
@@ -110,6 +127,39 @@ function readPiece(compressed: Uint8Array, at: number, sink: RuleSink): number {
   }
   return count;
 }
+
+const CHANGES = 'SELECT rules FROM frozen_changes WHERE freeze_pk = $1 AND part = $2 ORDER BY seq DESC, piece DESC';
+
+/** Newest first. Collects the ids whose earlier records do not count. */
+function readChanges(rows: readonly Row[], at: number, sink: RuleSink, later: Set<number>): void {
+  for (const { rules } of rows) {
+    const removed: number[] = [];
+    readPiece(rules as Uint8Array, at, sink, later, (id) => void removed.push(id));
+    for (const id of removed) later.add(id);
+  }
+}
+
+const SINCE = `SELECT c.freeze_pk, c.part, c.rules FROM frozen_changes c JOIN freezes z ON z.pk = c.freeze_pk
+  WHERE z.workspace_pk = $1 AND c.seq > $2 ORDER BY c.freeze_pk, c.part, c.seq DESC, c.piece DESC`;
+const NO_RULES: RuleSink = { v4() {}, v6() {}, geo() {} };
+
+/** Small changes in known frozen lists since the change `known.change` of the workspace. */
+export function* takeFrozenChanges(
+  workspacePk: number,
+  known: Pick<KnownRules, 'lists' | 'change'>,
+  at: number,
+  sink: ListSink,
+): Work<void> {
+  const rows = yield* all(SINCE, workspacePk, known.change);
+  for (const [key, own] of Map.groupBy(rows, ({ freeze_pk, part }) => frozenKey(freeze_pk, part))) {
+    if (!known.lists.has(key)) continue;
+    sink.list(key, false);
+    for (const { rules } of own) readPiece(rules as Uint8Array, at, NO_RULES, undefined, (id) => sink.removed(id));
+    readChanges(own, at, sink, new Set());
+  }
+}
+
+export const frozenKey = (pk: unknown, part: unknown): string => `frozen ${pk} ${part}`;
 
 export interface FrozenSource {
   readonly pk: number;
@@ -129,13 +179,15 @@ export function* takeFrozen(
   for (const [part, key] of parts.entries()) {
     if (known.lists.has(key)) continue;
     sink.list(key, true);
+    const later = new Set<number>();
+    readChanges(yield* all(CHANGES, pk, part), at, sink, later);
     let count = 0;
     for (let piece = -1; ; ) {
       const text = 'SELECT piece, rules FROM frozen_rules WHERE freeze_pk = $1 AND part = $2 AND piece > $3 ORDER BY piece LIMIT 1';
       const row = yield* one(text, pk, part, piece);
       if (row === undefined) break;
       piece = Number(row.piece);
-      count += readPiece(row.rules as Uint8Array, at, sink);
+      count += readPiece(row.rules as Uint8Array, at, sink, later);
     }
     if (count !== counts[part]) throw new Error(`the frozen feed has ${count} of ${counts[part]} rules of a list`);
   }

@@ -33,10 +33,12 @@ interface RepeatList {
 const NO_BLOCKS = { blocks: 0, endsAt: 0 };
 const NEVER = Number.MAX_SAFE_INTEGER;
 
-/** Statements of a dialect: many rows as one JSON value. Their values: the list's pk, and an array of targets, or of rows. */
+/** Statements of a dialect. Their values: the list's pk, and a JSON array of targets, or of rows. */
 export interface RepeatStatements {
   readonly read: string;
   readonly write: string;
+  /** `write` has one row, as values: SQLite takes these faster than JSON. */
+  readonly isByRow?: true;
 }
 
 /** The columns of a row of JSON, with PostgreSQL's types. */
@@ -50,7 +52,8 @@ const CONFLICT = `ON CONFLICT (list_pk, target) DO UPDATE SET ${NAMES.slice(1).m
 
 export const SQLITE_REPEATS: RepeatStatements = {
   read: 'SELECT r.* FROM json_each($2) wanted CROSS JOIN repeat_blocks r ON r.list_pk = $1 AND r.target = wanted.value',
-  write: `${INTO} SELECT $1, ${NAMES.map((name) => `value ->> '${name}'`)} FROM json_each($2) WHERE true ${CONFLICT}`,
+  write: `${INTO} VALUES ($1, ${NAMES.map((_, i) => `$${i + 2}`)}) ${CONFLICT}`,
+  isByRow: true,
 };
 
 export const POSTGRES_REPEATS: RepeatStatements = {
@@ -162,7 +165,7 @@ function* readLists(items: readonly NumberedItem[], { read }: RepeatStatements):
           ? [formatTarget(change.rule.target)]
           : [],
     );
-    const targets = [...new Set([...named, ...targetsByRef.values(), ...targetsById.values()])];
+    const targets = [...new Set([...named, ...targetsByRef.values(), ...targetsById.values()])].sort();
     const rows = targets.length === 0 ? [] : yield* all(read, pk, JSON.stringify(targets));
     const states = new Map(
       rows.map((row): [string, Stored] => [
@@ -181,15 +184,17 @@ function* readLists(items: readonly NumberedItem[], { read }: RepeatStatements):
 function* write(
   { pk, repeat, states, changed }: RepeatList,
   items: readonly NumberedItem[],
-  { write: text }: RepeatStatements,
+  { write: text, isByRow }: RepeatStatements,
 ): Work<void> {
-  const stored = [...changed].flatMap((target) => {
+  // Neighbours share pages.
+  const stored = [...changed].sort().flatMap((target) => {
     const state = states.get(target);
     if (state === undefined) return [];
     const { blocks, endsAt, sent, seq, before } = state;
     return [{ target, blocks, ends_at: endsAt, sent, seq, blocks_before: before.blocks, ends_before: before.endsAt }];
   });
-  if (stored.length > 0) yield* run(text, pk, JSON.stringify(stored));
+  if (isByRow) for (const row of stored) yield* run(text, pk, ...Object.values(row));
+  else if (stored.length > 0) yield* run(text, pk, JSON.stringify(stored));
   const gone = [...changed].filter((target) => states.get(target) === undefined);
   yield* allOf(gone, (places) => `DELETE FROM repeat_blocks WHERE list_pk = $1 AND target IN (${places}) RETURNING blocks`, pk);
   const [first, last] = [items[0]!, items.at(-1)!];

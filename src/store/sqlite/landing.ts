@@ -3,6 +3,8 @@ import type { LandingBatch, PoisonRecord } from '../../ports/landing.ts';
 import { isExpressionKind, isOperation, type RuleChange } from '../../rule.ts';
 import { namedBy } from '../../signal/named-rules.ts';
 import { type ListPlace, listPlaceOf, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
+import { CanaryNeeded, type Staged, watchLarge } from '../canary/landing.ts';
+import { startCanaries } from '../canary/start.ts';
 import { actionCode, nearestInstant } from '../columns.ts';
 import { Changed, type Located, numberItems } from '../landing.ts';
 import { SQLITE_REPEATS, withRepeats } from '../rules/repeats.ts';
@@ -14,12 +16,13 @@ import { type DeleteStatements, type LandingStatements, landingStatements, type 
 /** One transaction: fence, rules, dead letters and position. */
 export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'landed' | 'fenced' {
   const statements = landingStatements(db);
-  return (batch) =>
+  const land = (batch: LandingBatch, large: readonly Staged[]): 'landed' | 'fenced' =>
     transaction(db, () => {
       if (!movePosition(statements, batch)) return 'fenced';
+      for (const each of large) drive(db, startCanaries(String(batch.now), each, each.reason));
       const { known, poison } = numberItems(batch.items, takeNumbers(statements, batch.items.length), locator(statements));
       const changed = applyItems(db, statements, known, batch.now);
-      for (const work of [changed.count(batch.now), ...changed.write(batch.now)]) drive(db, work);
+      for (const work of [changed.count(batch.now), watchLarge(known, batch.now), ...changed.write(batch.now)]) drive(db, work);
       const { lists, workspaces, expressions } = changed;
       for (const pk of lists) statements.touchList.run(pk);
       for (const pk of workspaces) statements.touchWorkspace.run(pk);
@@ -27,6 +30,14 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
       keepLetters(statements, batch, [...batch.poison, ...poison]);
       return 'landed';
     });
+  return (batch) => {
+    try {
+      return land(batch, []);
+    } catch (error) {
+      if (!(error instanceof CanaryNeeded)) throw error;
+      return land(batch, error.large);
+    }
+  };
 }
 
 /** The fence: false if the position is not this consumer's start. */

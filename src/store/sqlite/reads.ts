@@ -32,8 +32,8 @@ const NAMED_RULES = [
   )
   .join(' UNION ');
 
-/** Interval of looking for commits, ms; a look takes some microseconds. */
-const LOOK = 25;
+/** Interval of looking for commits, ms: that of `decisions/serve/waiting.ts`, whose timers then share a wake-up of the process. */
+const LOOK = 50;
 
 /** Uses its own connection; WAL lets it run concurrently with the writer. */
 export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {

@@ -11,17 +11,18 @@ import {
   type RecordedLog,
 } from '../../ports/stored/bouncer-store.ts';
 import { pageOf } from '../../ports/stored/paginate.ts';
-import { addUsage, releaseUsage } from '../accounts/storage-usage.ts';
+import { addUsage } from '../accounts/storage-usage.ts';
 import { WORKSPACE_PK, workspacePk } from '../row-ids.ts';
 import { numberOrNull, type Row } from '../rows.ts';
 import { all, type Changes, one, type Reads, run, runRows, type Value, type Work } from '../work.ts';
 import { fairShare } from './fair-share.ts';
 
 const LOG_ROWS = `SELECT seq, entries FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq > $3 ORDER BY seq`;
-const REPLACED =
-  'DELETE FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2 AND seq <= $3 RETURNING workspace_pk, length(entries) AS bytes';
-const LAST = 'SELECT max(seq) AS seq FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2';
-const ADD = 'INSERT INTO told_networks (workspace_pk, feed_id, seq, at, entries) VALUES ($1, $2, $3, $4, $5)';
+const REPLACED = 'DELETE FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2 AND seq <= $3 RETURNING length(entries) AS bytes';
+/** Waits for the commit of another process that adds the same number, and then adds nothing. */
+const ADD = `INSERT INTO told_networks (workspace_pk, feed_id, seq, at, entries) SELECT $1, $2, max(seq) + 1, $4, $5 FROM
+  (SELECT CAST($3 AS BIGINT) AS seq UNION ALL SELECT max(seq) FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2) numbers WHERE true
+  ON CONFLICT DO NOTHING RETURNING seq`;
 const LOG_SIZES =
   'SELECT feed_id, sum(length(entries)) AS bytes FROM told_networks WHERE workspace_pk = $1 GROUP BY feed_id ORDER BY feed_id';
 const PULLED = 'SELECT feed_id, max(last_pull) AS at FROM bouncers WHERE workspace_pk = $1 GROUP BY feed_id';
@@ -43,12 +44,17 @@ function* appendLog(
   const feed = feedKey(feedId);
   const workspace = yield* workspacePk(workspaceId);
   if (workspace === undefined) return { seq: through + 1, forgotten: [] };
-  const seq = Math.max(through, Number((yield* one(LAST, workspace, feed))?.seq ?? 0)) + 1;
-  if (isComplete) yield* releaseUsage('told', yield* all(REPLACED, workspace, feed, through));
-  yield* run(ADD, workspace, feed, seq, at, bytes);
-  yield* addUsage('told', workspace, bytes.length);
+  // First, while this transaction has locked nothing that the other one waits for.
+  let added: Row | undefined;
+  while (added === undefined) added = yield* one(ADD, workspace, feed, through, at, bytes);
+  const replaced = isComplete ? yield* all(REPLACED, workspace, feed, through) : [];
+  yield* addUsage(
+    'told',
+    workspace,
+    replaced.reduce((sum, row) => sum - Number(row.bytes), bytes.length),
+  );
   const forgotten = yield* dropLogs(workspace, feed, most);
-  return { seq, forgotten };
+  return { seq: Number(added.seq), forgotten };
 }
 
 /** Drops the logs of the least recently polled feeds above `most` bytes, at least an eighth. Returns these feeds. */
@@ -87,6 +93,7 @@ const COLUMNS = [
   'last_stream',
   'refusal',
   'enforced',
+  'differed_at',
 ] as const;
 const BOUNCERS = `SELECT ${COLUMNS} FROM bouncers WHERE workspace_pk = ${WORKSPACE_PK} AND (key_id, user_agent, address) > ($2, $3, $4)
   ORDER BY key_id, user_agent, address LIMIT $5`;
@@ -113,6 +120,7 @@ export function* bouncerPage(workspaceId: string, { after, limit }: PageRequest)
     lastStream: numberOrNull(row.last_stream),
     refusal: row.refusal === null ? null : (JSON.parse(String(row.refusal)) as Bouncer['refusal']),
     enforced: row.enforced === null ? null : (JSON.parse(String(row.enforced)) as Bouncer['enforced']),
+    differedAt: numberOrNull(row.differed_at),
   }));
   return pageOf(bouncers, limit, placeOf);
 }
@@ -133,22 +141,21 @@ const valuesOf = (bouncer: Bouncer): Value[] => [
   bouncer.lastStream,
   bouncer.refusal && JSON.stringify(bouncer.refusal),
   bouncer.enforced && JSON.stringify(bouncer.enforced),
+  bouncer.differedAt,
 ];
 
-const CHANGED = COLUMNS.filter(
-  (column) => !['key_id', 'user_agent', 'address', 'first_seen', 'metrics', 'metrics_at', 'last_stream', 'enforced'].includes(column),
-);
+/** Values unknown to this process remain. */
+const REMAIN = ['metrics', 'metrics_at', 'last_stream', 'enforced', 'differed_at'] as const;
+const CHANGED = COLUMNS.filter((column) => !['key_id', 'user_agent', 'address', 'first_seen', ...REMAIN].includes(column));
 const CURRENT: readonly string[] = ['decisions', 'networks', 'left_out_networks', 'left_out_addresses'];
 /** A refused poll leaves the previous values. */
 const changedTo = (column: string) =>
   CURRENT.includes(column)
     ? `${column} = CASE WHEN excluded.refusal IS NULL THEN excluded.${column} ELSE known.${column} END`
     : `${column} = excluded.${column}`;
-// Values unknown to this process remain.
+const remaining = REMAIN.map((column) => `${column} = coalesce(excluded.${column}, known.${column})`);
 const note = (values: string) => `INSERT INTO bouncers AS known (workspace_pk, ${COLUMNS}) VALUES ${values}
-  ON CONFLICT (workspace_pk, key_id, user_agent, address) DO UPDATE SET ${CHANGED.map(changedTo)},
-    metrics = coalesce(excluded.metrics, known.metrics), metrics_at = coalesce(excluded.metrics_at, known.metrics_at),
-    last_stream = coalesce(excluded.last_stream, known.last_stream), enforced = coalesce(excluded.enforced, known.enforced)
+  ON CONFLICT (workspace_pk, key_id, user_agent, address) DO UPDATE SET ${CHANGED.map(changedTo)}, ${remaining}
   WHERE excluded.last_pull >= known.last_pull`;
 
 /** A fixed order, to prevent deadlocks. */

@@ -1,7 +1,7 @@
 /** Addresses of each sender's blocks by minute, where signals can be large (SPEC D64.3). */
 import { addressesOf, RECENT } from '../../account/large.ts';
 import type { NumberedItem } from '../batches/batches.ts';
-import { WORKSPACE_PK } from '../row-ids.ts';
+import { WORKSPACE_PK, workspacePk } from '../row-ids.ts';
 import { allOf, one, run, runRows, type Value, type Work } from '../work.ts';
 
 /** Keeps sums exact. */
@@ -20,6 +20,14 @@ export function blockedAddresses({ item: { change } }: Pick<NumberedItem, 'item'
 const ADDED = `ON CONFLICT (workspace_pk, sender, minute) DO UPDATE
   SET addresses = CASE WHEN recent_addresses.addresses > ${MOST} THEN recent_addresses.addresses ELSE recent_addresses.addresses + excluded.addresses END`;
 
+/** Of the workspace `w`. */
+export const HAS_CANARIES = ['lists', 'feeds', 'freezes']
+  .map(
+    (table) =>
+      `EXISTS (SELECT 1 FROM ${table} c WHERE c.workspace_pk = w.pk AND c.${table === 'freezes' ? 'canary' : 'canary_keys'} IS NOT NULL)`,
+  )
+  .join(' OR ');
+
 /** Runs in the landing transaction. `now`: ms. */
 export function* writeRecentAddresses(items: readonly NumberedItem[], now: number): Work<void> {
   const sums = new Map<number, Map<string, number>>();
@@ -33,7 +41,7 @@ export function* writeRecentAddresses(items: readonly NumberedItem[], now: numbe
   const places = [...sums.keys()];
   const counting = yield* allOf(
     places,
-    (given) => `SELECT pk FROM workspaces WHERE 'all' IN (large, approval) AND pk IN (${given}) ORDER BY pk`,
+    (given) => `SELECT pk FROM workspaces w WHERE pk IN (${given}) AND ('all' IN (large, approval) OR ${HAS_CANARIES}) ORDER BY pk`,
   );
   for (const row of counting) {
     const workspace = Number(row.pk);
@@ -43,15 +51,29 @@ export function* writeRecentAddresses(items: readonly NumberedItem[], now: numbe
   }
 }
 
+/** A large change is staged: it does not make later ones of its sender large. */
+export const forgetAddresses = (workspacePk: number, sender: string, now: number, addresses: number): Work<number> =>
+  run(
+    `UPDATE recent_addresses SET addresses = CASE WHEN addresses > $4 THEN addresses - $4 ELSE 0 END
+     WHERE workspace_pk = $1 AND sender = $2 AND minute = $3`,
+    ...[workspacePk, sender, Math.floor(now / MINUTE), addresses],
+  );
+
+/** By pk. */
+export function* recentOf(workspacePk: number, sender: string, now: number): Work<number> {
+  const text = 'SELECT sum(addresses) AS addresses FROM recent_addresses WHERE workspace_pk = $1 AND sender = $2 AND minute >= $3';
+  return Number((yield* one(text, workspacePk, sender, firstMinute(now)))?.addresses ?? 0);
+}
+
+export function* recentAddresses(workspaceId: string, sender: string, now: number): Work<number> {
+  const pk = yield* workspacePk(workspaceId);
+  return pk === undefined ? 0 : yield* recentOf(pk, sender, now);
+}
+
 /** Of all senders, without approved blocks: another key is no way around (SPEC D67.3). */
 export function* unapprovedAddresses(workspaceId: string, now: number): Work<number> {
   const landed = `SELECT sum(addresses) FROM recent_addresses WHERE workspace_pk = ${WORKSPACE_PK} AND minute >= $2`;
   const approved = `SELECT sum(blocked) FROM approvals WHERE workspace_pk = ${WORKSPACE_PK} AND approved_at >= $3`;
   const row = yield* one(`SELECT (${landed}) AS landed, (${approved}) AS approved`, workspaceId, firstMinute(now), now - RECENT - MINUTE);
   return Math.max(0, Number(row?.landed ?? 0) - Number(row?.approved ?? 0));
-}
-
-export function* recentAddresses(workspaceId: string, sender: string, now: number): Work<number> {
-  const text = `SELECT sum(addresses) AS addresses FROM recent_addresses WHERE workspace_pk = ${WORKSPACE_PK} AND sender = $2 AND minute >= $3`;
-  return Number((yield* one(text, workspaceId, sender, firstMinute(now)))?.addresses ?? 0);
 }

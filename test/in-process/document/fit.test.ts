@@ -64,12 +64,17 @@ test('D29.5 a step fits where the one before would not, and comes back where the
   }
 });
 
-/** How many steps were taken. */
-const leftOf = (leftOut: Trimmed | undefined) =>
-  leftOut === undefined ? 0 : leftOut.fit === 'lists' ? leftOut.lists.length : leftOut.minSources - 1;
+const REMOVABLE = ['a', 'b', 'c', 'd'];
+
+/** What is left out: lists by bits, or by how much the quorum was raised. */
+function leftOf(leftOut: Trimmed | undefined): number {
+  if (leftOut === undefined || leftOut.fit === 'best') return 0;
+  if (leftOut.fit === 'sources') return leftOut.minSources - 1;
+  return leftOut.lists.reduce((bits, { name }) => bits | (1 << REMOVABLE.indexOf(name)), 0);
+}
 
 for (const fit of ['lists', 'sources'] as const) {
-  test(`D29.5 D29.6 D29.7 fit ${fit}: whatever grows, the feed is never over its cap, own detections are in, what is left out is told and does not flap; bouncers of single addresses likewise`, async (t) => {
+  test(`D29.5 D29.6 D29.7 D57.7 fit ${fit}: whatever grows, the feed is never over its cap, own detections are in, what is left out is told and does not flap; bouncers of single addresses likewise`, async (t) => {
     const store = await openSqliteStore(temporaryFolder(t));
     t.after(() => store.close());
     const workspace = await store.createWorkspace((await store.createOrganization('acme', 'active')).id, 'main');
@@ -97,13 +102,23 @@ for (const fit of ['lists', 'sources'] as const) {
     let position: number | null = null;
     let leftBefore = 0;
     let leftOfSingles = 0;
-    let changes = 0;
+    let [changes, returned] = [0, 0];
     /** What the feed has with so much left out. */
     const contentAt = (left: number): number[] => {
       const all = Array.from({ length: SPACE }, (_, each) => each);
-      const removed = fit === 'lists' ? order.slice(0, 4).slice(4 - left) : [];
+      const removed = fit === 'lists' ? order.slice(0, 4).filter((_, at) => left & (1 << at)) : [];
       const count = (each: number) => has.filter((set, list) => list > 0 && !removed.includes(list) && set.has(each)).length;
       return all.filter((each) => has[0]!.has(each) || count(each) >= (fit === 'sources' ? 1 + left : 1));
+    };
+    const all = Array.from({ length: fit === 'lists' ? 16 : 6 }, (_, left) => left);
+    /** Each list left out had no space behind the lists before it. */
+    const checkLists = (left: number, before: number, count: (left: number) => number, step: number) => {
+      for (let at = 0; at < 4; at += 1) {
+        if (!(left & (1 << at))) continue;
+        const most = before & (1 << at) ? CAP * COMES_BACK : CAP;
+        const isOver = [left & ~(1 << at), (left | (15 << at)) & 15 & ~(1 << at)].some((each) => count(each) > most);
+        assert.ok(isOver, `step ${step}: ${REMOVABLE[at]} is left out of ${left}, after ${before}`);
+      }
     };
     for (let step = 0; step < STEPS; step += 1) {
       now += 1000;
@@ -140,14 +155,14 @@ for (const fit of ['lists', 'sources'] as const) {
       // Of single addresses each counts by itself.
       const told = await one.build({ ...request, feedId: singles.id, variant: DECISIONS });
       if (told.kind === 'too_large') {
-        for (let at = 0; at < (fit === 'lists' ? 4 : 5); at += 1)
-          assert.ok(contentAt(at).length > CAP || contentAt(at).length === 0, `step ${step}`);
+        for (const at of all) assert.ok(contentAt(at).length > CAP || contentAt(at).length === 0, `step ${step}`);
       } else {
         const { entryCount, trimmed } = (told as BuiltDocument).facts;
         const left = leftOf(trimmed!.leftOut);
         assert.deepEqual([entryCount, entryCount <= CAP], [contentAt(left).length, true], `step ${step}, ${left} left out of decisions`);
-        if (left < leftOfSingles && contentAt(leftOfSingles).length > 0) assert.ok(entryCount <= CAP * COMES_BACK);
-        if (left > leftOfSingles) assert.ok(contentAt(left - 1).length > CAP);
+        if (fit === 'lists') checkLists(left, leftOfSingles, (each) => contentAt(each).length, step);
+        else if (left < leftOfSingles && contentAt(leftOfSingles).length > 0) assert.ok(entryCount <= CAP * COMES_BACK);
+        else if (left > leftOfSingles) assert.ok(contentAt(left - 1).length > CAP);
         leftOfSingles = left;
       }
       const result = await one.build(request);
@@ -156,10 +171,8 @@ for (const fit of ['lists', 'sources'] as const) {
       const whole = networksOf(contentAt(0)).length;
       if (result.kind === 'too_large') {
         // Nothing helps but leaving out everything.
-        const last = fit === 'lists' ? 4 : 5;
-        for (let at = 0; at < last; at += 1)
-          assert.ok(networksOf(contentAt(at)).length > CAP || contentAt(at).length === 0, `step ${step}`);
-        assert.deepEqual([contentAt(last), result.facts.entryCount], [[], whole]);
+        for (const at of all) assert.ok(networksOf(contentAt(at)).length > CAP || contentAt(at).length === 0, `step ${step}`);
+        assert.deepEqual([contentAt(all.at(-1)!), result.facts.entryCount], [[], whole]);
         continue;
       }
       assert.equal(result.kind, 'document', `step ${step}`);
@@ -177,21 +190,23 @@ for (const fit of ['lists', 'sources'] as const) {
         `step ${step}, ${left} left out`,
       );
       // What is left out has to be, by what was left out before.
-      if (left > leftBefore) assert.ok(networksOf(contentAt(left - 1)).length > CAP, `step ${step}: ${leftBefore} to ${left}`);
+      const countAt = (each: number) => networksOf(contentAt(each)).length;
       const wasEmpty = contentAt(leftBefore).length === 0;
-      if (left < leftBefore && !wasEmpty)
-        assert.ok(networksOf(contentAt(left)).length <= CAP * COMES_BACK, `step ${step}: ${leftBefore} to ${left}`);
-      if (left > 0 && left <= leftBefore && !wasEmpty) assert.ok(networksOf(contentAt(left - 1)).length > CAP * COMES_BACK);
+      if (fit === 'lists') checkLists(left, leftBefore, countAt, step);
+      else if (left > leftBefore) assert.ok(countAt(left - 1) > CAP, `step ${step}: ${leftBefore} to ${left}`);
+      else if (left < leftBefore && !wasEmpty) assert.ok(countAt(left) <= CAP * COMES_BACK, `step ${step}: ${leftBefore} to ${left}`);
+      else if (left > 0 && !wasEmpty) assert.ok(countAt(left - 1) > CAP * COMES_BACK);
       if (left !== leftBefore) changes += 1;
       leftBefore = left;
       if (leftOut?.fit === 'lists') {
         const told = order
           .slice(0, 4)
-          .slice(4 - left)
+          .filter((_, at) => left & (1 << at))
           .map((each) => ({ name: names[each]!, entries: networksOf(has[each]!).length }));
         assert.deepEqual(leftOut.lists, told);
-        assert.match(trimmedHeader(leftOut), new RegExp(`(^|, )d;entries=${told.at(-1)!.entries}$`));
-      } else if (leftOut !== undefined) {
+        assert.match(trimmedHeader(leftOut), new RegExp(`(^|, )${told.at(-1)!.name};entries=${told.at(-1)!.entries}$`));
+        returned += told.length < 4 - REMOVABLE.indexOf(told[0]!.name) ? 1 : 0;
+      } else if (leftOut?.fit === 'sources') {
         const kept = new Set(contentAt(left));
         assert.deepEqual([leftOut.asked, leftOut.entries], [1, networksOf(contentAt(0).filter((each) => !kept.has(each))).length]);
       }
@@ -210,5 +225,6 @@ for (const fit of ['lists', 'sources'] as const) {
       }
     }
     assert.ok(changes > 1, `${changes} changes`);
+    assert.ok(fit === 'sources' || returned > 0, 'D57.7 a smaller list behind one that does not fit is in');
   });
 }

@@ -6,16 +6,17 @@ import { markOf } from '../../../src/decisions/decisions.ts';
 import { Waiting } from '../../../src/decisions/serve/waiting.ts';
 import { type WaitingClient, WaitingFeeds } from '../../../src/decisions/serve/waiting-feeds.ts';
 import { DECISIONS } from '../../../src/feed/document.ts';
+import type { DocumentCacheOptions } from '../../../src/feed/serve/context.ts';
 import { ManualClock, MemoryStore, Replica, settled, WORKSPACE } from '../../support/feed-world.ts';
 
 const DAY = 86_400_000;
 const MOST = { ofKey: 1_000, ofWorkspace: 5_000, inAll: 20_000 };
 
-async function world() {
+async function world(options: Pick<Partial<DocumentCacheOptions>, 'caughtUp'> = {}) {
   const clock = new ManualClock();
   const store = new MemoryStore(clock);
   const list = store.addList('edge');
-  const replica = new Replica(clock, store, { rebuildSeconds: 30 });
+  const replica = new Replica(clock, store, { rebuildSeconds: 30, ...options });
   let commit = () => {};
   const watchCommits = (call: () => void) => {
     commit = call;
@@ -74,6 +75,17 @@ test('D50.2 a commit is one read and one build for all clients of a feed, and a 
   assert.equal(taken().length, MOST.ofKey);
   const { revisions, findNamed, snapshot } = store.calls;
   assert.ok(revisions - before.revisions <= 2 && findNamed - before.findNamed <= 2 && snapshot - before.snapshot <= 2);
+});
+
+test('D50.2 a commit reaches waiting clients while later messages of their workspace have not landed', async () => {
+  let landed: Promise<void> = Promise.resolve();
+  const { clock, store, list, wait, taken } = await world({ caughtUp: () => landed });
+  await wait(1);
+  landed = new Promise(() => {});
+  store.add(list, '192.0.2.1');
+  await clock.advance(1_000);
+  await clock.advance(50);
+  assert.deepEqual(taken(), [true]);
 });
 
 test('D50.1 a client is answered at the end of its time, also while nothing can be read; a commit that was missed is found within a second', async () => {

@@ -1,6 +1,7 @@
 import { dateTime } from '../../format.js';
 import { keyName } from '../../names.js';
 import { link } from '../../router.js';
+import { batchAt } from '../changes/see.js';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -22,11 +23,11 @@ const PLACES = {
   webhook: () => link('/webhooks'),
   workspace: () => link('/workspace'),
   person: () => link('/people'),
-  rule: (id) => link('/batches', id),
-  rules: (id) => link('/batches', id),
-  file: (id) => link('/batches', id),
-  batches: (id) => link('/batches', id),
-  batch: (id) => link('/batches', id),
+  rule: batchAt,
+  rules: batchAt,
+  file: batchAt,
+  batches: batchAt,
+  batch: batchAt,
 };
 /** Fields with ids of batches, which have no names. */
 const BATCH_FIELDS = new Set(['undoes', 'batch', 'batches', 'replacement']);

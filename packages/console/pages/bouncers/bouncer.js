@@ -13,6 +13,8 @@ import { countsOf } from './usage.js';
 
 /** Silence after which a bouncer that follows the stream counts as stopped, ms (SPEC D14.13). */
 const PATIENCE = 3_600_000;
+/** How long a repaired difference needs attention, ms. */
+const LATELY = 86_400_000;
 
 /** @param {string} agent */
 export function programOf(agent) {
@@ -27,6 +29,7 @@ export function stateOf({
   last_stream: stream,
   refusal,
   enforced,
+  differed_at: differed,
   cannot_enforce: gap,
   depends_on_mode: mode,
 }) {
@@ -39,6 +42,7 @@ export function stateOf({
     return followed ? { kind: 'bad', text: 'stopped', urgency: 3 } : { kind: '', text: 'silent', urgency: 0 };
   }
   if (enforced?.verdict === 'different') return { kind: 'bad', text: 'different', urgency: 3 };
+  if (Date.now() - Date.parse(differed ?? '') < LATELY) return { kind: 'warn', text: 'differed', urgency: 2 };
   if (gap !== null) return { kind: 'bad', text: 'incomplete', urgency: 2 };
   if (mode !== null) return { kind: 'warn', text: 'check mode', urgency: 1 };
   if (stream === null) return { kind: '', text: 'looks up', urgency: 0 };
@@ -56,7 +60,7 @@ export function State({ bouncer }) {
 
 /** @param {{ bouncer: Bouncer, names: Names, onClose: () => void }} props */
 export function BouncerDialog({ bouncer, names, onClose }) {
-  const { user_agent: agent, address, feed_id: feedId, refusal, enforced, usage_metrics_at: countedAt } = bouncer;
+  const { user_agent: agent, address, feed_id: feedId, refusal, enforced, differed_at: differed, usage_metrics_at: countedAt } = bouncer;
   const { cannot_enforce: gap, depends_on_mode: mode, left_out_networks: leftOut, left_out_addresses: addresses } = bouncer;
   const feed = names.feedOf(feedId);
   const usage = countsOf(bouncer.usage_metrics);
@@ -76,6 +80,7 @@ export function BouncerDialog({ bouncer, names, onClose }) {
           enforced !== null &&
             html`<span>${VERDICTS[enforced.verdict]} <${Ago} at=${enforced.at} />: ${counted(enforced.count, 'network')}</span>`,
         ],
+        ['Differed', differed !== null && html`<${Ago} at=${differed} />`],
         ['Not sent', leftOut > 0 && `${counted(leftOut, 'network')} with ${counted(addresses, 'address', 'addresses')}`],
         ['First seen', dateTime(bouncer.first_seen)],
         ['Last fetch', bouncer.last_pull && dateTime(bouncer.last_pull)],

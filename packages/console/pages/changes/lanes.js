@@ -2,7 +2,8 @@ import { html } from 'htm/preact';
 import { count, counted, dateTime } from '../../format.js';
 import { setQuery } from '../../router.js';
 import { Chips } from '../../ui/chips.js';
-import { actorOf, colorOf, whereOf, wordOf } from './words.js';
+import { instantOf } from './window.js';
+import { actorOf, COLORS, colorOf, whereOf, wordOf } from './words.js';
 
 /** Lanes; the rest is one. */
 const MOST = 10;
@@ -13,17 +14,10 @@ const BY = [
   { value: 'list', label: 'By list' },
   { value: 'key', label: 'By author' },
 ];
-const SPANS = { h: 3_600_000, d: 86_400_000 };
-
-/** @param {string} text @param {number} now */
-function instantOf(text, now) {
-  const [, number, unit] = /^(\d+)([hd])$/.exec(text) ?? [];
-  return unit === undefined ? Date.parse(text) : now - Number(number) * SPANS[/** @type {'h' | 'd'} */ (unit)];
-}
 
 /** Rules of a change. @param {Change} change */
-const sizeOf = ({ from, added, renewed, removed, expired }) =>
-  from === null ? 1 : Math.max(1, (added ?? 0) + (renewed ?? 0) + (removed ?? 0) + (expired ?? 0));
+const sizeOf = ({ from, entries = 0, added, renewed, removed, expired }) =>
+  from === null ? 1 : Math.max(1, entries + (added ?? 0) + (renewed ?? 0) + (removed ?? 0) + (expired ?? 0));
 
 /**
  * Changes on lanes over time. The list below has the same entries, for keyboard and screen reader.
@@ -62,6 +56,8 @@ export function Lanes({ changes, window: { since, until }, by, onSelect }) {
               )}
             </svg>`,
         )}
+        <span></span>
+        <p class="legend small soft">${Object.entries(COLORS).map(([effect, color]) => html`<svg key=${effect}><circle class=${color} cx="50%" cy="50%" r="5" /></svg>${effect}`)}</p>
       </div>
     </div>
   `;

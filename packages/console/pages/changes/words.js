@@ -4,6 +4,7 @@ import { summaryOf } from '../audit/words.js';
 
 export const KINDS = [
   { value: 'rules', label: 'Rules' },
+  { value: 'batches', label: 'Rules, each batch' },
   { value: 'sources', label: 'Sources' },
   { value: 'settings', label: 'Settings' },
   { value: 'lists', label: 'Lists and feeds' },
@@ -13,11 +14,15 @@ export const KINDS = [
 const COUNTS = /** @type {const} */ (['added', 'renewed', 'removed', 'expired']);
 const BAD = new Set(['failed', 'stopped', 'held']);
 
-/** @param {Change} change @returns {'good' | 'warn' | 'bad' | 'accent' | ''} */
-export function colorOf({ kind, event }) {
-  if (kind === 'sources' && BAD.has(event)) return 'bad';
-  return event === 'added' ? 'accent' : event === 'undone' || event === 'removed' ? 'warn' : '';
-}
+/** Colours by effect; expired and other changes are grey. */
+export const COLORS = /** @type {const} */ ({ added: 'accent', renewed: 'good', removed: 'warn', expired: '' });
+/** @type {Record<string, string>} */
+const OTHERS = { changed: 'good', change: 'good', undone: 'warn', undo: 'warn', deletion: 'warn', signals: 'accent', refresh: 'accent' };
+const EFFECTS = { ...OTHERS, ...COLORS };
+
+/** @param {Change} change */
+export const colorOf = ({ kind, event }) =>
+  kind === 'sources' && BAD.has(event) ? 'bad' : (EFFECTS[/** @type {keyof typeof EFFECTS} */ (event)] ?? '');
 
 /** @param {Change} change */
 export const wordOf = ({ from, text, event }) =>
@@ -57,10 +62,34 @@ export const whenOf = ({ at, from }) => (from === null || from === at ? dateTime
 
 /** @param {readonly Change[]} changes */
 export function totalOf(changes) {
+  if (changes[0]?.entries !== undefined) return `${counted(changes.length, 'batch', 'batches')}.`;
   const parts = COUNTS.flatMap((name) => {
     const sum = changes.reduce((all, change) => all + (change.from === null ? 0 : (change[name] ?? 0)), 0);
     return sum === 0 || name === 'renewed' ? [] : [`${count(sum)} ${name}`];
   });
   const others = changes.filter(({ from }) => from === null).length;
   return [parts.length > 0 && `Rules: ${parts.join(', ')}.`, others > 0 && `${counted(others, 'other change')}.`].filter(Boolean).join(' ');
+}
+
+/** @type {Record<string, string>} */
+const DEEDS = { sent: 'signals', refreshed: 'refresh', deleted: 'deletion', changed: 'change', undone: 'undo' };
+
+/** A batch as an entry of the timeline. @param {Names} names @returns {(batch: Batch) => Change} */
+export const batchChange = (names) => (batch) => {
+  const { id, what, received_at: at, entries, undone_by: by } = batch;
+  // Deletions, changes and undos have few entries for any number of rules.
+  const parts = [DEEDS[what ?? 'sent'] === 'signals' || what === 'refreshed' ? counted(entries, 'entry', 'entries') : '', by && 'undone'];
+  const place = {
+    list_name: listsOf(batch, names),
+    kind: what === 'refreshed' ? 'sources' : 'rules',
+    event: DEEDS[what ?? ''] ?? 'unknown',
+  };
+  return /** @type {any} */ ({ ...batch, ...place, batch_id: id, at, from: at, text: parts.filter(Boolean).join(' · ') });
+};
+
+/** @param {Batch} batch @param {Names} names */
+function listsOf({ list_id: list, lists, has_targets: has }, names) {
+  if (has === false) return 'expression rules';
+  const first = list === null ? 'a deleted list' : names.listName(list);
+  return `${first}${lists > 1 ? ` and ${counted(lists - 1, 'other')}` : ''}${has === null ? ', or none' : ''}`;
 }

@@ -26,10 +26,10 @@ export function State({ device }) {
   return status >= 400 ? html`<${Badge} kind="warn">status ${status}<//>` : html`<${Badge} kind="good">active<//>`;
 }
 
-/** Lag of the oldest document, s. @param {Device} device */
-export function behindOf({ documents }) {
-  const known = documents.flatMap(({ behind_seconds: behind }) => behind ?? []);
-  return known.length === 0 ? null : Math.max(...known);
+/** Lag of the oldest document, s; null: unknown, also for refused documents. @param {Device} device */
+export function behindOf({ documents, refusals }) {
+  const behind = Math.max(-1, ...documents.map(({ behind_seconds: each }) => each ?? -1));
+  return behind < (refusals.length > 0 ? 1 : 0) ? null : behind;
 }
 
 /** @param {{ seconds: number | null }} props */

@@ -20,9 +20,11 @@ export const isOld = (built) => built === undefined || Date.now() - Date.parse(b
 
 /** Trimmed content, as the object of a sentence. @param {Trimmed} left */
 export const trimmedText = ({ lists, min_sources: least, entries }) =>
-  least === null
-    ? lists.map(({ name, entries: own }) => `${name} (${counted(own, 'entry', 'entries')})`).join(', ')
-    : `${counted(entries ?? 0, 'entry', 'entries')} on fewer than ${least} lists`;
+  least === null && entries !== null
+    ? `the ${counted(entries, 'entry', 'entries')} of the lowest rank`
+    : least === null
+      ? lists.map(({ name, entries: own }) => `${name} (${counted(own, 'entry', 'entries')})`).join(', ')
+      : `${counted(entries ?? 0, 'entry', 'entries')} on fewer than ${least} lists`;
 
 /** @param {{ family: string, v4: number, v6: number }} measure */
 export const familiesText = ({ family, v4, v6 }) =>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
 import { useLive, useLiveWork } from '../../data.js';
-import { count, counted } from '../../format.js';
+import { count, counted, dateTime } from '../../format.js';
 import { SameWithCurl } from '../../ui/code.js';
 import { Confirm } from '../../ui/dialog.js';
 import { TextField } from '../../ui/field.js';
@@ -13,7 +13,7 @@ import { Ago } from '../../ui/time.js';
 import { toast } from '../../ui/toast.js';
 import { WORKSPACE_FEED } from './feed-state.js';
 
-/** @typedef {{ feed_id: string | null, name: string, frozen_since: string, reason: string | null, rules: number }} Freeze */
+/** @typedef {{ feed_id: string | null, name: string, frozen_since: string, reason: string | null, rules: number, canary_keys: string[] | null, canary_until: string | null }} Freeze */
 
 /** @param {string} id */
 export function useFreeze(id) {
@@ -24,7 +24,20 @@ export function useFreeze(id) {
 }
 
 /** @param {{ freeze: Freeze }} props */
-export const FrozenNotice = ({ freeze }) => html`
+export const FrozenNotice = ({ freeze }) =>
+  freeze.canary_keys === null ? html`<${ByPerson} freeze=${freeze} />` : html`<${Waiting} freeze=${freeze} />`;
+
+/** @param {{ freeze: Freeze }} props */
+function Waiting({ freeze: { frozen_since: at, reason, canary_keys: keys, canary_until: until } }) {
+  const end =
+    until === null
+      ? 'Stopped: thaw the feed or undo the change.'
+      : html`All keys receive it at ${dateTime(until)}; thaw the feed to send it now.`;
+  return html`<${Notice} kind="warn"><span>A large change (<bdi>${reason}</bdi>) waits since <${Ago} at=${at} /> for ${counted(keys?.length ?? 0, 'canary key')}. ${end}</span><//>`;
+}
+
+/** @param {{ freeze: Freeze }} props */
+const ByPerson = ({ freeze }) => html`
   <${Notice} kind="warn"><span>Frozen <${Ago} at=${freeze.frozen_since} />${freeze.reason && html`: <bdi>${freeze.reason}</bdi>`}. Rules expire; nothing else reaches this feed.</span><//>
 `;
 

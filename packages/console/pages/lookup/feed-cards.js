@@ -7,6 +7,7 @@ import { Card } from '../../ui/card.js';
 import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Ago, Countdown } from '../../ui/time.js';
+import { batchAt } from '../changes/see.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
 import { agreementText, CUTS, IDLE, RELATIONS, Verdict, whyText } from './words.js';
 
@@ -36,6 +37,7 @@ function FeedCard({ feed, action, target }) {
     <${Card} title=${title} actions=${feed.over_cap && feed.verdict !== 'out' ? html`<${Badge} kind="warn">not published<//>` : html`<${Verdict} verdict=${feed.verdict} />`} note=${size}>
       ${feed.frozen_since != null && html`<${Notice} kind="warn"><span>Frozen <${Ago} at=${feed.frozen_since} />: it serves the rules of that time. This card is about the current rules.</span><//>`}
       ${feed.protected_by.map((network) => html`<${Notice} key=${network}>Excluded by the protected network <bdi class="mono">${network}</bdi>.<//>`)}
+      ${feed.rank !== null && html`<${Notice} kind="warn">Left out: the feed is full (rank ${count(feed.rank.rank)} of ${count(feed.rank.limit)}).<//>`}
       ${feed.agreement !== null && html`<p class="small">${agreementText(feed.agreement)}</p>`}
       ${feed.verdict !== 'out' && action === 'block' && html`<p class="small">${unblockText(feed, target)}</p>`}
       ${feed.subtract_allow !== null && html`<${Notice} kind="warn">${subtractText(feed.subtract_allow)}<//>`}
@@ -84,7 +86,7 @@ const COLUMNS = [
   {
     label: 'Sent by',
     cell: (rule) => html`
-      ${rule.batch_id === null ? html`<bdi>${senderName(rule)}</bdi>` : html`<a class="text" href=${link('/batches', rule.batch_id)}>${senderName(rule)}</a>`}
+      ${rule.batch_id === null ? html`<bdi>${senderName(rule)}</bdi>` : html`<a class="text" href=${batchAt(rule.batch_id)}>${senderName(rule)}</a>`}
       ${rule.source && html`<div class="small soft">source <bdi>${rule.source.name}</bdi>, listed since ${dateTime(rule.source.since)}, refreshed ${dateTime(rule.source.refresh)}</div>`}`,
   },
   { label: 'Created', cell: ({ created_at: at }) => html`<${Ago} at=${at} />` },

@@ -1,10 +1,10 @@
 import { html } from 'htm/preact';
 import { dateTime, isForGood } from '../../format.js';
 import { senderName } from '../../names.js';
-import { link } from '../../router.js';
 import { Badge } from '../../ui/badge.js';
 import { Table } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
+import { batchAt } from '../changes/see.js';
 
 /** @param {{ events: TargetEvent[] }} props */
 export const History = ({ events }) =>
@@ -30,9 +30,7 @@ const COLUMNS = [
     cell: (row) => {
       if (row.event === 'expired') return html`<span class="soft">expiry</span>`;
       const { batch_id: batch } = row;
-      return batch === null
-        ? html`<bdi>${senderName(row)}</bdi>`
-        : html`<a class="text" href=${link('/batches', batch)}>${senderName(row)}</a>`;
+      return batch === null ? html`<bdi>${senderName(row)}</bdi>` : html`<a class="text" href=${batchAt(batch)}>${senderName(row)}</a>`;
     },
   },
   { label: 'Reason', cell: ({ reason }) => (reason === null ? '' : html`<bdi>${reason}</bdi>`) },

@@ -46,7 +46,7 @@ export const IDLE = {
   no_ranges: 'no addresses in the geo data',
   other_family: 'other address family',
   too_few_lists: 'too few lists',
-  left_out: 'list left out (over the limit)',
+  left_out: 'left out (over the limit)',
 };
 
 /** @type {Record<string, string>} */

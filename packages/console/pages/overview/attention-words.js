@@ -3,40 +3,53 @@ import { helpAt, link } from '../../router.js';
 import { may } from '../../session.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
 
+/** The workspace's feed has no limit of its own. */
+const OWN_LIMIT = /^feed\/[^/]+\/(?!workspace\/)/;
+
+/** @typedef {(id: string | null) => Pick<FeedRow, 'kind' | 'id'> & { name?: string | undefined }} FeedOf `name` empty: not known yet. */
+
 /**
- * By prefix of an alert's key; `href` gets the rest of the key.
- * @type {readonly { begins: string, states?: readonly string[], permission: string, action: string, href: (of: string, feedOf: (id: string | null) => Pick<FeedRow, 'kind' | 'id'>) =>
- *   string }[]}
+ * By prefix or pattern of an alert's key; `href` gets the key after its first part.
+ * @type {readonly { of: string | RegExp, states?: readonly string[], permission: string, action: string, href: (of: string, feedOf: FeedOf) => string | undefined }[]}
  */
 const PLACES = [
   {
-    begins: 'feed/',
+    of: OWN_LIMIT,
     states: ['over_cap', 'near_cap'],
     permission: 'manage',
     action: 'Raise limit',
-    href: (of, feedOf) => `${feedHref(of, feedOf)}?do=edit`,
+    href: (of, feedOf) => feedHref(of, feedOf, '?do=edit'),
   },
-  { begins: 'feed/', permission: 'rules:read', action: 'Review', href: feedHref },
-  { begins: 'source/', states: ['stopped', 'paused'], permission: 'manage', action: 'Resume', href: (id) => link('/sources', id) },
-  { begins: 'source/', permission: 'rules:read', action: 'Review', href: (id) => link('/sources', id) },
-  { begins: 'webhook/', permission: 'manage', action: 'Review', href: () => link('/webhooks') },
-  { begins: 'device/', permission: 'rules:read', action: 'Review', href: deviceHref },
-  { begins: 'device-cap/', permission: 'rules:read', action: 'Review', href: deviceHref },
-  { begins: 'bouncer/', permission: 'rules:read', action: 'Review', href: () => link('/bouncers') },
-  { begins: 'dead_letters', permission: 'manage', action: 'Review', href: () => link('/dead-letters') },
-  { begins: 'guard_rails', permission: 'manage', action: 'Set guard rails', href: () => link('/workspace') },
-  { begins: 'guard_rails', permission: 'rules:read', action: 'Review', href: () => link('/workspace') },
-  { begins: 'key/', permission: 'keys:write', action: 'Review', href: () => link('/keys') },
-  { begins: 'geo/', permission: 'rules:read', action: 'Review', href: () => link('/geo') },
+  { of: 'freeze/', permission: 'manage', action: 'Thaw', href: (of, feedOf) => feedHref(of, feedOf, '?do=thaw') },
+  { of: 'freeze/', permission: 'rules:read', action: 'Review', href: feedHref },
+  { of: 'feed/', permission: 'rules:read', action: 'Review', href: feedHref },
+  {
+    of: 'source/',
+    states: ['stopped', 'paused'],
+    permission: 'manage',
+    action: 'Resume',
+    href: (id) => `${link('/sources', id)}?do=resume`,
+  },
+  { of: 'source/', permission: 'rules:read', action: 'Review', href: (id) => link('/sources', id) },
+  { of: 'webhook/', permission: 'manage', action: 'Review', href: () => link('/webhooks') },
+  { of: 'device/', permission: 'rules:read', action: 'Review', href: deviceHref },
+  { of: 'device-cap/', permission: 'rules:read', action: 'Review', href: deviceHref },
+  { of: 'bouncer/', permission: 'rules:read', action: 'Review', href: () => link('/bouncers') },
+  { of: 'dead_letters', permission: 'manage', action: 'Review', href: () => link('/dead-letters') },
+  { of: 'guard_rails', permission: 'manage', action: 'Set guard rails', href: () => link('/workspace') },
+  { of: 'guard_rails', permission: 'rules:read', action: 'Review', href: () => link('/workspace') },
+  { of: 'key/', permission: 'keys:write', action: 'Review', href: () => link('/keys') },
+  { of: 'geo/', permission: 'rules:read', action: 'Review', href: () => link('/geo') },
   // Alerts of the service itself are for its operator.
-  { begins: 'landing', permission: 'rules:read', action: 'How to fix', href: () => helpAt('docs/deployment.md#when-landing-has-stopped') },
-  { begins: '', permission: 'rules:read', action: 'How to fix', href: () => helpAt('docs/operating.md#alerts') },
+  { of: 'landing', permission: 'rules:read', action: 'How to fix', href: () => helpAt('docs/deployment.md#when-landing-has-stopped') },
+  { of: '', permission: 'rules:read', action: 'How to fix', href: () => helpAt('docs/operating.md#alerts') },
 ];
 
-/** @param {string} of Workspace, feed, action, family. @param {(id: string | null) => Pick<FeedRow, 'kind' | 'id'>} feedOf */
-function feedHref(of, feedOf) {
+/** @param {string} of Workspace, feed, action, family. @param {FeedOf} feedOf @param {string} [query] */
+function feedHref(of, feedOf, query = '') {
   const id = of.split('/')[1] ?? 'workspace';
-  return linkToFeed(feedOf(id === 'workspace' ? null : id));
+  const feed = feedOf(id === 'workspace' ? null : id);
+  return feed.name === '' ? undefined : `${linkToFeed(feed)}${query}`;
 }
 
 /** @param {string} id */
@@ -44,20 +57,26 @@ function deviceHref(id) {
   return `${link('/devices')}?${new URLSearchParams({ id })}`;
 }
 
-/** @param {AlertItem} item @param {Session} session @param {(id: string | null) => Pick<FeedRow, 'kind' | 'id'>} feedOf */
+/** @param {AlertItem} item @param {Session} session @param {FeedOf} feedOf */
 export function placeOf({ key, state }, session, feedOf) {
   const place = PLACES.find(
-    ({ begins, states = [state], permission }) => key.startsWith(begins) && states.includes(state) && may(session, permission),
+    ({ of, states = [state], permission }) =>
+      (typeof of === 'string' ? key.startsWith(of) : of.test(key)) && states.includes(state) && may(session, permission),
   );
-  return place && { href: place.href(key.slice(place.begins.length), feedOf), action: place.action };
+  const href = place?.href(key.slice(key.indexOf('/') + 1), feedOf);
+  return place && href !== undefined ? { href, action: place.action } : undefined;
 }
 
 const INSTANT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 const DOCUMENT = / \((docs\/[\w-]+\.md)\)/;
+const COMMAND = / \(weir [^)]*\)$/;
 
-/** With instants in the reader's time zone, and without the document it names. @param {AlertItem} item */
+/** With instants in the reader's time zone, and without the document and the command it names. @param {AlertItem} item */
 export function sentenceOf({ text }) {
-  const dated = text.replace(DOCUMENT, '').replaceAll(INSTANT, (at) => dateTime(at));
+  const dated = text
+    .replace(DOCUMENT, '')
+    .replace(COMMAND, '')
+    .replaceAll(INSTANT, (at) => dateTime(at));
   return sentence(`${dated.charAt(0).toUpperCase()}${dated.slice(1)}`);
 }
 

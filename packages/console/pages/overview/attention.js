@@ -102,7 +102,7 @@ function PutOff({ item, onClose, onDone }) {
   return html`
     <${FormDialog} title="Snooze" action="Snooze" work=${work} onClose=${onClose} disabled=${body.reason === ''}>
       <p class="text">${sentenceOf(item)}</p>
-      <${TextField} label="Reason" hint="Loaded to everyone, such as an owner or ticket." value=${reason} onValue=${setReason} maxlength="200" required autofocus />
+      <${TextField} label="Reason" hint="Visible to everyone, such as an owner or ticket." value=${reason} onValue=${setReason} maxlength="200" required autofocus />
       <${SelectField} label="For" value=${seconds} onValue=${setSeconds} options=${durations('1h', '8h', '1d', '3d', '7d', '30d')} />
       <p class="small soft">The alert moves to a folded list with your name. It returns earlier if its state changes. Webhooks and the API still report it.</p>
       <${SameWithCurl} text=${curlOf('POST', ADDRESS, body)} />

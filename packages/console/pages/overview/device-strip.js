@@ -1,10 +1,9 @@
 import { html } from 'htm/preact';
-import { allPages } from '../../api.js';
+import { allPages, ask, manage } from '../../api.js';
 import { useLiveWork } from '../../data.js';
 import { ago, count } from '../../format.js';
 import { keyName } from '../../names.js';
 import { link } from '../../router.js';
-import { may } from '../../session.js';
 import { Card } from '../../ui/card.js';
 import { Loaded } from '../../ui/states.js';
 import { refusedText } from '../clients/refused.js';
@@ -22,7 +21,7 @@ const STATES = [
   { state: 'current', label: 'current', is: () => true },
 ];
 
-/** A device, or a key that nothing has used. @typedef {Device | (Key & { key_id: string, key_name: string | null })} Expected */
+/** A device, or a key that no device has used. @typedef {Device | { id: string, key_id: string, key_name: string | null }} Expected */
 /** @param {Expected} device @returns {device is Device} */
 const isDevice = (device) => 'documents' in device;
 const groupOf = (/** @type {Expected} */ device) => STATES.findIndex(({ is }) => is(device));
@@ -35,20 +34,15 @@ function textOf(device) {
   return `${keyName(device)}, ${device.address}: ${word}, last fetch ${ago(Date.parse(device.last_pull), Date.now())}`;
 }
 
-/** @param {Session} session @returns {Promise<Expected[]>} */
-async function readStrip(session) {
-  const [devices, keys] = await Promise.all([
-    allPages('/devices', 'devices', {}, 2000),
-    may(session, 'keys:write') ? allPages('/keys', 'keys') : [],
-  ]);
-  const isUnused = (/** @type {Key} */ key) =>
-    key.last_used_at === null && key.revoked_at === null && (key.feed_id ?? key.list_id) !== null && key.permissions.includes('feed:read');
-  return [...devices, ...keys.filter(isUnused).map((key) => ({ ...key, key_id: key.id, key_name: key.name }))];
+/** @returns {Promise<Expected[]>} */
+async function readStrip() {
+  const [devices, expected] = await Promise.all([allPages('/devices', 'devices', {}, 2000), ask(manage('/devices/expected'))]);
+  return [...devices, ...expected.body.devices.map((key) => ({ ...key, id: key.key_id }))];
 }
 
-/** A dot for each device, and for each key that is bound to a feed and was never used. @param {{ session: Session }} props */
-export function DeviceStrip({ session }) {
-  const live = useLiveWork('device strip', () => readStrip(session), { every: 60_000 });
+/** A dot for each device, and for each that never came (SPEC D52.8). */
+export function DeviceStrip() {
+  const live = useLiveWork('device strip', readStrip, { every: 60_000 });
   return html`
     <${Card} title="Devices" actions=${html`<a class="small" href=${link('/devices')}>All devices</a>`}>
       <${Loaded} live=${live}>${(/** @type {Expected[]} */ devices) => {
@@ -61,7 +55,7 @@ export function DeviceStrip({ session }) {
             ${sorted.slice(0, MOST).map((device) => html`<a key=${device.id} tabindex="-1" class=${STATES[groupOf(device)].state} title=${textOf(device)} href=${addressOf(device)}></a>`)}
           </p>
           <p class="plot-keys dots">
-            ${groups.map(({ state, label, size }) => size > 0 && html`<a key=${state} href=${link(state === 'never' ? '/keys' : '/devices')}><i class=${state}></i>${count(size)} ${label}</a>`)}
+            ${groups.map(({ state, label, size }) => size > 0 && html`<a key=${state} href=${link('/devices')}><i class=${state}></i>${count(size)} ${label}</a>`)}
           </p>
           ${sorted.length > MOST && html`<p class="small soft">The first ${count(MOST)} of ${count(sorted.length)}.</p>`}
         `;
@@ -71,4 +65,4 @@ export function DeviceStrip({ session }) {
 }
 
 /** @param {Expected} device */
-const addressOf = (device) => (isDevice(device) ? `${link('/devices')}?${new URLSearchParams({ id: device.id })}` : link('/keys'));
+const addressOf = (device) => (isDevice(device) ? `${link('/devices')}?${new URLSearchParams({ id: device.id })}` : link('/devices'));

@@ -12,7 +12,7 @@ import { Top } from './top.js';
 
 /** @param {{ session: Session }} props */
 export const Pictures = ({ session }) => html`
-  <${DeviceStrip} session=${session} />
+  <${DeviceStrip} />
   <${RulesHistory} />
   <${Top} session=${session} />
   <${Space} />

@@ -13,6 +13,7 @@ import { Facts } from '../../ui/figures.js';
 import { Notice } from '../../ui/states.js';
 import { Countdown } from '../../ui/time.js';
 import { toast } from '../../ui/toast.js';
+import { batchAt } from '../changes/see.js';
 import { Action } from './action.js';
 import { nameOf } from './tabs.js';
 
@@ -71,7 +72,7 @@ const factsOf = (rule, names) => [
   ['Changed', rule.updated_at === rule.created_at ? undefined : dateTime(rule.updated_at)],
   ['Person', rule.actor && (rule.person === undefined ? rule.actor : `${rule.actor} (${rule.person})`)],
   ['Key', rule.key_id && keyName(rule)],
-  ['Batch', rule.batch_id && html`<a href=${link('/batches', rule.batch_id)}>${rule.batch_id}</a>`],
+  ['Batch', rule.batch_id && html`<a href=${batchAt(rule.batch_id)}>${rule.batch_id}</a>`],
   ['Labels', jsonOf(rule.labels)],
   ['Config', jsonOf(rule.config)],
   ['Id', rule.id],

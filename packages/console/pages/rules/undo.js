@@ -2,9 +2,9 @@ import { html } from 'htm/preact';
 import { useContext } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
 import { useWork } from '../../data.js';
-import { link } from '../../router.js';
 import { Button } from '../../ui/button.js';
 import { CloseToast, toast } from '../../ui/toast.js';
+import { batchAt } from '../changes/see.js';
 
 /** Undoes batches in place, for a message of success. @param {{ batches: readonly string[], onDone?: () => void }} props */
 export function Undo({ batches, onDone }) {
@@ -19,7 +19,7 @@ export function Undo({ batches, onDone }) {
     });
   if (batches.length === 0) return null;
   return html`
-    <${Button} tiny busy=${busy} onClick=${undo}>Undo<//> <a href=${link('/batches', batches[0])}>Batch</a>
+    <${Button} tiny busy=${busy} onClick=${undo}>Undo<//> <a href=${batchAt(batches[0])}>Batch</a>
     ${error !== undefined && html`<span class="text"> ${error.message}</span>`}
   `;
 }

@@ -37,13 +37,14 @@ const purposeText = ({ purpose }) => (purpose === 'allow' ? 'never block' : 'blo
 
 /** @param {{ row: any, source: Source | undefined, onAdd: ((name: string) => void) | undefined }} props */
 function Entry({ row, source, onAdd }) {
-  const { name, title, url, every, terms, note } = row;
+  const { name, title, url, every, terms, note, entries } = row;
+  const size = entries === null ? '' : `, about ${counted(entries, 'entry', 'entries')} (${row.entries_at})`;
   const action =
     source === undefined
       ? onAdd && html`<${Button} tiny aria-label=${`Add ${title}`} onClick=${() => onAdd(name)}>Add<//>`
       : html`<a class="small" href=${linkToSource(source)}>Added, ${counted(source.entries, 'entry', 'entries')}</a>`;
   return html`
-    <${Card} title=${title} actions=${action} note=${`${new URL(url).hostname}, every ${everyText(every)}`}>
+    <${Card} title=${title} actions=${action} note=${`${new URL(url).hostname}, every ${everyText(every)}${size}`}>
       <p><${Badge} kind=${row.purpose === 'allow' ? 'good' : ''}>${purposeText(row)}<//></p>
       <p class="small soft text">${terms}</p>
       ${note !== null && html`<p class="small text">${note}</p>`}

@@ -1,5 +1,4 @@
 import { html } from 'htm/preact';
-import { useState } from 'preact/hooks';
 import { addressFacts } from '../../addresses.js';
 import { ask } from '../../api.js';
 import { curlOf } from '../../curl.js';
@@ -38,20 +37,21 @@ const WORKS = {
   },
 };
 
-/** @param {{ id: string, session: Session }} props */
-export function SourcePage({ id, session }) {
+/** @typedef {{ asked: SourceWork | undefined, onAsked: (work: SourceWork | undefined) => void }} Asked */
+
+/** @param {{ id: string, session: Session } & Asked} props `asked`: the open dialog. */
+export function SourcePage({ id, session, ...dialog }) {
   const live = useLiveWork(`source ${id}`, async () => {
     const { body, tag } = await ask(addressOf(id));
     return { source: body, tag };
   });
   return html`<${Loaded} live=${live}>${(/** @type {{ source: Source, tag: string }} */ { source, tag }) => html`
-    <${One} source=${source} tag=${tag} session=${session} refresh=${live.refresh} />
+    <${One} source=${source} tag=${tag} session=${session} refresh=${live.refresh} ...${dialog} />
   `}<//>`;
 }
 
-/** @param {{ source: Source, tag: string, session: Session, refresh: () => Promise<void> }} props */
-function One({ source, tag, session, refresh }) {
-  const [asked, setAsked] = useState(/** @type {keyof typeof WORKS | 'delete' | undefined} */ (undefined));
+/** @param {{ source: Source, tag: string, session: Session, refresh: () => Promise<void> } & Asked} props */
+function One({ source, tag, session, refresh, asked, onAsked: setAsked }) {
   const state = stateOf(source);
   const canManage = may(session, 'manage');
   const canDecide = may(session, 'rules:write');

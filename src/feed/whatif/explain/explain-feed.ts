@@ -6,6 +6,7 @@ import type { GeoDatabase } from '../../../ports/geo.ts';
 import type { AccessAction, RuleRole, Target } from '../../../rule.ts';
 import { formatTarget } from '../../../signal/target.ts';
 import { addressesIn, exceptionsOf, feedContent } from '../../build/content.ts';
+import type { RankInFeed } from '../../build/render-feed.ts';
 import { expiryOf, ruleTables } from '../../index/snapshot.ts';
 import { type Family, storedVariant } from '../../variant.ts';
 import { Widening } from '../../widening.ts';
@@ -116,6 +117,7 @@ export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[]
     family,
     rules: explained,
     protectedBy: action === 'block' ? guard.within(asked) : [],
+    rank: null,
     quorum: action === 'block' ? foundAgreement(feed, given, { ...question, asked, family }) : null,
     unblock: {
       removes: [...removed.map(({ stored }) => stored), ...empty.filter(isRemovable)],
@@ -123,6 +125,23 @@ export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[]
     },
     subtract: now === 'out' || uncut.length === 0 ? null : subtractionOf(feed, touching, { ...question, asked, family }),
   };
+}
+
+/** The explanation of a feed that leaves some requested addresses out by their rank (SPEC D57.5). */
+export function rankedExplanation(
+  feed: FeedSource,
+  explanation: FeedExplanation,
+  { served, rank, limit }: RankInFeed,
+  question: Question,
+): FeedExplanation {
+  const asked = addressesOf(question.target, explanation.family, question.geo);
+  const found = intersection(asked, served);
+  const rules = explanation.rules.map((each) =>
+    each.effect !== 'in' || reaches(each.stored, found, feed, question)
+      ? each
+      : { ...each, effect: 'none' as const, idle: 'left_out' as const },
+  );
+  return { ...explanation, verdict: verdict(asked, found), rules, rank: { rank, limit } };
 }
 
 type QuestionOfFamily = Question & { readonly asked: AddressSet; readonly family: Family };

@@ -5,10 +5,10 @@ import { secondOf } from '../../../clock.ts';
 import { RULE_RETENTION } from '../../../ports/stored/account-store.ts';
 import type { ChangeOrigin } from '../../../ports/stored/rule-store.ts';
 import type { AccessAction, Target } from '../../../rule.ts';
-import { contentAsked } from '../../build/render-feed.ts';
-import { readSnapshot } from '../../index/snapshot.ts';
+import { contentAsked, rankInFeed } from '../../build/render-feed.ts';
+import { readSnapshot, type Snapshot } from '../../index/snapshot.ts';
 import { type Family, storedVariant } from '../../variant.ts';
-import { explainFeed, isActive, type NeverBlockOutlook, neverBlockOutlook, roled } from './explain-feed.ts';
+import { addressesOf, explainFeed, isActive, type NeverBlockOutlook, neverBlockOutlook, rankedExplanation, roled } from './explain-feed.ts';
 import type { FeedExplanation, FeedSource, StoredAccessRule } from './explanation.ts';
 import { type NeverBlocked, neverBlockRule, type RemainingBlocks } from './remaining-blocks.ts';
 import { type ExplainOptions, feedSources, isHost, rulesByFeed, touchingRules } from './sources.ts';
@@ -85,11 +85,23 @@ export async function explain(
     alike.set(family, known);
     return known;
   };
+  const ranked = async (source: FeedSource, explanation: FeedExplanation): Promise<FeedExplanation> => {
+    if (action !== 'block' || source.agreeing?.quorum.fit !== 'best' || explanation.verdict === 'out') return explanation;
+    const asked = addressesOf(target, explanation.family, geo);
+    const rankIn = (snapshot: Snapshot) => ({ of: snapshot.head, found: rankInFeed(snapshot, asked, question.asOf, geo, guard.protected) });
+    let rank = await options.cached?.withSnapshot(workspace.id, source.id, rankIn);
+    // Explanations are about the current rules.
+    if (rank === undefined || rank.of.frozenSince !== undefined) {
+      const snapshot = await readSnapshot(store, { workspaceId: workspace.id, feedId: source.id }, now);
+      rank = snapshot && rankIn(snapshot);
+    }
+    return rank?.found === undefined ? explanation : rankedExplanation(source, explanation, rank.found, question);
+  };
   let untouched = 0;
   const { mostUntouched = Number.POSITIVE_INFINITY } = options;
   for (const source of sources) {
     await options.pause?.();
-    const explanation = explanationOf(source);
+    const explanation = await ranked(source, explanationOf(source));
     const isConcerned = explanation.rules.length > 0 || feedIds !== undefined;
     const size = counts && isConcerned ? await feedSize(source, workspace, action, options) : undefined;
     const returned = explanation.rules.slice(0, options.mostReturned);

@@ -48,9 +48,9 @@ export type Relation = 'exact' | 'covering' | 'covered' | 'country' | 'asn' | 'o
 
 /**
  * Reason for having no effect: never-block rules are not subtracted, the target has no ranges in the geo data, the family differs, the
- * quorum is not met, or the list is trimmed.
+ * quorum is not met, the list is trimmed, or the geo data of that time is not known (SPEC D61.5).
  */
-export type Idle = 'not_cut_out' | 'no_ranges' | 'other_family' | 'too_few_lists' | 'left_out';
+export type Idle = 'not_cut_out' | 'no_ranges' | 'other_family' | 'too_few_lists' | 'left_out' | 'not_known';
 
 /** The lists of a feed with quorum containing requested addresses (SPEC D29). */
 export interface FoundQuorum {
@@ -92,6 +92,8 @@ export interface FeedExplanation {
   readonly protectedBy: readonly string[];
   /** null: no quorum, or no list with a requested address. */
   readonly quorum: FoundQuorum | null;
+  /** The place of the best requested address that the feed leaves out, of how many; null: none is left out by its rank. */
+  readonly rank: { readonly rank: number; readonly limit: number } | null;
   /** Effect of unblocking exactly this target in all lists of the feed. */
   readonly unblock: { readonly removes: readonly StoredAccessRule[]; readonly verdict: Verdict };
   /** Effect of subtraction, for block feeds with a relevant never-block rule; else null. */

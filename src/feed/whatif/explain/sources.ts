@@ -14,6 +14,7 @@ import type { RuleMatch } from '../../../ports/stored/rule-queries.ts';
 import type { GeoTarget, RuleRole, Target } from '../../../rule.ts';
 import { inChunks } from '../../../schedule/chunks.ts';
 import { formatTarget } from '../../../signal/target.ts';
+import type { SnapshotSource } from '../../build/document-builder.ts';
 import { trimKey } from '../../build/render-feed.ts';
 import { storedCut } from '../../build/trim.ts';
 import { isBare, storedVariant } from '../../variant.ts';
@@ -26,6 +27,8 @@ export interface ExplainOptions {
   readonly geo: GeoDatabase;
   readonly guard: (own: GuardRails) => BlockGuard;
   readonly now: Instant;
+  /** Snapshots that this thread caches; undefined: they are read from the store. */
+  readonly cached?: SnapshotSource | undefined;
   /** Maximum rules examined per target; above it, rejects with REFUSED. Undefined: no limit. */
   readonly mostRules?: number | undefined;
   /** Maximum rules returned per feed. Undefined: all. */

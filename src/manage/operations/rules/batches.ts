@@ -5,7 +5,7 @@ import { RULE_RETENTION } from '../../../ports/stored/account-store.ts';
 import { pageOf } from '../../../ports/stored/paginate.ts';
 import { BATCH_DEEDS } from '../../../ports/stored/rule-store.ts';
 import { inWords } from '../../../text/duration.ts';
-import { batchJson, knownBatch, notUndoable, type PlannedUndo, planUndo, previewJson, undoBatches } from '../../batches.ts';
+import { batchJson, knownBatch, notUndoable, OLDER, type PlannedUndo, planUndo, previewJson, undoBatches } from '../../batches.ts';
 import { allLanded } from '../../operate.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
 import { pageSchema } from '../../page.ts';
@@ -66,7 +66,7 @@ const WARNED = {
   ],
   first: listOf({ target: '203.0.113.7', why: 'overlaps the protected network 203.0.113.0/24' }),
 } as const satisfies Fields;
-const UNKNOWN = `there is no batch "${ID}" of the last ${inWords(RULE_RETENTION)}`;
+const UNKNOWN = `there is no batch "${ID}" of the last ${inWords(RULE_RETENTION)}; ${OLDER}`;
 /** Each batch is a query of its own. */
 const MOST = 200;
 const MOST_UNDONE = 50;

@@ -1,6 +1,7 @@
 /** SPEC D23.40. */
 import { nullable, Type } from '../../../json/schema.ts';
-import { CATALOGUE, type CatalogueRow } from '../../../source/catalogue.ts';
+import { CATALOGUE } from '../../../source/catalogue.ts';
+import type { CatalogueRow } from '../../../source/catalogue-row.ts';
 import { type Operation, operation } from '../../operation.ts';
 
 const Row = Type.Object({
@@ -17,6 +18,8 @@ const Row = Type.Object({
   min_prefix_v4: Type.Integer({ description: 'Default of the shortest IPv4 prefix that it may contain.' }),
   min_prefix_v6: Type.Integer({ description: 'The same for IPv6.' }),
   recommended: Type.Boolean({ description: 'A never-block list for most workspaces.' }),
+  entries: nullable(Type.Integer({ description: 'Entries in the month `entries_at`, roughly; null: not known.' })),
+  entries_at: nullable(Type.String({ examples: ['2026-09'] })),
   note: nullable(Type.String({ description: 'To know before adding it.' })),
 });
 
@@ -34,6 +37,8 @@ export const catalogueJson = (row: CatalogueRow) => ({
   min_prefix_v4: row.minPrefixV4,
   min_prefix_v6: row.minPrefixV6,
   recommended: row.isRecommended ?? false,
+  entries: row.size?.[0] ?? null,
+  entries_at: row.size?.[1] ?? null,
   note: row.note ?? null,
 });
 

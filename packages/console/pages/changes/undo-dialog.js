@@ -12,19 +12,6 @@ import { usePreview } from '../rules/preview.js';
 
 const UNDO = manage('/undo');
 
-/** @param {{ effect: Effect }} props */
-export const EffectFigures = ({ effect: { removes, restores, keeps } }) => html`
-  <${Figures}>
-    <${Figure} label="Rules removed" value=${count(removes)} />
-    <${Figure} label="Rules restored" value=${count(restores)} />
-    <${Figure} label="Unchanged" value=${count(keeps)} note="changed since" />
-  <//>
-`;
-
-/** @param {{ effect: Effect }} props */
-export const Sample = ({ effect: { sample } }) =>
-  sample.length > 0 && html`<ul class="sample mono small">${sample.map((line) => html`<li key=${line}><bdi>${line}</bdi></li>`)}</ul>`;
-
 /** @param {{ id: string, onClose: () => void, onDone: () => void }} props */
 export function UndoDialog({ id, onClose, onDone }) {
   const [once] = useState(() => crypto.randomUUID());
@@ -40,7 +27,16 @@ export function UndoDialog({ id, onClose, onDone }) {
     <${Confirm} title="Undo this batch?" action="Undo" danger work=${work} onClose=${onClose} disabled=${planned === undefined}>
       ${preview.error !== undefined && html`<${Failed} error=${preview.error} />`}
       ${preview.isWaiting && html`<p role="status">Calculating…</p>`}
-      ${planned !== undefined && html`<${EffectFigures} effect=${planned} /><${Sample} effect=${planned} />`}
+      ${
+        planned !== undefined &&
+        html`
+        <${Figures}>
+          <${Figure} label="Rules removed" value=${count(planned.removes)} />
+          <${Figure} label="Rules restored" value=${count(planned.restores)} />
+          <${Figure} label="Unchanged" value=${count(planned.keeps)} note="changed since" />
+        <//>
+        ${planned.sample.length > 0 && html`<ul class="sample mono small">${planned.sample.map((line) => html`<li key=${line}><bdi>${line}</bdi></li>`)}</ul>`}`
+      }
       ${preview.answer?.settings.length > 0 && html`<p>Feeds that get their earlier setting for never-block rules back: ${preview.answer.settings.map(({ name }, i) => html`${i > 0 && ', '}<bdi key=${name}>${name}</bdi>`)}.</p>`}
       <${SameWithCurl} text=${curlOf('POST', UNDO, { batches: [id] })} />
     <//>

@@ -1,0 +1,26 @@
+/** A list of the catalogue (SPEC D23.40). */
+export interface CatalogueRow {
+  /** Identifies the row; default name of the list. */
+  readonly name: string;
+  readonly title: string;
+  readonly url: string;
+  readonly purpose: 'block' | 'allow';
+  readonly paths?: readonly string[];
+  /** `name=value` */
+  readonly condition?: string;
+  /** Default and minimum interval, seconds. The minimum applies to the complete host. */
+  readonly every: number;
+  readonly least: number;
+  /** The maker's terms, one sentence. */
+  readonly terms: string;
+  /** Entries once counted, and the month of that. */
+  readonly size?: readonly [entries: number, month: string];
+  readonly mayBeEmpty?: true;
+  /** Shortest acceptable prefixes, from experience. */
+  readonly minPrefixV4: number;
+  readonly minPrefixV6: number;
+  /** Never-block networks of services that many use, without customers who rent machines (SPEC D62.7). */
+  readonly isRecommended?: true;
+  /** Advice before adding it, one sentence. */
+  readonly note?: string;
+}

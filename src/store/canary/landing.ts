@@ -1,0 +1,186 @@
+/** Large changes among landing items (SPEC D65.1): measured after they are applied, in the same transaction. */
+import { addressesOf, isWayBack, largeReason, largeSettingsOf } from '../../account/large.ts';
+import { EXCEPTIONS_KEY } from '../../ports/snapshot.ts';
+import { type FrozenHead, MOST_FROZEN_RULES } from '../../ports/stored/freeze-store.ts';
+import { isOperation } from '../../rule.ts';
+import { profileIn } from '../accounts/frozen-feeds.ts';
+import type { NumberedItem } from '../batches/batches.ts';
+import { COLUMNS, handOver } from '../changes-since.ts';
+import { targetOf } from '../columns.ts';
+import type { Row } from '../rows.ts';
+import { FrozenRules } from '../rules/frozen-rules.ts';
+import { blockedAddresses, forgetAddresses, HAS_CANARIES, recentOf, senderOfItem } from '../usage/recent-addresses.ts';
+import { all, allOf, one, run, type Work } from '../work.ts';
+import { unfrozenCanaries } from './start.ts';
+
+/** The landing starts again, and freezes the feeds of these workspaces first. */
+export class CanaryNeeded extends Error {
+  readonly large: readonly Staged[];
+
+  constructor(large: readonly Staged[]) {
+    super('a large change begins a canary');
+    this.large = large;
+  }
+}
+
+export interface Staged {
+  readonly workspaceId: string;
+  readonly workspacePk: number;
+  readonly reason: string;
+}
+
+/** Throws CanaryNeeded. `now`: time of the landing, ms. */
+export function* watchLarge(known: readonly NumberedItem[], now: number): Work<void> {
+  const byWorkspace = Map.groupBy(known, ({ workspace }) => workspace);
+  const text = (places: string) => `SELECT w.* FROM workspaces w WHERE w.pk IN (${places}) AND (${HAS_CANARIES}) ORDER BY w.pk`;
+  const staged: Staged[] = [];
+  for (const workspace of yield* allOf([...byWorkspace.keys()], text)) {
+    const workspacePk = Number(workspace.pk);
+    const items = byWorkspace.get(workspacePk)!;
+    const changes = yield* changesOf(workspacePk, items);
+    const large = yield* largeSenders(workspace, items, changes, now);
+    const [first] = large.values();
+    if (first !== undefined && (yield* unfrozenCanaries(workspacePk)).length > 0)
+      staged.push({ workspaceId: String(workspace.id), workspacePk, reason: first });
+    yield* passSmall(
+      workspacePk,
+      items,
+      changes.filter(({ sender }) => !large.has(sender)),
+    );
+  }
+  if (staged.length > 0) throw new CanaryNeeded(staged);
+}
+
+interface Change {
+  readonly id: number;
+  readonly list: number;
+  readonly seq: number;
+  readonly sender: string;
+  /** undefined: added. */
+  readonly before: Row | undefined;
+  /** undefined: deleted. */
+  readonly after: Row | undefined;
+}
+
+const isSignal = ({ item: { change, sourceId, personId, keyId, batchId, isManaged } }: NumberedItem): boolean =>
+  !isManaged && !isOperation(change) && sourceId === undefined && personId === undefined && (keyId !== null || batchId === null);
+
+const groupOf = (item: NumberedItem) => `${isSignal(item) ? 'signals' : 'changes'} ${senderOfItem(item)}`;
+
+const LISTS = '(SELECT pk FROM lists WHERE workspace_pk = $1)';
+
+function* changesOf(workspacePk: number, items: readonly NumberedItem[]): Work<Change[]> {
+  const [from, to] = [items[0]!.seq, items.at(-1)!.seq];
+  const range = [workspacePk, from, to] as const;
+  const before = yield* all(
+    `SELECT list_pk, id, existed, action, target, created_at, changed FROM access_rules_before
+     WHERE list_pk IN ${LISTS} AND changed BETWEEN $2 AND $3 ORDER BY changed DESC`,
+    ...range,
+  );
+  const select = `SELECT ${COLUMNS}, list_pk, seq FROM access_rules WHERE list_pk IN ${LISTS} AND id`;
+  const added = yield* all(`${select} BETWEEN $2 AND $3`, ...range);
+  const earlier = new Map(before.map((row) => [Number(row.id), row]));
+  const ids = [...earlier.keys()].filter((id) => id < from);
+  const changed = yield* allOf(ids, (places) => `${select} IN (${places})`, workspacePk);
+  const after = new Map([...added, ...changed].map((row) => [Number(row.id), row]));
+  const senders = new Map(items.map((each) => [each.seq, groupOf(each)]));
+  return [...new Set([...earlier.keys(), ...after.keys()])].map((id) => {
+    const [was, is] = [earlier.get(id), after.get(id)];
+    const seq = Math.max(Number(is?.seq ?? 0), Number(before.find((row) => Number(row.id) === id)?.changed ?? 0));
+    const existed = was !== undefined && Number(was.existed) === 1 && id < from;
+    return { id, list: Number((is ?? was)!.list_pk), seq, sender: senders.get(seq) ?? '', before: existed ? was : undefined, after: is };
+  });
+}
+
+/** With the reason of each. */
+function* largeSenders(workspace: Row, items: readonly NumberedItem[], changes: readonly Change[], now: number): Work<Map<string, string>> {
+  const settings = largeSettingsOf(workspace);
+  const pk = Number(workspace.pk);
+  const reverting = yield* wayBack(pk, items, now);
+  const large = new Map<string, string>();
+  for (const [sender, own] of Map.groupBy(
+    changes.filter(({ seq }) => !reverting.has(seq)),
+    (each) => each.sender,
+  )) {
+    const sent = items.filter((each) => groupOf(each) === sender);
+    const [item] = sent;
+    if (item === undefined) continue;
+    let [addresses, places, networks] = [0, 0, 0];
+    for (const { before, after } of own) {
+      if (before !== undefined && after !== undefined && before.action === after.action && before.target === after.target) continue;
+      const removed = before !== undefined && !isWayBack(Number(before.created_at), now) ? [before] : [];
+      for (const row of [...removed, ...(after === undefined ? [] : [after])]) {
+        const target = targetOf(String(row.target));
+        networks += 1;
+        addresses += addressesOf(target);
+        if (target.kind !== 'ip') places += 1;
+      }
+    }
+    if (networks === 0) continue;
+    // The sum of the last minutes contains the blocks of this landing.
+    const blocks = sent.reduce((sum, each) => sum + blockedAddresses(each), 0);
+    const earlier = (yield* recentOf(pk, senderOfItem(item), now)) - blocks;
+    const touched = [...new Set(own.map(({ list }) => list))];
+    const before =
+      settings.largePercent === null ? undefined : (yield* countOf(touched)) - own.filter((each) => each.before === undefined).length;
+    const size = { isSignal: isSignal(item), addresses: addresses + Math.max(0, earlier), places, networks, before };
+    const reason = largeReason(settings, size);
+    if (reason === undefined) continue;
+    large.set(sender, reason);
+    yield* forgetAddresses(pk, senderOfItem(item), now, blocks);
+  }
+  return large;
+}
+
+function* countOf(lists: readonly number[]): Work<number> {
+  let count = 0;
+  for (const list of lists) count += Number((yield* one('SELECT count(*) AS rules FROM access_rules WHERE list_pk = $1', list))!.rules);
+  return count;
+}
+
+/** Numbers of undos of young batches. */
+function* wayBack(workspacePk: number, items: readonly NumberedItem[], now: number): Work<Set<number>> {
+  const found = new Set<number>();
+  for (const { item, seq } of items) {
+    if (item.change.change !== 'undo') continue;
+    const text = 'SELECT min(landed_at) AS at FROM batches WHERE workspace_pk = $1 AND batch_id = $2';
+    const at = (yield* one(text, workspacePk, item.change.batchId))?.at;
+    if (at != null && isWayBack(Number(at), now)) found.add(seq);
+  }
+  return found;
+}
+
+/** Small changes reach the frozen feeds of canaries immediately. */
+function* passSmall(workspacePk: number, items: readonly NumberedItem[], changes: readonly Change[]): Work<void> {
+  if (changes.length === 0) return;
+  const freezes = yield* all('SELECT * FROM freezes WHERE workspace_pk = $1 AND canary IS NOT NULL ORDER BY pk', workspacePk);
+  if (freezes.length === 0) return;
+  const ids = yield* allOf([...new Set(changes.map(({ list }) => list))], (places) => `SELECT pk, id FROM lists WHERE pk IN (${places})`);
+  const idOf = new Map(ids.map((row) => [Number(row.pk), String(row.id)]));
+  const seq = items.at(-1)!.seq;
+  for (const freeze of freezes) {
+    if (Number(freeze.rules) + changes.length > MOST_FROZEN_RULES) continue;
+    const { lists } = JSON.parse(String(freeze.head)) as FrozenHead;
+    const parts = lists.map(({ id }, part) => [part, changes.filter(({ list }) => idOf.get(list) === id), false] as const);
+    const exceptions = profileIn(freeze).subtractAllow === 'workspace' ? [[lists.length, changes, true] as const] : [];
+    let written = 0;
+    for (const [part, own, isException] of [...parts, ...exceptions]) {
+      if (own.length === 0) continue;
+      const rules = new FrozenRules();
+      rules.list(EXCEPTIONS_KEY);
+      for (const { id } of own) rules.removed(id);
+      for (const { after } of own)
+        if (after !== undefined && !(isException && Number(after.action) === 0)) handOver(after, rules, isException);
+      for (const [piece, bytes] of rules.pieces().entries())
+        yield* run(
+          'INSERT INTO frozen_changes (freeze_pk, part, seq, piece, rules) VALUES ($1, $2, $3, $4, $5)',
+          ...[Number(freeze.pk), part, seq, piece],
+          bytes,
+        );
+      written += own.length;
+    }
+    if (written === 0) continue;
+    const text = 'UPDATE freezes SET rules = rules + $2, revision = -(SELECT revision FROM workspaces WHERE pk = $3) WHERE pk = $1';
+    yield* run(text, Number(freeze.pk), written, workspacePk);
+  }
+}

@@ -1,0 +1,102 @@
+/** Freezes feeds with canaries before a large change, for all other keys (SPEC D65). */
+import type { Author } from '../../account/caller.ts';
+import { type Canary, EXCEPTIONS_KEY } from '../../ports/snapshot.ts';
+import type { FrozenContent } from '../../ports/stored/freeze-store.ts';
+import { audit } from '../accounts/audit.ts';
+import { insertFreeze } from '../accounts/freezes.ts';
+import { keyOf, ruleSource } from '../accounts/lists.ts';
+import { ACTIVE, COLUMNS, handOver } from '../changes-since.ts';
+import { actionCode } from '../columns.ts';
+import type { Row } from '../rows.ts';
+import { FrozenRules } from '../rules/frozen-rules.ts';
+import { all, run, type Work } from '../work.ts';
+
+/** Rows per read. */
+const PAGE = 5000;
+const MINUTE = 60_000;
+/** Default duration of a canary, minutes. */
+export const CANARY_MINUTES = 10;
+
+/** Feeds with canaries that are not frozen. */
+export function* unfrozenCanaries(workspacePk: number): Work<Row[]> {
+  const of = (table: string) => `SELECT id, canary_keys, canary_minutes FROM ${table} WHERE workspace_pk = $1 AND canary_keys IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM freezes z WHERE z.workspace_pk = $1 AND z.feed = ${table}.id)`;
+  return yield* all(`${of('lists')} UNION ALL ${of('feeds')} ORDER BY id`, workspacePk);
+}
+
+/** Reads the feed in this transaction. */
+function* contentNow(now: string, workspaceId: string, feedId: string): Work<{ content: FrozenContent; readAt: number }> {
+  const { head, lists, workspacePk } = (yield* ruleSource(now, workspaceId, feedId))!;
+  const rules = new FrozenRules();
+  function* take(condition: string, pk: number, isException: boolean): Work<void> {
+    for (let last = -1; ; ) {
+      const text = `SELECT ${COLUMNS} FROM access_rules WHERE ${condition} AND id > $2 AND ${ACTIVE} ORDER BY id LIMIT ${PAGE}`;
+      const rows = yield* all(text, pk, last, head.readAt);
+      for (const row of rows) handOver(row, rules, isException);
+      if (rows.length < PAGE) return;
+      last = Number(rows.at(-1)!.id);
+    }
+  }
+  for (const { pk } of lists) {
+    rules.list(keyOf(pk));
+    yield* take('list_pk = $1', pk, false);
+  }
+  if (head.profile.subtractAllow === 'workspace') {
+    rules.list(EXCEPTIONS_KEY);
+    const own = '(SELECT pk FROM lists WHERE workspace_pk = $1)';
+    yield* take(`list_pk IN ${own} AND action = ${actionCode('allow')}`, workspacePk, true);
+  }
+  return { content: rules.content(head, feedId), readAt: head.readAt };
+}
+
+/** Comes before the change, in its transaction. */
+export function* startCanaries(
+  now: string,
+  { workspaceId, workspacePk }: { readonly workspaceId: string; readonly workspacePk: number },
+  reason: string,
+  by?: Author,
+): Work<void> {
+  const feeds = yield* unfrozenCanaries(workspacePk);
+  if (feeds.length === 0) return;
+  const keys = yield* all('SELECT id, name FROM keys WHERE workspace_pk = $1 AND revoked_at IS NULL', workspacePk);
+  for (const row of feeds) {
+    const named = new Set(
+      String(row.canary_keys)
+        .split(',')
+        .map((word) => word.trim()),
+    );
+    const ids = keys.filter(({ id, name }) => named.has(String(id)) || named.has(String(name))).map(({ id }) => String(id));
+    const { content, readAt } = yield* contentNow(now, workspaceId, String(row.id));
+    const canary: Canary = { keys: ids, until: readAt + Number(row.canary_minutes ?? CANARY_MINUTES) * MINUTE };
+    yield* insertFreeze(now, workspacePk, content, reason, by, canary);
+    const change = { before: null, after: { reason, until: new Date(canary.until!).toISOString(), keys: ids } };
+    yield* audit(now, 'feed canary started', String(row.id), { workspacePk, by, change });
+  }
+  yield* run('UPDATE lists SET revision = revision + 1 WHERE workspace_pk = $1', workspacePk);
+}
+
+/** Settings without effect on the content of a feed. */
+const HARMLESS = new Set(['description', 'people', 'origins', 'repeat', 'canary_keys', 'canary_minutes']);
+
+/** A change of settings that decide the content of feeds is large (SPEC D65.5). Comes before the change. */
+export function* stageSettings(
+  now: string,
+  workspaceId: string,
+  workspacePk: number,
+  [before, patch]: readonly [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>],
+  by?: Author,
+): Work<void> {
+  const column = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replace(/_([46])$/, '_$1');
+  const changed = Object.entries(patch)
+    .map(([name, value]) => [column(name), value] as const)
+    .filter(([field, value]) => value !== undefined && JSON.stringify(value ?? null) !== JSON.stringify(before[field] ?? null))
+    .map(([field]) => field)
+    .filter((field) => !HARMLESS.has(field) && !field.startsWith('large'));
+  if (changed.length > 0) yield* stage(now, workspaceId, workspacePk, `settings: ${changed.join(', ')}`, by);
+}
+
+/** For a change that counts as large regardless of its size. */
+export function* stage(now: string, workspaceId: string, workspacePk: number, reason: string, by?: Author): Work<void> {
+  const [off] = yield* all("SELECT pk FROM workspaces WHERE pk = $1 AND large = 'none'", workspacePk);
+  if (off === undefined) yield* startCanaries(now, { workspaceId, workspacePk }, reason, by);
+}
