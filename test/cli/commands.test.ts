@@ -26,6 +26,8 @@ const NO_SETTINGS = {
   confidence: null,
   severity: null,
   subtract_allow: null,
+  canary_keys: null,
+  canary_minutes: null,
   single_addresses: null,
   target: null,
   host_style: null,
@@ -159,6 +161,8 @@ suite('weir', () => {
       '--widen-v4': '24',
       '--widen-v6': '56',
       '--repeat': 'x2 within 7d up to 14d',
+      '--canary-keys': 'lab-1,lab-2',
+      '--canary-minutes': '5',
     };
     const given = Object.entries(options).flat();
     const stored = {
@@ -177,6 +181,8 @@ suite('weir', () => {
       widen_v4: 24,
       widen_v6: 56,
       repeat: 'x2 within 7d up to 14d',
+      canary_keys: 'lab-1,lab-2',
+      canary_minutes: 5,
     };
     const full = await program('list', 'create', 'full', '--workspace', String(edge), ...given);
     assert.deepEqual(full, { id: full.id, workspace_id: edge, name: 'full', default: false, source_id: null, ...stored });
@@ -224,7 +230,9 @@ suite('weir', () => {
       '24',
       '56',
       'x2 within 7d up to 14d',
+      '5',
       'what scans us',
+      'lab-1,lab-2',
     ]);
 
     const deleted = await program<Json>('list', 'delete', 'plain list', '--workspace', 'edge');
@@ -278,7 +286,7 @@ suite('weir', () => {
     const shown = rows(await person('feed', 'ls', ...inWorkspace));
     assert.deepEqual(
       [shown[0], shown[1][2]],
-      [[id, 'device', 'b', '-', '-', '-', '-', '-', '-', '7', '-', '-', '-', '-', '-', '-', '-', '-', '-', 'a device'], 'all'],
+      [[id, 'device', 'b', '-', '-', '-', '-', '-', '-', '7', '-', '-', '-', '-', '-', '-', '-', '-', '-', '-', 'a device', '-'], 'all'],
     );
 
     const key = await program('key', 'create', ...inWorkspace, '--feed', 'device');

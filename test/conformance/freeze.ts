@@ -162,7 +162,7 @@ export function freezeConformance(driver: StoreDriver): void {
     await assert.rejects(store.stopCanary(workspace.id, list.id, null), { code: 'REFUSED' });
   });
 
-  test(`D64.2, D65.1, D65.5 store ${name}: the way back and signals do not wait, settings and deleted lists do`, async (t) => {
+  test(`D64.2, D65.1, D65.5 store ${name}: the way back and signals do not wait, settings do`, async (t) => {
     const { store, workspace, land } = await fixture(t, driver);
     await store.createKey(workspace.id, { ...KEY, hash: Buffer.alloc(32, 1), name: 'lab' });
     const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { Figure } from '../../bench/support/figures.ts';
 import { fillStore } from '../../bench/support/fill.ts';
 import { watchMachine } from '../../bench/support/machine.ts';
-import { memoryMb } from '../../bench/support/process.ts';
+import { cpuSeconds, memoryMb } from '../../bench/support/process.ts';
 import { newKey, newTenant } from '../support/command.ts';
 import { ask, postSignals } from '../support/http.ts';
 import { KEY } from '../support/weir.ts';
@@ -114,17 +114,17 @@ export const expiredRules = async (settings: Settings): Promise<Figure[]> => {
     const key = await newKey({ ...settings }, 'default', '--permission', 'feed:read', '--list', old.name);
     const neighbour = await neighbourOf(weir, settings);
     const what = `the first fetch of a list with ${EXPIRED} expired rules`;
-    let took = 0;
-    let count = 0;
+    let [took, cpu, count] = [0, 0, 0];
     const polls = await neighbour.during(what, async () => {
-      const began = performance.now();
+      const [began, before] = [performance.now(), cpuSeconds(weir.pid)];
       const { text } = await ask(weir.url, '/v1/decisions/stream?startup=true', { headers: { 'x-api-key': key, 'user-agent': 'new/1' } });
-      took = performance.now() - began;
+      [took, cpu] = [performance.now() - began, cpuSeconds(weir.pid) - before];
       count = JSON.parse(text).new.length;
       await sleep(2_000);
     });
     return [
       { what: `${what}: ms`, figure: took, limit: 1_000, machine: Math.max(...polls.map(({ machine = 0 }) => machine)) },
+      { what: 'the same: CPU, ms', figure: 1000 * cpu, limit: 500 },
       { what: 'the same: decisions', figure: count, limit: ACTIVE, least: true },
       neighbour.memory(what),
       ...polls,

@@ -79,14 +79,16 @@ function* changesOf(workspacePk: number, items: readonly NumberedItem[]): Work<C
   );
   const select = `SELECT ${COLUMNS}, list_pk, seq FROM access_rules WHERE list_pk IN ${LISTS} AND id`;
   const added = yield* all(`${select} BETWEEN $2 AND $3`, ...range);
+  // The first version is last.
   const earlier = new Map(before.map((row) => [Number(row.id), row]));
+  const latest = new Map(before.toReversed().map((row) => [Number(row.id), Number(row.changed)]));
   const ids = [...earlier.keys()].filter((id) => id < from);
   const changed = yield* allOf(ids, (places) => `${select} IN (${places})`, workspacePk);
   const after = new Map([...added, ...changed].map((row) => [Number(row.id), row]));
   const senders = new Map(items.map((each) => [each.seq, groupOf(each)]));
   return [...new Set([...earlier.keys(), ...after.keys()])].map((id) => {
     const [was, is] = [earlier.get(id), after.get(id)];
-    const seq = Math.max(Number(is?.seq ?? 0), Number(before.find((row) => Number(row.id) === id)?.changed ?? 0));
+    const seq = Math.max(Number(is?.seq ?? 0), latest.get(id) ?? 0);
     const existed = was !== undefined && Number(was.existed) === 1 && id < from;
     return { id, list: Number((is ?? was)!.list_pk), seq, sender: senders.get(seq) ?? '', before: existed ? was : undefined, after: is };
   });

@@ -4,6 +4,8 @@ ALTER TABLE lists ADD COLUMN canary_keys TEXT;
 ALTER TABLE lists ADD COLUMN canary_minutes INTEGER;
 ALTER TABLE feeds ADD COLUMN canary_keys TEXT;
 ALTER TABLE feeds ADD COLUMN canary_minutes INTEGER;
+CREATE INDEX lists_canary ON lists (workspace_pk) WHERE canary_keys IS NOT NULL;
+CREATE INDEX feeds_canary ON feeds (workspace_pk) WHERE canary_keys IS NOT NULL;
 ALTER TABLE freezes ADD COLUMN canary TEXT;
 ALTER TABLE freezes ADD COLUMN until_at BIGINT;
 CREATE TABLE frozen_changes (
