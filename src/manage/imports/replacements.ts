@@ -1,5 +1,5 @@
 /**
- * Stores all messages before the first is published (SPEC D11.4): after a crash another process continues, so that the list has either the
+ * Stores all messages before the first is published (SPEC D11.4): after a crash another process continues: the list has either the
  * old content or the new.
  */
 import { v7 } from 'uuid';
