@@ -5,6 +5,7 @@ const ROWS = /** @type {const} */ ([
   ['/sources', 'Sources', 'docs/sources.md', 'sources', 'Content', 'rules:read', () => import('./pages/sources.js')],
   ['/worth', 'List value', 'docs/worth.md', 'worth', 'Content', 'rules:read', () => import('./pages/worth.js')],
   ['/rules', 'Rules', 'docs/signals.md', 'rules', 'Content', 'rules:read', () => import('./pages/rules.js')],
+  ['/approvals', 'Approvals', 'docs/large-changes.md#approval', 'check', 'Content', 'rules:read', () => import('./pages/approvals.js')],
   ['/lookup', 'Look up', 'docs/lookup.md', 'search', 'Content', 'rules:read', () => import('./pages/lookup.js')],
   ['/backtest', 'Backtest', 'docs/backtest.md', 'undo', 'Content', 'rules:read', () => import('./pages/backtest.js')],
   ['/devices', 'Devices', 'docs/operating.md#devices', 'devices', 'Operation', 'rules:read', () => import('./pages/devices.js')],

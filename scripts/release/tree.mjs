@@ -100,7 +100,7 @@ export function releaseFacts({ commit, version, epoch }, { root }, packages) {
     return { version: title === 'Unreleased' ? version : title, breaking: [...items, ...rows] };
   });
   const migrations = (dialect) =>
-    ['', dialect]
+    ['', 'from-064', dialect]
       .flatMap((folder) => readdirSync(join(root, 'src/store/migrations', folder)))
       .filter((name) => name.endsWith('.sql'))
       .sort();

@@ -41,6 +41,8 @@ export interface GuardRails {
   readonly minPrefixV6: number;
   /** Of a workspace (`readPeers`). */
   readonly peers?: string;
+  /** Signals over the workspace's limit wait for approval (SPEC D67.2). */
+  readonly signalsWait?: true;
 }
 
 /** Before a word: its networks may be blocked, which is reported (SPEC D62.6). */

@@ -5,16 +5,22 @@ import type { ListSetting } from './list.ts';
 
 /** Which changes can be large: none, all except signals, all. */
 const LARGE = ['none', 'changes', 'all'] as const;
+type Which = (typeof LARGE)[number];
 
 /** null = the default. */
 export interface LargeSettings {
-  readonly large: (typeof LARGE)[number] | null;
+  readonly large: Which | null;
   /** More than this is large; an IPv6 /64 counts as one address. */
   readonly largeAddresses: number | null;
   /** Networks of a feed, added and removed. */
   readonly largeNetworks: number | null;
   /** The same in percent of the feed before. */
   readonly largePercent: number | null;
+  /** Changes over these second limits wait for another person (SPEC D67); default: none do. */
+  readonly approval: Which | null;
+  readonly approvalAddresses: number | null;
+  /** Rules of a change. */
+  readonly approvalRules: number | null;
 }
 
 /** A /16. */
@@ -49,6 +55,26 @@ export const LARGE_SETTINGS: Readonly<Record<keyof LargeSettings, ListSetting>> 
     most: 100,
     help: 'a change of more percent of the networks of a feed is large; default: any share',
   },
+  approval: {
+    field: 'approval',
+    value: 'which',
+    words: LARGE,
+    help: 'which changes wait for a second person beyond the limits below: none (default), changes (everything except signals), all',
+  },
+  approvalAddresses: {
+    field: 'approval_addresses',
+    value: 'count',
+    least: 1,
+    most: 2 ** 32,
+    help: `a change of more addresses needs approval; default: ${LARGE_ADDRESSES.toLocaleString('en')}`,
+  },
+  approvalRules: {
+    field: 'approval_rules',
+    value: 'count',
+    least: 1,
+    most: 4_000_000,
+    help: 'a change of more rules needs approval; default: any number',
+  },
 };
 
 const NAMES = Object.keys(LARGE_SETTINGS) as readonly (keyof LargeSettings)[];
@@ -57,7 +83,7 @@ export const largeSettingsOf = (row: Readonly<Record<string, unknown>>): LargeSe
   Object.fromEntries(
     NAMES.map((name) => {
       const value = row[LARGE_SETTINGS[name].field] ?? null;
-      return [name, value === null || name === 'large' ? value : Number(value)];
+      return [name, value === null || LARGE_SETTINGS[name].value === 'which' ? value : Number(value)];
     }),
   ) as unknown as LargeSettings;
 
@@ -92,7 +118,7 @@ export interface ChangeSize {
 
 /** Why the change is large, for people; undefined: it is not. Pure: times are the caller's. */
 export function largeReason(
-  { large, largeAddresses, largeNetworks, largePercent }: LargeSettings,
+  { large, largeAddresses, largeNetworks, largePercent }: Omit<LargeSettings, `approval${string}`>,
   { isSignal, addresses, places, networks = 0, before }: ChangeSize,
 ): string | undefined {
   if (large === 'none' || (isSignal && large !== 'all')) return undefined;
@@ -107,3 +133,26 @@ export function largeReason(
 
 const over = (count: number, what: string, limit: number) =>
   `${count.toLocaleString('en')} ${what}, more than ${limit.toLocaleString('en')}`;
+
+/** The second limits as limits of large changes. */
+export const approvalReason = (settings: LargeSettings, size: ChangeSize): string | undefined =>
+  largeReason(
+    {
+      large: settings.approval ?? 'none',
+      largeAddresses: settings.approvalAddresses,
+      largeNetworks: settings.approvalRules,
+      largePercent: null,
+    },
+    size,
+  );
+
+/** Whether fewer changes would need approval. */
+export function isLooser(before: LargeSettings, after: LargeSettings): boolean {
+  const strictness = ({ approval }: LargeSettings) => LARGE.indexOf(approval ?? 'none');
+  const limits = ({ approvalAddresses, approvalRules }: LargeSettings) => [
+    approvalAddresses ?? LARGE_ADDRESSES,
+    approvalRules ?? Number.POSITIVE_INFINITY,
+  ];
+  if (strictness(before) === 0) return false;
+  return strictness(after) < strictness(before) || limits(after).some((limit, i) => limit > limits(before)[i]!);
+}

@@ -30,6 +30,7 @@ const GROUPS = {
   canary: 'large changes that wait for the canaries of a feed',
   source: 'lists with an origin, which keeps them',
   webhook: 'report the alerts of a workspace',
+  approval: 'see and withdraw changes that wait for approval',
   'signing-key': 'manage the keys that sign feeds',
   rule: 'rules that are active',
   batch: 'batches of signals as they landed',

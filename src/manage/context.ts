@@ -10,6 +10,7 @@ import type { FeedDiffer } from '../feed/whatif/difference/difference.ts';
 import type { ActivityReads } from '../ports/activity.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { ChangeOptions, OnceOnly, UsedBytes } from '../ports/stored/account-store.ts';
+import type { ApprovalSize } from '../ports/stored/approval-store.ts';
 import type { FeedFreezer } from '../ports/stored/freeze-store.ts';
 import type { Step } from '../ports/stored/rule-store.ts';
 import type { fewAtOnce } from '../serial.ts';
@@ -38,6 +39,11 @@ export interface ServiceStatus {
   /** This process first. */
   processes(): Promise<readonly ProcessStatus[]>;
   geo(): { readonly version: string; readonly country: GeoKindStatus; readonly asn: GeoKindStatus };
+}
+
+export interface ApprovedRunner {
+  run(name: string, context: ManageContext, content: Uint8Array): Promise<void>;
+  excess(name: string, context: ManageContext, content: Uint8Array): Promise<(ApprovalSize & { readonly why: string }) | undefined>;
 }
 
 /** undefined: not available in this process. */
@@ -85,6 +91,8 @@ export interface ManagePorts extends RuleManagement {
   /** The longest wait for a turn, ms; none for long operations. */
   readonly patience: number;
   readonly activity?: ActivityReads | undefined;
+  /** Runs an approved operation as its requester; its effect now (SPEC D67.6). */
+  readonly approved: ApprovedRunner;
 }
 
 export type Most = Pick<ManagePorts, 'maxLists' | 'maxFeeds' | 'maxKeys' | 'maxSources'>;

@@ -53,9 +53,14 @@ export async function operate(
 ): Promise<Operated> {
   const receivedAt = await ports.reads.ping();
   const batches: string[] = [];
+  const messages: Message[] = [];
   for (let at = 0; at < operations.length; at += perBatch) {
-    batches.push(await publishBatch(ports, operator, receivedAt, operations.slice(at, at + perBatch).map(messageOf)));
+    const batchId = newBatchId(receivedAt);
+    batches.push(batchId);
+    messages.push(...batchMessages(operator, receivedAt, batchId, operations.slice(at, at + perBatch).map(messageOf)));
   }
+  // As one: all of them wait for approval, or none.
+  if (messages.length > 0) await ports.publish(messages);
   return { batches, unlanded: await ports.untilLanded() };
 }
 

@@ -19,6 +19,8 @@ export interface Given<Q, B> {
   readonly bytes: Uint8Array;
 }
 
+export type Touched = { readonly lists: readonly string[] | undefined } | { readonly why: string } | null;
+
 export interface OperationSpec<Q extends TObject, B extends TObject, T> {
   readonly summary: string;
   readonly description?: string;
@@ -49,6 +51,11 @@ export interface OperationSpec<Q extends TObject, B extends TObject, T> {
    * the work, so that interrupted work may run again.
    */
   readonly creates?: 'in_store' | 'elsewhere';
+  /**
+   * The lists whose share of feeds it can change, without messages (SPEC D67.6): null: none; `lists` undefined: all; or why it always
+   * waits for approval.
+   */
+  touches?(context: ManageContext, given: Given<Static<Q>, Static<B>>): Promise<Touched>;
   /** 202, then poll (SPEC D15.55); a query parameter: only with it. */
   readonly isLong?: true | string;
   /** With example messages. */

@@ -4,6 +4,17 @@ import type { RuleManagement } from './rules/rule-ports.ts';
 
 export type BatchResult = AcceptedBatch | Refused;
 
+/** Rejects with REFUSED if all of them together wait for approval (SPEC D67.2). */
+export async function checkApproval(
+  { accept, gate }: Pick<RuleManagement, 'accept' | 'gate'>,
+  batches: readonly Omit<Batch, 'dryRun'>[],
+): Promise<void> {
+  async function* messages() {
+    for (const batch of batches) yield (await accept({ ...batch, dryRun: true, isPlan: true })).foreseen?.messages ?? [];
+  }
+  await gate.check(messages());
+}
+
 /** Checks batches without publishing them; counts their combined effect. */
 export async function previewBatches(
   { accept, forecast, pause }: Pick<RuleManagement, 'accept' | 'forecast'> & { pause(): Promise<void> },

@@ -1,5 +1,8 @@
+import { excessNow, runAsked } from './approvals/settings.ts';
+import type { ApprovedRunner } from './context.ts';
 import { FILE_OPERATIONS } from './file/operations.ts';
 import type { Operation } from './operation.ts';
+import { APPROVAL_OPERATIONS } from './operations/access/approvals.ts';
 import { ENROLMENT_OPERATIONS } from './operations/access/enrolments.ts';
 import { KEY_OPERATIONS } from './operations/access/keys.ts';
 import { PEOPLE_OPERATIONS } from './operations/access/people.ts';
@@ -50,6 +53,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...LIST_OPERATIONS,
   ...FEED_OPERATIONS,
   ...FREEZE_OPERATIONS,
+  ...APPROVAL_OPERATIONS,
   ...TARGET_OPERATIONS,
   ...SOURCE_OPERATIONS,
   ...SOURCE_REFRESH_OPERATIONS,
@@ -88,3 +92,10 @@ export const OPERATIONS: readonly Operation[] = [
   ...CHANGES_OPERATIONS,
   ...DIFFERENCE_OPERATIONS,
 ];
+
+const named = (name: string): Operation => OPERATIONS.find((each) => each.name === name)!;
+
+export const APPROVED: ApprovedRunner = {
+  run: (name, context, content) => runAsked(named(name), context, content),
+  excess: (name, context, content) => excessNow(named(name), context, content),
+};

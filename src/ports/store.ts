@@ -2,6 +2,7 @@ import type { ActivityStoreReads, ActivityStoreWrites } from './activity.ts';
 import type { DeviceReads, DeviceWrites } from './devices.ts';
 import type { HistoryReads, HistoryWrites } from './history.ts';
 import type { AccountReads, AccountWrites } from './stored/account-store.ts';
+import type { ApprovalReads, ApprovalWrites } from './stored/approval-store.ts';
 import type { ArchiveReads } from './stored/archive-store.ts';
 import type { AuditReads } from './stored/audit.ts';
 import type { BouncerReads, BouncerWrites } from './stored/bouncer-store.ts';
@@ -23,6 +24,7 @@ export interface StoreReads
   extends RuleReads,
     AccountReads,
     ActivityStoreReads,
+    ApprovalReads,
     ArchiveReads,
     AuditReads,
     BouncerReads,
@@ -50,6 +52,7 @@ export interface StoreWrites
   extends RuleWrites,
     AccountWrites,
     ActivityStoreWrites,
+    ApprovalWrites,
     BouncerWrites,
     DeviceWrites,
     EnrolmentWrites,

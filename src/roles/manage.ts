@@ -13,6 +13,7 @@ import { asyncOperations } from '../manage/async-operations.ts';
 import type { ManagePorts } from '../manage/context.ts';
 import { ruleSelections } from '../manage/rules/rule-selections.ts';
 import type { ProcessStatus } from '../manage/status.ts';
+import { APPROVED } from '../manage/table.ts';
 import { archiveReader } from '../runtime/jobs/archive.ts';
 import { backtestJobs } from '../runtime/jobs/backtest-jobs.ts';
 import { expressionTester, feedDiffer, feedFreezer, fileThread } from '../runtime/jobs/calls.ts';
@@ -43,11 +44,11 @@ export function startManage(
   { config, engine, store, stream, untilLanded, geo, guardRails, schemes, feedThread, log, onStop }: Base,
   { activity, watch }: Pick<Seen, 'activity' | 'watch'>,
   { cache, forecast }: Feeds,
-  { accept }: Signals,
+  { accept, gate }: Signals,
   ownStatus: () => Promise<ProcessStatus>,
   sources: Sources | undefined,
 ): ManagePorts | undefined {
-  if (accept === undefined || !config.roles.includes('manage')) return undefined;
+  if (accept === undefined || gate === undefined || !config.roles.includes('manage')) return undefined;
   const { now } = systemClock;
   const guardOf = blockGuards(guardRails);
   const [steps, beginnings] = [fairSteps(), fairSteps()];
@@ -105,6 +106,8 @@ export function startManage(
       geo: () => geoStatus(geo.data(), now()),
     },
     publish: (messages) => stream.publish(messages),
+    gate,
+    approved: APPROVED,
     untilLanded,
     accept,
     forecast,

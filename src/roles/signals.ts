@@ -6,6 +6,7 @@ import { rateLimiter } from '../http/auth/rate-limit.ts';
 import { countBatch } from '../http/counts.ts';
 import { inRestingSlices, inSlices } from '../http/signals/slices.ts';
 import { type SubmitSignals, signalSubmission } from '../http/signals/submit.ts';
+import { type ApprovalGate, approvalGate } from '../manage/approvals/gate.ts';
 import type { ActivityCounter } from '../ports/activity.ts';
 import type { Stream } from '../ports/stream.ts';
 import { sampleThread } from '../runtime/jobs/calls.ts';
@@ -22,6 +23,8 @@ const { now, monotonic } = systemClock;
 /** Empty if the roles manage and sources are absent too. */
 export interface Signals {
   readonly accept?: Accept;
+  /** With `accept`. */
+  readonly gate?: ApprovalGate;
   readonly submitSignals?: SubmitSignals;
 }
 
@@ -34,8 +37,9 @@ export function startSignals(
   const { roles } = base.config;
   const acceptsSignals = roles.includes('signals');
   if (!acceptsSignals && !roles.includes('manage') && !roles.includes('sources')) return {};
-  const accept = acceptBatches(base, seen, forecast, stream);
-  return { accept, ...(acceptsSignals && { submitSignals: signalSubmission({ accept, forecast }) }) };
+  const gate = approvalGate({ store: base.store, now });
+  const accept = acceptBatches(base, seen, forecast, stream, gate);
+  return { accept, gate, ...(acceptsSignals && { submitSignals: signalSubmission({ accept, forecast }) }) };
 }
 
 function acceptBatches(
@@ -43,6 +47,7 @@ function acceptBatches(
   { counts, activity }: Pick<Seen, 'counts' | 'activity'>,
   forecast: FeedForecast | undefined,
   stream: Pick<Stream, 'draft'>,
+  gate: ApprovalGate,
 ): Accept {
   const samples = sampleThread(config);
   onStop(() => samples.close());
@@ -53,6 +58,7 @@ function acceptBatches(
     landingList: landingList(store, logFailure),
     stream,
     takeEntries: (keyId, entries) => entryLimit.take(keyId, monotonic(), entries),
+    meter: gate.meter,
     ruleQuota: ruleQuota(config.maxRules, store, monotonic),
     check(caller) {
       const guard = guardOf(caller.guardRails);

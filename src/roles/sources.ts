@@ -15,7 +15,6 @@ import { holdLease } from '../runtime/sources/lease.ts';
 import { type Refresher, refresher } from '../runtime/sources/refresher.ts';
 import { fairSteps } from '../schedule/fair-steps.ts';
 import type { Config } from '../settings/settings.ts';
-import type { Accept } from '../signal/accept.ts';
 import type { Base } from './base.ts';
 import { recoverReplacements } from './recovery.ts';
 import type { Signals } from './signals.ts';
@@ -30,11 +29,11 @@ export interface Sources extends Pick<Refresher, 'known' | 'tick'> {
 
 const folderOf = ({ dataDir }: Config) => join(dataDir, 'sources');
 
-export function startSources(base: Base, { accept }: Signals): Sources | undefined {
+export function startSources(base: Base, { accept, gate }: Signals): Sources | undefined {
   const { config, onStop } = base;
-  if (accept === undefined || !config.roles.includes('sources')) return undefined;
+  if (accept === undefined || gate === undefined || !config.roles.includes('sources')) return undefined;
   const fetching = politeFetching(config, folderOf(config), systemClock);
-  const refreshing = refresherOf(base, accept, { ...systemClock, random: Math.random }, fetching);
+  const refreshing = refresherOf(base, { accept, gate }, { ...systemClock, random: Math.random }, fetching);
   void refreshing.tick();
   const timer = setInterval(() => void refreshing.tick(), TICK).unref();
   onStop(async () => {
@@ -46,7 +45,7 @@ export function startSources(base: Base, { accept }: Signals): Sources | undefin
 
 export function refresherOf(
   base: Base,
-  accept: Accept,
+  { accept, gate }: Required<Pick<Signals, 'accept' | 'gate'>>,
   { now, monotonic, random }: RefresherClock,
   fetching = politeFetching(base.config, folderOf(base.config), { now, monotonic }),
 ): Refresher {
@@ -57,6 +56,7 @@ export function refresherOf(
     store,
     now,
     accept,
+    gate,
     blockFaults: (caller) => guardOf(caller.guardRails).faults,
     publish: (messages) => stream.publish(messages),
     untilLanded,

@@ -1,5 +1,6 @@
 /** Accepts batches (spec 4.1, 4.2): judges each entry and publishes the good ones on the stream. */
-import { type Caller, senderOf } from '../account/caller.ts';
+import { type Author, authorOf, type Caller, senderOf } from '../account/caller.ts';
+import { hasCode } from '../errors.ts';
 import type { EntryKind } from '../ports/http-counts.ts';
 import type { Message, Stream } from '../ports/stream.ts';
 import { fewAtOnce, inTurns } from '../serial.ts';
@@ -14,6 +15,7 @@ import type { RuleQuota } from './rule-quota.ts';
 import type { AccessRuleEnvelope, Signal } from './schema.ts';
 import { nameOf, type SampleTrial, type Trials } from './trial.ts';
 import type { EnvelopeCheck } from './v2.ts';
+import type { FieldFault } from './validate.ts';
 
 export interface Batch {
   readonly version: 1 | 2;
@@ -25,6 +27,8 @@ export interface Batch {
   readonly dryRun: boolean;
   /** The dry run will be published later: build complete messages. */
   readonly isPlan?: boolean;
+  /** Entries over the limit of approvals wait (SPEC D67.2); operations check the whole change before. */
+  readonly isSignal?: boolean;
   /** W3C trace context. */
   readonly traceparent?: string | undefined;
 }
@@ -72,6 +76,14 @@ export interface Outcome extends Tally {
   readonly entries: number;
 }
 
+/** Sorts the entries of one request (SPEC D67.2). */
+export interface Meter {
+  /** The fault of an entry that has to wait; undefined: it may be published. */
+  faultOf(message: Message): string | undefined;
+  /** Stores the waiting entries; returns the final text of a fault. Rejects with REFUSED at the limits, and if unblocks wait. */
+  request(): Promise<(text: string) => string>;
+}
+
 export type RunSlices = <T>(work: Generator<undefined, T>) => Promise<T>;
 
 export interface AcceptParts {
@@ -80,6 +92,8 @@ export interface AcceptParts {
   /** Counts entries against the key's limit per minute. 0 admits them; otherwise seconds to wait. */
   readonly takeEntries: (keyId: string, entries: number) => number;
   readonly ruleQuota: RuleQuota;
+  /** undefined: signals of this caller never wait for approval. */
+  readonly meter?: (caller: Caller, by: Author) => Promise<Meter | undefined>;
   /** Called per batch, because geo data can be reloaded. */
   readonly check: (caller: Caller) => Omit<EnvelopeCheck, 'listBound'>;
   readonly run: { readonly usual: RunSlices; readonly large: RunSlices };
@@ -140,9 +154,9 @@ export function acceptance(parts: AcceptParts): Accept {
 }
 
 async function judgeAndPublish(
-  { stream, ruleQuota, check, trials, foresee, now, logFailure }: AcceptParts,
+  { stream, ruleQuota, meter, check, trials, foresee, now, logFailure }: AcceptParts,
   run: RunSlices,
-  { version, caller, dryRun, isPlan = false, traceparent }: Batch,
+  { version, caller, dryRun, isPlan = false, isSignal = false, traceparent }: Batch,
   scanned: ScannedBatch,
   count: (outcome: Tally & Pick<Outcome, 'became'>) => void,
   listId: string | undefined,
@@ -153,7 +167,15 @@ async function judgeAndPublish(
   let trial: SampleTrial | undefined;
   try {
     trial = await trials(caller, dryRun, (accept) =>
-      run(batchSteps(version, scanned, { ...check(caller), receivedAt, listBound: caller.listId !== null, accept, report() {} })),
+      run(
+        batchSteps(version, scanned, {
+          ...check(caller),
+          receivedAt,
+          listBound: caller.listId !== null,
+          accept: (signal) => void accept(signal),
+          report() {},
+        }),
+      ),
     );
   } catch (error) {
     logFailure(error, 'rules could not be tried on the sample');
@@ -161,6 +183,7 @@ async function judgeAndPublish(
     return { refused: CANNOT_TAKE };
   }
   const noMoreRules = await ruleQuota(workspaceId);
+  const approvals = isSignal && !dryRun ? await meter?.(caller, authorOf(caller, caller.actor ?? null)) : undefined;
   const encode = messageEncoder(version, { workspaceId, organizationId, listId, receivedAt, ...senderOf(caller), sourceId, traceparent });
   const messages = stream.draft();
   const warnings: string[] = [];
@@ -176,16 +199,20 @@ async function judgeAndPublish(
         noMoreRules,
         tried: trial?.faultOf,
         // Serialized immediately: parsed entries can take ten times the memory of their text.
-        accept(signal, texts) {
+        accept(signal, texts): FieldFault | undefined {
+          const message = dryRun ? undefined : encode(wireValue(signal), signalId(batchId, ordinal + 1));
+          const fault = message && approvals?.faultOf(message);
+          if (fault !== undefined) return { field: 'entry', message: fault };
           ordinal += 1;
           if (dryRun || version === 2) for (const text of texts) warnings.push(`${nameOf(signal)}: ${text}`);
           if (dryRun) warnings.push(...warningsOf(signal), ...(trial?.warningsOf(signal) ?? []));
           add(tally.accepted, signal.version === 1 ? 'access_rule' : signal.envelope.kind);
           const id = signalId(batchId, ordinal);
           // Texts and labels do not affect networks.
-          if ((dryRun || foresee !== undefined) && concernsFeeds(signal, dryRun))
+          if (isPlan || ((dryRun || foresee !== undefined) && concernsFeeds(signal, dryRun)))
             foreseen.push(encode(isPlan ? wireValue(signal) : feedValue(signal), id));
-          if (!dryRun) messages.push(encode(wireValue(signal), id));
+          if (message !== undefined) messages.push(message);
+          return undefined;
         },
         fail: (kind) => add(tally.failed, kind ?? 'unknown'),
         report: (error) => logFailure(error, 'an entry could not be judged'),
@@ -196,6 +223,16 @@ async function judgeAndPublish(
       return { refused: refusedFor(judged.refused) };
     }
     const { accepted } = judged;
+    const textOf = await approvals?.request().catch((error: unknown) => {
+      if (hasCode(error, 'REFUSED')) return { code: 'REFUSED', message: error.message } as const;
+      logFailure(error, 'a request for approval could not be stored');
+      return { ...CANNOT_TAKE, code: 'STORE_UNAVAILABLE' } as const;
+    });
+    if (typeof textOf === 'object') {
+      count({ ...NOTHING, became: 'refused' });
+      return { refused: textOf };
+    }
+    const faults = textOf === undefined ? judged.faults : judged.faults.map((each) => ({ ...each, message: textOf(each.message) }));
     if (!dryRun && accepted > 0) {
       try {
         await messages.publish();
@@ -208,7 +245,7 @@ async function judgeAndPublish(
     count({ ...tally, became: dryRun ? 'dry_run' : 'accepted' });
     const signals = { workspaceId, listId, messages: foreseen };
     if (!dryRun && foreseen.length > 0) foresee?.(signals);
-    return { ...judged, batchId: dryRun || accepted === 0 ? null : batchId, warnings, foreseen: signals };
+    return { ...judged, faults, batchId: dryRun || accepted === 0 ? null : batchId, warnings, foreseen: signals };
   } finally {
     messages.discard();
   }

@@ -514,7 +514,12 @@ test('D3.22 what is thrown while one entry is judged is the fault of that entry,
   };
   const accepted: Signal[] = [];
   const result = inOneGo(
-    batchSteps(1, scanned, { ...broken, receivedAt: 0, accept: (signal) => accepted.push(signal), report: (error) => told.push(error) }),
+    batchSteps(1, scanned, {
+      ...broken,
+      receivedAt: 0,
+      accept: (signal) => void accepted.push(signal),
+      report: (error) => told.push(error),
+    }),
   );
   const wrong = { field: 'entry', message: 'could not be judged, because of a defect of this service' };
   assert.deepEqual(result, { accepted: 1, failed: 2, faults: [0, 2].map((entry) => ({ entry, ...wrong })) });

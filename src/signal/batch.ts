@@ -30,8 +30,8 @@ export interface BatchCheck extends EnvelopeCheck {
   readonly receivedAt: number;
   readonly noMoreRules?: string | undefined;
   readonly tried?: ((signal: Signal) => FieldFault | undefined) | undefined;
-  /** Receives accepted entries with warnings. Void if the batch is refused later. */
-  readonly accept: (signal: Signal, warnings: readonly string[]) => void;
+  /** Receives accepted entries with warnings, and may refuse them. Void if the batch is refused later. */
+  readonly accept: (signal: Signal, warnings: readonly string[]) => FieldFault | undefined;
   /** Receives the kind of each faulty entry, if known. */
   readonly fail?: ((kind: Kind | undefined) => void) | undefined;
   /** Receives a defect thrown while judging, once per batch. */
@@ -82,7 +82,7 @@ export function validateBatch(
   const report = (error: unknown) => {
     throw error;
   };
-  const result = inOneGo(batchSteps(version, scanned, { ...check, receivedAt, accept: (signal) => accepted.push(signal), report }));
+  const result = inOneGo(batchSteps(version, scanned, { ...check, receivedAt, accept: (signal) => void accepted.push(signal), report }));
   return result.refused === undefined ? { accepted, errors: errorTexts(result.faults) } : result;
 }
 
@@ -153,8 +153,8 @@ function judge(
     if (check.noMoreRules !== undefined && addsRule(result)) return fail({ faults: [{ field: 'entry', message: check.noMoreRules }] });
     const fault = check.tried?.(result);
     if (fault !== undefined) return fail({ faults: [fault] });
-    check.accept(result, warnings);
-    return undefined;
+    const refused = check.accept(result, warnings);
+    return refused === undefined ? undefined : fail({ faults: [refused] });
   } catch (error) {
     check.report(error);
     return fail({ faults: [{ field: 'entry', message: 'could not be judged, because of a defect of this service' }] });

@@ -45,10 +45,10 @@ const sqlOf = (path: string, dialect: Dialect) =>
 
 const baseOf = (dialect: Dialect) => ['accounts', 'content', dialect, 'rules'].map((name) => sqlOf(`base/${name}.sql`, dialect)).join('\n');
 
-/** Paths of the migrations after the base by name, sorted by name: those of both dialects, and those of one, in its folder. */
+/** Paths of the migrations after the base by name, sorted by name: shared ones, and ones for a dialect, in its folder. */
 const pathsIn = (dialect: Dialect) =>
   new Map(
-    ['', `${dialect}/`]
+    ['', 'from-064/', `${dialect}/`]
       .flatMap((folder) => readdirSync(new URL(folder, FOLDER)).map((name) => [name, folder + name] as const))
       .filter(([name]) => name.endsWith('.sql'))
       .sort(([a], [b]) => (a < b ? -1 : 1)),

@@ -56,11 +56,12 @@ const workspaceSettingsOf = (row: Row): WorkspaceSettings => ({
   subtractAllow: subtractAllowOf(row),
 });
 
-export const guardRailsOf = ({ protect, min_prefix_v4, min_prefix_v6, peers }: Row): GuardRails => ({
+export const guardRailsOf = ({ protect, min_prefix_v4, min_prefix_v6, peers, approval }: Row): GuardRails => ({
   protect: protect === '' ? [] : String(protect).split(','),
   minPrefixV4: Number(min_prefix_v4),
   minPrefixV6: Number(min_prefix_v6),
   ...(peers !== '' && { peers: String(peers) }),
+  ...(approval === 'all' && { signalsWait: true }),
 });
 
 export const workspaceProfileOf = (row: Row): FeedProfile =>

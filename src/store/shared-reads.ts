@@ -6,6 +6,7 @@ import type { ChangeReads } from '../ports/stored/changes.ts';
 import { pageOf } from '../ports/stored/paginate.ts';
 import type { RuleFilter, Step, StepFilter } from '../ports/stored/rule-store.ts';
 import { inChunks } from '../schedule/chunks.ts';
+import { approvalReads } from './accounts/access/approvals.ts';
 import { enrolmentReads } from './accounts/access/enrolments.ts';
 import { peerReads } from './accounts/access/peers.ts';
 import { findSession, people, workplace } from './accounts/access/sessions.ts';
@@ -44,7 +45,7 @@ import { bouncerReads } from './usage/bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './usage/devices.ts';
 import { feedDays, ruleHistoryReads } from './usage/feed-days.ts';
 import { listHits } from './usage/hits.ts';
-import { recentAddresses } from './usage/recent-addresses.ts';
+import { recentAddresses, unapprovedAddresses } from './usage/recent-addresses.ts';
 import { stoppedClients } from './usage/stopped.ts';
 import { all, driven, one, type Value, type Work } from './work.ts';
 
@@ -66,6 +67,7 @@ const listCountText = (now: string) => `SELECT count(*) AS rules FROM (SELECT 1 
 
 const WORKS = {
   ...activityReads,
+  ...approvalReads,
   ...bouncerReads,
   ...changeReads,
   ...enrolmentReads,
@@ -134,6 +136,7 @@ const WORKS = {
     comparedRules,
     senderStep,
     recentAddresses,
+    unapprovedAddresses,
   },
   deadLetterCount: (most: number) => number(DEAD_LETTERS, most),
   countRules: (workspaceId: string, now: number) => number(ACTIVE, now, workspaceId),

@@ -1,3 +1,4 @@
+import { approvalChanges } from './accounts/access/approvals.ts';
 import { enrolmentChanges } from './accounts/access/enrolments.ts';
 import { peerChanges } from './accounts/access/peers.ts';
 import { sessionChanges } from './accounts/access/sessions.ts';
@@ -23,6 +24,7 @@ import { type Transact, transacted } from './work.ts';
 
 const CHANGES = {
   ...accountChanges,
+  ...approvalChanges,
   ...enrolmentChanges,
   ...feedChanges,
   ...freezeChanges,

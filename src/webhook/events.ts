@@ -21,6 +21,10 @@ const EVENTS: Readonly<Record<string, string>> = {
   'webhook deleted': 'the webhook {} was deleted',
   'signing key created': 'a key that signs feeds was created ({})',
   'signing key deleted': 'a key that signs feeds was deleted ({})',
+  'approval requested': 'approval of a change was requested ({})',
+  'change approved': 'a change was approved ({})',
+  'change forced': 'a change was applied without a second person ({})',
+  'change rejected': 'a change was rejected ({})',
   'attention snoozed': 'an alert was snoozed ({})',
 };
 

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { DeviceDocument, SeenDevice } from '../../src/account/device.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
+import { MOST_PENDING } from '../../src/ports/stored/approval-store.ts';
 import { access, fixture, ip, KEY, type StoreDriver, T0, upsert, waf } from './store.ts';
 
 const MINUTE = 60_000;
@@ -14,6 +15,38 @@ const DOCUMENT: DeviceDocument = { feedId: null, format: 'plain', family: 'v4', 
 
 export function pastConformance(driver: StoreDriver): void {
   const { name } = driver;
+
+  test(`D67.4 D67.8 store ${name}: requests for approval expire, and have a limit`, async (t) => {
+    const { store, again, workspace } = await fixture(t, driver);
+    const by = { keyId: 'key', actor: null };
+    const request = (n: number, lifetime = MINUTE) =>
+      store.requestApproval(
+        workspace.id,
+        { id: `id ${n}`, operation: 'messages', why: '', addresses: 1, blocked: 1, rules: 1, hash: `${n}`, content: Buffer.from('x'), by },
+        lifetime,
+      );
+    const ada = { keyId: null, actor: 'Ada', personId: 'main:ada' };
+    const approve = (id: string, person: string, at = store) =>
+      at.decideApproval(workspace.id, id, 'approve', null, { ...ada, personId: person });
+    await request(0, -1);
+    await assert.rejects(approve('id 0', 'main:ada'), { code: 'REFUSED' });
+    for (let n = 1; n <= MOST_PENDING; n += 1) await request(n);
+    await assert.rejects(request(MOST_PENDING + 1), { code: 'REFUSED' });
+    assert.equal((await request(1)).id, 'id 1', 'the same content is the same request');
+    await assert.rejects(store.decideApproval(workspace.id, 'id 1', 'approve', null, by), { code: 'FORBIDDEN' });
+    await approve('id 1', 'main:ada');
+    await assert.rejects(approve('id 1', 'main:ada'), { code: 'REFUSED' });
+    const other = await again();
+    const both = await Promise.allSettled([approve('id 1', 'main:olga'), approve('id 1', 'main:vera', other)]);
+    assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    // A process that stopped before it applied it: another continues.
+    const [left] = await other.unappliedApprovals(Number.MAX_SAFE_INTEGER);
+    assert.deepEqual(left, { workspaceId: workspace.id, id: 'id 1' });
+    assert.equal(await other.touchApproval(workspace.id, 'id 1', Number.MAX_SAFE_INTEGER), true);
+    await other.endApproval(workspace.id, 'id 1', 'applied', null);
+    assert.deepEqual(await store.unappliedApprovals(Number.MAX_SAFE_INTEGER), []);
+    assert.equal(await store.approvalContent(workspace.id, 'id 1'), undefined);
+  });
 
   test(`D16.9, D16.10 store ${name}: devices merge over processes, stop, come back and make room`, async (t) => {
     const { store, again, workspace } = await fixture(t, driver);

@@ -69,6 +69,7 @@ suite('D18.92 the console with the keyboard alone', { skip: needs('chromium'), t
     ['/sources', 'Sources'],
     ['/backtest', 'Backtest'],
     ['/worth', 'List value'],
+    ['/approvals', 'Approvals'],
     ['/bouncers', 'Bouncers'],
     ['/rules/waf', 'Rules'],
     ['/feeds/composed/perimeter', 'perimeter'],

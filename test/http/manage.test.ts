@@ -125,6 +125,8 @@ suite('management', () => {
     replacement: async () => (await make('/replacements', {})).body.id,
     snooze: async () => (await call('POST', '/attention/snoozes', admin, await putOff())).body.id,
     enrolment: async () => (await make('/enrolments', { name: fresh('host'), feed: 'default' })).body.id,
+    // Made in approvals.test.ts.
+    approval: async () => '0195a3c0-0000-7000-8000-0000000000fd',
     // One that is late is made in late.test.ts.
     answer: async () => '0195a3c0-0000-7000-8000-0000000000fe',
     letter: async () => {

@@ -95,7 +95,7 @@ export async function sourceWorld(
   const base = await startBase({ config: read.config, logger, log: (level, message) => logger[level](message), onStop }, undefined);
   const { store, stream } = base;
   await startLanding(base);
-  const { accept } = startSignals(base, { counts: newHttpCounts(), activity: activityCounter(Date.now) }, {}, stream);
+  const { accept, gate } = startSignals(base, { counts: newHttpCounts(), activity: activityCounter(Date.now) }, {}, stream);
   let [passed, set] = [0, 0];
   const clock = { now: () => Date.now() + passed + set, monotonic: () => performance.now() + passed, random: () => 0 };
   const organization = await store.createOrganization('org', 'active');
@@ -107,7 +107,12 @@ export async function sourceWorld(
       await holds.get(batch.caller.workspaceId)?.();
       return accept!(batch);
     };
-    const made = refresherOf(base, held, clock, politeFetching(base.config, join(base.config.dataDir, 'sources'), clock, least));
+    const made = refresherOf(
+      base,
+      { accept: held, gate: gate! },
+      clock,
+      politeFetching(base.config, join(base.config.dataDir, 'sources'), clock, least),
+    );
     refreshers.push(made);
     return made;
   };

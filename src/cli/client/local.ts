@@ -6,8 +6,11 @@ import { systemClock } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import { isCountry } from '../../geo/iso3166.ts';
+import { approvalGate } from '../../manage/approvals/gate.ts';
+import { runOrWait } from '../../manage/approvals/settings.ts';
 import type { ManageContext, ManagePorts } from '../../manage/context.ts';
 import { ruleSelections } from '../../manage/rules/rule-selections.ts';
+import { APPROVED } from '../../manage/table.ts';
 import type { Store, StoreReads } from '../../ports/store.ts';
 import { localUrlOf } from '../../runtime/address.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
@@ -22,7 +25,7 @@ export function localSend(context: Context, store: StoreReads, workspace: Worksp
   const base = manageContext(context, store, workspace);
   return async (operation, { params, query, body }, tag) => {
     const about: ManageContext = tag === undefined ? base : { ...base, ifMatch: [tag] };
-    const value = await operation.run(about, { params, query: query as never, body: body as never, bytes: new Uint8Array() });
+    const value = await runOrWait(operation, about, { params, query: query as never, body: body as never, bytes: new Uint8Array() });
     const outcome = operation.show(value, about);
     return { body: JSON.parse(JSON.stringify(outcome.body)), tag: outcome.tag };
   };
@@ -86,6 +89,8 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     testExpression: unavailable,
     backtests: ABSENT,
     service: ABSENT,
+    gate: approvalGate({ store: store as Store, now }),
+    approved: APPROVED,
     publish: async (messages) => publish(context, await context.stream(), messages, 'nothing has changed'),
     untilLanded: async () => untilLanded(context, await context.stream(), store),
     accept: unavailable,

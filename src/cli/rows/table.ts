@@ -10,6 +10,7 @@ export const ROW_GROUPS: readonly (readonly [words: readonly string[], load: () 
   [['target'], async () => (await import('../account/targets.ts')).TARGET_ROWS],
   [['source'], async () => (await import('../sources/sources.ts')).SOURCE_ROWS],
   [['webhook'], async () => (await import('../account/webhooks.ts')).WEBHOOK_ROWS],
+  [['approval'], async () => (await import('../account/approvals.ts')).APPROVAL_ROWS],
   [['signing-key'], async () => (await import('../account/signing-keys.ts')).SIGNING_ROWS],
   [['batch', 'undo'], async () => (await import('../rules/batches.ts')).BATCH_ROWS],
   [['rule'], async () => (await import('../rules/rules.ts')).RULE_ROWS],

@@ -26,6 +26,9 @@ test('D7.5 what is set of a workspace is read as it was written, and nothing els
     largeAddresses: 256,
     largeNetworks: null,
     largePercent: 50,
+    approval: 'changes',
+    approvalAddresses: null,
+    approvalRules: 1000,
   } as const;
   const line = SETTINGS_LINE.write(settings) as Record<string, unknown>;
   assert.deepEqual(SETTINGS_LINE.read(line), settings);

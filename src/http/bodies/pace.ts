@@ -1,4 +1,4 @@
-/** Limits the bytes of all bodies per turn, so that other requests are not delayed. */
+/** Limits the bytes of all bodies per turn: other requests are not delayed. */
 import type { Readable } from 'node:stream';
 import { coalesced } from '../../schedule/debounce.ts';
 
@@ -28,7 +28,7 @@ function pace(bytesOfTurn: number, plan: (turn: () => void) => unknown): CountPi
   };
 }
 
-/** 250 MiB a second. A socket would deliver up to 2 MiB at once, from hundreds of clients. */
+/** 250 MiB a second. A socket would deliver up to 2 MiB immediately, from hundreds of clients. */
 export const countRead: CountPiece = pace(1024 * 1024, (turn) => setTimeout(turn, 4));
 
 /** Bodies of refused requests: 50 MiB a second. At full speed they would use up the thread, and the scheduler would then delay it. */

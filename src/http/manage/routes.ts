@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { parse } from 'node:querystring';
 import { authorOf } from '../../account/caller.ts';
 import { WeirError } from '../../errors.ts';
+import { runOrWait } from '../../manage/approvals/settings.ts';
 import type { ManageContext, ManagePorts } from '../../manage/context.ts';
 import type { Method, Operation } from '../../manage/operation.ts';
 import type { Outcome } from '../../manage/outcome.ts';
@@ -177,7 +178,7 @@ async function doOrRefuse(operation: Operation, context: ManageContext, given: G
 async function doNow(operation: Operation, context: ManageContext, given: GivenInput): Promise<Outcome> {
   const isPreview = (given.body as { preview?: unknown }).preview === true || (given.query as { preview?: unknown }).preview === true;
   if (!isPreview) await requireQuota(operation, context);
-  const value = await operation.run(context, given);
+  const value = await runOrWait(operation, context, given);
   // A preview changes nothing and may be repeated.
   if (context.once !== undefined && operation.creates === 'elsewhere' && !isPreview) {
     await context.store.rememberAnswer(context.workspaceId, context.once, JSON.stringify(value));

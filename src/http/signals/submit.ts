@@ -37,7 +37,7 @@ export const signalSubmission =
   async ({ query, body: entries, ...request }) => {
     const options = readOptions(query);
     if ('status' in options) return options;
-    const result = await accept({ ...request, ...options, entries });
+    const result = await accept({ ...request, ...options, entries, isSignal: true });
     if (result.refused !== undefined) return refusalFault(result.refused);
     const { accepted, faults, warnings, batchId, foreseen } = result;
     const { status, body } = summary(request.version, accepted, faults);

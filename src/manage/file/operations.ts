@@ -2,8 +2,10 @@
 import { answerOf, type Fields, flagField, listOf, nullable, Type } from '../../json/schema.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import type { ManageContext } from '../context.ts';
-import { fieldFaults, type Operation, operation } from '../operation.ts';
+import { fieldFaults, type Operation, operation, type Touched } from '../operation.ts';
+import { isDescriptive } from '../operations/settings.ts';
 import type { Outcome } from '../outcome.ts';
+import type { Applied } from './apply.ts';
 import type { AboutFile } from './file-port.ts';
 import { FILE_FIELDS, FILE_SCHEMA, MOST_BYTES } from './schema.ts';
 
@@ -74,6 +76,18 @@ const inTurn = <T>(context: ManageContext, work: () => Promise<T>): Promise<T> =
   context.inTurn(() => context.pause().then(work), `file ${context.workspaceId}`);
 
 /** The body is already JSON. */
+/** A file that changes the limits of approvals always waits: their order is not compared. */
+function touchedBy(changes: Applied['changes']): Touched {
+  const fieldsOf = (kind: string) => changes.filter((each) => each.kind === kind).flatMap(({ fields }) => fields.map(({ field }) => field));
+  const ofWorkspace = fieldsOf('workspace');
+  if (ofWorkspace.some((field) => field.startsWith('approval'))) return { why: 'other changes would need approval' };
+  const changed = changes.filter(({ kind, what, fields }) => {
+    if (!['list', 'feed', 'source'].includes(kind) || what === 'add') return false;
+    return what === 'remove' || !isDescriptive(fields.map(({ field }) => field));
+  });
+  return changed.length > 0 || !ofWorkspace.every((field) => field === 'people' || field.startsWith('large')) ? { lists: undefined } : null;
+}
+
 const respond = (json: string): Outcome => ({ body: {}, json });
 
 const DESCRIPTION = `Sections, entries and fields that the file does not contain stay; null unsets a field. With \`prune\`, everything that the file does not name in its sections is deleted, which has to be
@@ -110,6 +124,13 @@ export const FILE_OPERATIONS: readonly Operation[] = [
       409: 'the file would delete or unset: - key old and 2 more; see all with dry_run, apply with confirmed',
     },
     examples: [EXAMPLE],
+    async touches(context, { query, bytes }) {
+      if (query.dry_run) return null;
+      const planned = await inTurn(context, () =>
+        context.files.applied(aboutFile(context), { bytes, request: { ...query, dryRun: true } }),
+      );
+      return 'json' in planned ? touchedBy((JSON.parse(planned.json) as Applied).changes) : null;
+    },
     async run(context, { query: { dry_run: dryRun, prune, confirmed }, bytes }) {
       const request = { dryRun, prune, confirmed };
       const done = await inTurn(context, () => context.files.applied(aboutFile(context), { bytes, request }));

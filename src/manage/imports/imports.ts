@@ -13,7 +13,7 @@ import { arrayOf, type FileSignal } from '../../source/readers/items.ts';
 import { MOST_FAULTS, type SyncPlan } from '../../source/sync.ts';
 import { distinctUnblocks, type Unblock, unblockOfEntry, unblockOfSignal } from '../../source/unblock.ts';
 import { findList } from '../find.ts';
-import { type BatchResult, previewBatches } from '../preview.ts';
+import { type BatchResult, checkApproval, previewBatches } from '../preview.ts';
 import { type StillBlockedOfFields, stillBlockedOf } from '../remaining-blocks.ts';
 import type { RuleManagement } from '../rules/rule-ports.ts';
 import { addedAddresses } from './added-addresses.ts';
@@ -109,6 +109,7 @@ async function sent(ports: ImportPorts, request: ImportRequest, content: ImportC
   const { accept, pause, isDisconnected } = ports;
   const { batches, faults, left } = await inBatches(content, pause);
   const entries = await written(batches, request, pause);
+  if (!request.preview) await checkApproval(ports, entries);
   const done: Sent = request.preview ? await previewBatches(ports, entries) : { results: await submitAll(accept, entries, isDisconnected) };
   const { results } = done;
   const [first] = results;

@@ -1,5 +1,5 @@
 /**
- * Stores all messages before the first is published (SPEC D11.4): after a crash another process continues, so that the list has either the
+ * Stores all messages before the first is published (SPEC D11.4): after a crash another process continues: the list has either the
  * old content or the new.
  */
 import { v7 } from 'uuid';
@@ -25,7 +25,7 @@ const MOST: Readonly<Record<ReplacementSlot, number>> = { parts: 4, import: 4, s
 /** Idle time before another may take the slot, ms. */
 const IDLE = 600_000;
 
-export interface ReplacementPorts extends Pick<RuleManagement, 'accept' | 'blockFaults' | 'geo' | 'publish' | 'untilLanded'> {
+export interface ReplacementPorts extends Pick<RuleManagement, 'accept' | 'blockFaults' | 'gate' | 'geo' | 'publish' | 'untilLanded'> {
   /** Yields to other work. */
   pause(): Promise<void>;
   readonly store: Pick<StoreReads, 'comparedRules' | 'rulesById' | 'batch' | 'replacement' | 'replacementPiece' | 'abandonedReplacements'> &
@@ -136,7 +136,7 @@ const lostLease = () => new WeirError('REFUSED', 'this took too long and was can
 export async function giveUp(
   { store, now }: ReplacementPorts,
   id: string,
-  from: 'open' | 'planning' | 'planned' | 'held',
+  from: 'open' | 'planning' | 'planned' | 'held' | 'running',
   head: ReplacementHead,
   error: unknown,
 ): Promise<void> {
@@ -168,10 +168,21 @@ export async function runReplacement(ports: ReplacementPorts, workspaceId: strin
   if (!(await move('running', published))) return;
   // The crashed process may have published a step without recording it.
   if (published > 0 || found.touchedAt < now() - LOCK) await allLanded(ports);
+  const stepAt = async (step: number) => {
+    const body = await store.replacementPiece(id, 'step', step);
+    if (body === undefined) throw new Error(`step ${step} of the replacement ${id} is missing`);
+    return JSON.parse((await unpack(body)).toString()) as Message[];
+  };
+  async function* all() {
+    for (let step = 0; step < steps; step += 1) yield await stepAt(step);
+  }
+  if (published === 0)
+    await ports.gate.check(all()).catch(async (error: unknown) => {
+      await giveUp(ports, id, 'running', headOf(found), error);
+      throw error;
+    });
   for (let isFirst = true; published < steps; isFirst = false) {
-    const body = await store.replacementPiece(id, 'step', published);
-    if (body === undefined) throw new Error(`step ${published} of the replacement ${id} is missing`);
-    const messages = JSON.parse((await unpack(body)).toString()) as Message[];
+    const messages = await stepAt(published);
     const batch = batchReader()(messages[0]?.headers.signal_id);
     const isThere = isFirst && batch !== null && (await store.batch(workspaceId, batch)) !== undefined;
     if (!isThere) await publish(messages);

@@ -4,6 +4,7 @@ import type { ManageContext } from '../context.ts';
 import { deadLetterJson, dropLetters, findLetters, isOfWorkspace, replayLetters } from '../dead-letters.ts';
 import { type Operation, operation } from '../operation.ts';
 import { BY_NUMBER, pageRequest, pageSchema } from '../page.ts';
+import { portsOf } from '../rules/rule-changes.ts';
 
 /** Letters per page, and characters of their values: a message may be large. */
 const MOST = 50;
@@ -67,7 +68,7 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
     run: (context, { body }) =>
       context.inTurn(async () => {
         const letters = await own(context, body.ids);
-        await replayLetters(context.store, context.publish, letters, changeOf(context));
+        await replayLetters(context.store, portsOf(context).publish, letters, changeOf(context));
         return { replayed: letters.map(({ id }) => id) };
       }, `dead letters of ${context.workspaceId}`),
   }),

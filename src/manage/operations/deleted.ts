@@ -1,3 +1,4 @@
+import { isWayBack } from '../../account/large.ts';
 import { answerOf, type Fields, flagField, listOf, nullable, Type } from '../../json/schema.ts';
 import { RESTORE_PERIOD, type RestoredFeed } from '../../ports/stored/account-store.ts';
 import { inWords } from '../../text/duration.ts';
@@ -49,6 +50,11 @@ const restoring = (kind: 'list' | 'composed', group: 'lists' | 'feeds', param: s
       409: 'the workspace has a list called "edge"; lists and feeds share their names: give it another with name',
     },
     examples: [{}, { name: 'edge-2' }],
+    async touches({ store, workspaceId }, { params }) {
+      const now = await store.ping();
+      const found = (await store.deletedFeeds(workspaceId, now)).filter((each) => [each.id, each.name].includes(params[param]!));
+      return found.every(({ deletedAt }) => isWayBack(deletedAt, now)) ? null : { why: 'restores what was deleted more than a day ago' };
+    },
     run: (context, { params, body }) => restoreNamed(context, kind, params[param]!, body.name),
     show: (body: RestoredFeed) => ({ body }),
   });

@@ -20,7 +20,7 @@ import { fieldFault, type Operation, operation } from '../operation.ts';
 import type { Outcome } from '../outcome.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 import { DELETE_QUERY, DELETION, DELETION_WORDS, deletionBody } from './deleted.ts';
-import { Name, settable, settingFields, settingsPatch } from './settings.ts';
+import { isDescriptive, Name, settable, settingFields, settingsPatch } from './settings.ts';
 
 const MOST_LISTS = 1000;
 
@@ -104,6 +104,11 @@ async function idsOf({ store, workspaceId }: ManageContext, refs: readonly strin
   return [...new Set(ids)];
 }
 
+/** null: all lists. */
+const listsOf = (...lists: readonly (readonly string[] | null)[]) => ({
+  lists: lists.includes(null) ? undefined : [...new Set(lists.flatMap((each) => each ?? []))],
+});
+
 const feedBody = (feed: ComposedFeed, context: ManageContext) => ({ ...feedJson(feed), feed: feedStateJson(context, feed.id) });
 const respond = (feed: ComposedFeed, context: ManageContext): Outcome => ({
   body: feedBody(feed, context),
@@ -156,6 +161,11 @@ export const FEED_OPERATIONS: readonly Operation[] = [
     edits: true,
     refusals: { 404: UNKNOWN },
     examples: [{ lists: ['edge'], format: 'commented' }],
+    async touches(context, { params, body }) {
+      const before = await findFeed(context.store, context.workspaceId, params.feed!);
+      const { lists = [] } = await feedPatch(context, body);
+      return isDescriptive(body) ? null : listsOf(before.lists, lists);
+    },
     run: async (context, { params, body }) => changeFeed(context, params.feed!, await feedPatch(context, body)),
     show: respond,
   }),
@@ -170,6 +180,8 @@ export const FEED_OPERATIONS: readonly Operation[] = [
       404: UNKNOWN,
       409: 'deleting the feed "perimeter" also revokes 1 key: see the details with preview=1, delete with confirmed=1',
     },
+    touches: async ({ store, workspaceId }, { params, query }) =>
+      query.preview ? null : listsOf((await findFeed(store, workspaceId, params.feed!)).lists),
     run: (context, { params, query: { for_good: forGood, ...request } }) =>
       deleteNamed(context, 'composed', params.feed!, { ...request, forGood }),
     show: (deletion) => ({ body: deletionBody(deletion) }),

@@ -9,7 +9,7 @@ import { type Operation, operation } from '../operation.ts';
 import type { Outcome } from '../outcome.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 import { DELETE_QUERY, DELETION, DELETION_WORDS, deletionBody } from './deleted.ts';
-import { Name, SETTABLE, settingFields, settingsPatch } from './settings.ts';
+import { isDescriptive, Name, SETTABLE, settingFields, settingsPatch } from './settings.ts';
 
 /** Rejects with REFUSED at the limit, or if the name is in use. */
 export const createList = (context: ChangeContext, { name, ...settings }: ListPatch & { readonly name: string }): Promise<AccessList> =>
@@ -83,6 +83,8 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     edits: true,
     refusals: { 404: UNKNOWN, 409: AMBIGUOUS },
     examples: [{ max_entries: 100_000, description: null }],
+    touches: async ({ store, workspaceId }, { params, body }) =>
+      isDescriptive(body) ? null : { lists: [(await findList(store, workspaceId, params.list!)).id] },
     run: (context, { params, body }) => changeList(context, params.list!, settingsPatch(body)),
     show: respond,
   }),
@@ -97,6 +99,8 @@ export const LIST_OPERATIONS: readonly Operation[] = [
       404: UNKNOWN,
       409: 'deleting the list "edge" also deletes 1204 rules, revokes 1 key: see the details with preview=1, delete with confirmed=1',
     },
+    touches: async ({ store, workspaceId }, { params, query }) =>
+      query.preview ? null : { lists: [(await findList(store, workspaceId, params.list!)).id] },
     run: (context, { params, query: { for_good: forGood, ...request } }) =>
       deleteNamed(context, 'list', params.list!, { ...request, forGood }),
     show: (deletion) => ({ body: deletionBody(deletion) }),

@@ -31,6 +31,10 @@ function settingSchema(setting: ListSetting): TSchema {
 const schemasOf = (settings: Settings): Readonly<Record<string, TSchema>> =>
   Object.fromEntries(Object.values(settings).map((setting) => [setting.field, settingSchema(setting)]));
 
+/** Whether a change concerns no content of a feed. */
+export const isDescriptive = (fields: Readonly<Record<string, unknown>> | readonly string[]): boolean =>
+  (Array.isArray(fields) ? fields : Object.keys(fields)).every((field) => field === 'name' || field === 'description');
+
 export const Name = Type.String({ format: 'name', description: 'Lists and feeds of a workspace share their names.', examples: ['edge'] });
 
 export function settingFields<K extends string>(example: { readonly [name in K]: string | number | null }, settings: Settings<K>): Fields {

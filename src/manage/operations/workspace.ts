@@ -1,5 +1,5 @@
 import { type GuardRails, MOST_PROTECTED, NETWORK_SETS, protectedWord, protectsPeers, readPeers } from '../../account/guard-rails.ts';
-import { LARGE_SETTINGS } from '../../account/large.ts';
+import { isLooser, LARGE_SETTINGS } from '../../account/large.ts';
 import { type GroupRole, MOST_GROUP_ROLES, readGroupRole, writeGroupRole } from '../../account/person.ts';
 import { ROLES } from '../../account/role.ts';
 import { stateTag } from '../../account/tag.ts';
@@ -90,7 +90,18 @@ const WorkspaceAnswer = answerOf('Workspace', {
   min_prefix_v6: [19, v6],
   subtract_allow: ['off', subtract_allow],
   people: [['operator=soc'], people],
-  ...settingFields({ large: 'all', largeAddresses: 65_536, largeNetworks: null, largePercent: 50 }, LARGE_SETTINGS),
+  ...settingFields(
+    {
+      large: 'all',
+      largeAddresses: 65_536,
+      largeNetworks: null,
+      largePercent: 50,
+      approval: null,
+      approvalAddresses: null,
+      approvalRules: null,
+    },
+    LARGE_SETTINGS,
+  ),
   service: [{ protect: ['private'], min_prefix_v4: 8, min_prefix_v6: 0 }, ofService],
   peers: listOf(
     { address: '203.0.113.7', name: 'key "fw-berlin"', last_seen: '2026-11-20' },
@@ -121,13 +132,19 @@ export const WORKSPACE_OPERATIONS: readonly Operation[] = [
     show: respond,
   }),
   operation('changeWorkspace', 'PATCH /workspace', 'manage', {
-    summary: 'Change guard rails, subtract_allow, group roles or the limits of large changes',
+    summary: 'Change guard rails, subtract_allow, group roles or the limits of large changes and approvals',
     description: 'A key cannot give or remove a more powerful role (403).',
     body: Type.Object(WORKSPACE_SETTABLE),
     bodyBytes: 128 * 1024,
     answer: WorkspaceAnswer,
     audit: 'workspace changed',
     edits: true,
+    async touches({ store, workspaceId }, { body }) {
+      const before = await store.workspace(workspaceId);
+      if (before !== undefined && isLooser(before, { ...before, ...workspacePatch(body) }))
+        return { why: 'fewer changes would need approval' };
+      return Object.keys(body).every((field) => field === 'people' || /^(large|approval)/.test(field)) ? null : { lists: undefined };
+    },
     examples: [{ protect: ['private', '203.0.113.0/24'], min_prefix_v4: 8 }],
     run: (context, { body }) => changeWorkspace(context, workspacePatch(body)),
     show: respond,

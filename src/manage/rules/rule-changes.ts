@@ -23,7 +23,14 @@ export const changeFields = (batch: string) =>
 
 export const PREVIEW = Type.Optional(Type.Boolean({ description: 'true: preview only.' }));
 
-export const portsOf = ({ store, publish, untilLanded }: ManageContext): RulePorts => ({ reads: store, publish, untilLanded });
+export const portsOf = ({ store, publish, gate, untilLanded }: ManageContext): RulePorts => ({
+  reads: store,
+  async publish(messages) {
+    await gate.check([messages]);
+    await publish(messages);
+  },
+  untilLanded,
+});
 
 export const operatorOf = ({ caller }: ManageContext): Operator => ({
   workspaceId: caller.workspaceId,

@@ -10,10 +10,13 @@ import type { Step } from '../../ports/stored/rule-store.ts';
 import type { Message } from '../../ports/stream.ts';
 import type { Target } from '../../rule.ts';
 import type { Accept } from '../../signal/accept.ts';
+import type { ApprovalGate } from '../approvals/gate.ts';
 
 export interface RuleManagement {
   /** Resolves when durable. */
   publish(messages: readonly Message[]): Promise<void>;
+  /** Checks changes before they are published (SPEC D67.2). */
+  readonly gate: ApprovalGate;
   /** Waits up to 2 s for landing; returns the messages left. */
   untilLanded(): Promise<number>;
   /** Like `POST /v2/signal`. */

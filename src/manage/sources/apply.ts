@@ -9,6 +9,7 @@ import type { LineFault } from '../../source/readers/items.ts';
 import { nothingSeen, readSource } from '../../source/refresh/content.ts';
 import { guardFaults, isSame } from '../../source/refresh/guards.ts';
 import type { SyncPlan } from '../../source/sync.ts';
+import type { ApprovePorts } from '../approvals/approve.ts';
 import {
   giveUp,
   headOf,
@@ -21,7 +22,8 @@ import {
 } from '../imports/replacements.ts';
 import { contentOnHold, keepContent } from './on-hold.ts';
 
-export interface ApplyPorts extends ReplacementPorts {
+export interface ApplyPorts extends ReplacementPorts, ApprovePorts {
+  readonly store: ReplacementPorts['store'] & ApprovePorts['store'];
   /** Until more entries may be checked. */
   sleep(seconds: number): Promise<void>;
   /** Unpacked. */

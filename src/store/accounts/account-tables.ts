@@ -1,4 +1,4 @@
-const OF_WORKSPACE = `w.id AS workspace_id, o.id AS organization_id, o.subscription, w.protect, w.min_prefix_v4, w.min_prefix_v6, w.peers,
+const OF_WORKSPACE = `w.id AS workspace_id, o.id AS organization_id, o.subscription, w.protect, w.min_prefix_v4, w.min_prefix_v6, w.peers, w.approval,
   s.revision AS sample_revision, s.max_share, s.rules, s.requests, s.bytes, s.taken_at`;
 
 /** Keys that are not revoked; a condition on the hash follows. */

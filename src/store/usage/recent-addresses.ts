@@ -1,7 +1,7 @@
 /** Addresses of each sender's blocks by minute, where signals can be large (SPEC D64.3). */
 import { addressesOf, RECENT } from '../../account/large.ts';
 import type { NumberedItem } from '../batches/batches.ts';
-import { workspacePk } from '../row-ids.ts';
+import { WORKSPACE_PK, workspacePk } from '../row-ids.ts';
 import { allOf, one, run, runRows, type Value, type Work } from '../work.ts';
 
 /** Keeps sums exact. */
@@ -41,7 +41,7 @@ export function* writeRecentAddresses(items: readonly NumberedItem[], now: numbe
   const places = [...sums.keys()];
   const counting = yield* allOf(
     places,
-    (given) => `SELECT pk FROM workspaces w WHERE pk IN (${given}) AND (large = 'all' OR ${HAS_CANARIES}) ORDER BY pk`,
+    (given) => `SELECT pk FROM workspaces w WHERE pk IN (${given}) AND ('all' IN (large, approval) OR ${HAS_CANARIES}) ORDER BY pk`,
   );
   for (const row of counting) {
     const workspace = Number(row.pk);
@@ -68,4 +68,12 @@ export function* recentOf(workspacePk: number, sender: string, now: number): Wor
 export function* recentAddresses(workspaceId: string, sender: string, now: number): Work<number> {
   const pk = yield* workspacePk(workspaceId);
   return pk === undefined ? 0 : yield* recentOf(pk, sender, now);
+}
+
+/** Of all senders, without approved blocks: another key is no way around (SPEC D67.3). */
+export function* unapprovedAddresses(workspaceId: string, now: number): Work<number> {
+  const landed = `SELECT sum(addresses) FROM recent_addresses WHERE workspace_pk = ${WORKSPACE_PK} AND minute >= $2`;
+  const approved = `SELECT sum(blocked) FROM approvals WHERE workspace_pk = ${WORKSPACE_PK} AND approved_at >= $3`;
+  const row = yield* one(`SELECT (${landed}) AS landed, (${approved}) AS approved`, workspaceId, firstMinute(now), now - RECENT - MINUTE);
+  return Math.max(0, Number(row?.landed ?? 0) - Number(row?.approved ?? 0));
 }

@@ -125,6 +125,11 @@ function Change({ workspace: { body, tag }, onClose, onDone }) {
           ${input('large_networks', { fault: faultOf('large_networks') })}
           ${input('large_percent', { fault: faultOf('large_percent') })}
         </div>
+        <div class="form-row">
+          ${input('approval', { options: [{ value: '', label: 'default: none' }, ...LARGE], fault: faultOf('approval') })}
+          ${input('approval_addresses', { fault: faultOf('approval_addresses') })}
+          ${input('approval_rules', { fault: faultOf('approval_rules') })}
+        </div>
         <${Reached} before=${body.protect} after=${protect} service=${body.service.protect} rails=${rails} />
         <${SameWithCurl} text=${curlOf('PATCH', ADDRESS, changes)} />
       `}

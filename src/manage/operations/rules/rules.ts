@@ -12,7 +12,7 @@ import { rowOf } from '../../../source/readers/row.ts';
 import { LIST_ACTIONS, type ListAction } from '../../../source/readers/verdict.ts';
 import type { ManageContext } from '../../context.ts';
 import { fieldFault, fieldFaults, type Operation, operation } from '../../operation.ts';
-import { previewBatches } from '../../preview.ts';
+import { checkApproval, previewBatches } from '../../preview.ts';
 import { STILL_BLOCKED, type StillBlockedFields, stillBlocked } from '../../remaining-blocks.ts';
 import { type Change, changeFields, changeOutcome, landed, PREVIEW } from '../../rules/rule-changes.ts';
 import { FEED_FIELDS } from '../feed-fields.ts';
@@ -49,6 +49,7 @@ export async function submitOne(
   asked: Readonly<Record<string, unknown>>,
 ): Promise<ChangedRule> {
   const batch = { ...signal, caller: context.caller, list };
+  if (!preview) await checkApproval(context, [batch]);
   const tried = preview ? await previewBatches(context, [batch]) : undefined;
   const result = tried?.results[0] ?? (await context.accept({ ...batch, dryRun: false }));
   if (result.refused !== undefined) return throwRefusal(result.refused);

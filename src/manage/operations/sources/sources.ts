@@ -100,6 +100,10 @@ export const SOURCE_OPERATIONS: readonly Operation[] = [
       404: UNKNOWN,
       409: 'deleting the list "spamhaus-drop" also deletes 1204 rules: see the details with preview=1, delete with confirmed=1',
     },
+    async touches({ store, workspaceId }, { params, query }) {
+      if (query.preview || query.keep_list) return null;
+      return { lists: [(await findSource(store, workspaceId, params.source!)).source.listId] };
+    },
     run: (context, { params, query: { for_good: forGood, keep_list: keepList, ...request } }) =>
       deleteSource(context, params.source!, { ...request, forGood, keepList }),
   }),

@@ -1,0 +1,136 @@
+/** Changes over the second limit of a workspace wait for another person (SPEC D67.1 to D67.3). */
+import { hash } from 'node:crypto';
+import { v7 } from 'uuid';
+import type { Author, Caller } from '../../account/caller.ts';
+import { approvalReason, RECENT } from '../../account/large.ts';
+import type { Workspace } from '../../account/workspace.ts';
+import { DAY } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import type { StoreReads, StoreWrites } from '../../ports/store.ts';
+import { MOST_PENDING_BYTES } from '../../ports/stored/approval-store.ts';
+import type { Message } from '../../ports/stream.ts';
+import type { Meter } from '../../signal/accept.ts';
+import { pack } from '../imports/pack.ts';
+import { type MessageSize, NOTHING, sizeOfAdded, sizeOfMessages, sum } from './size.ts';
+
+/** Of a request, ms. */
+export const APPROVAL_LIFETIME = 3 * DAY;
+
+export interface GateParts {
+  readonly store: Pick<
+    StoreReads,
+    'workspace' | 'unapprovedAddresses' | 'rulesById' | 'rulesByRef' | 'namedRules' | 'defaultList' | 'batch'
+  > &
+    Pick<StoreWrites, 'requestApproval'>;
+  readonly now: () => number;
+}
+
+export interface ApprovalGate {
+  /** Stores a change over the limit and rejects with REFUSED: nothing may be published. */
+  check(pieces: Iterable<readonly Message[]> | AsyncIterable<readonly Message[]>): Promise<void>;
+  /** undefined: signals of this caller never wait. */
+  meter(caller: Caller, by: Author): Promise<Meter | undefined>;
+}
+
+export const waits = (why: string, id: string) => `waits for the approval of another person: ${why} (request ${id})`;
+
+const senderIn = ({ headers }: Message): Author =>
+  headers.person === undefined
+    ? { keyId: headers.key_id ?? null, actor: headers.actor ?? null }
+    : { keyId: null, actor: headers.actor ?? null, personId: headers.person };
+
+/** Of the exact content, without ids and times. */
+const hashOf = (messages: readonly Message[]): string =>
+  hash('sha256', JSON.stringify(messages.map(({ headers, value }) => [headers.list_id, headers.source_id, value])));
+
+/** Workspaces with recent changes in this process: those that have not landed count too. */
+const MOST_RECENT = 10_000;
+
+/** One per process. */
+export function approvalGate({ store, now }: GateParts): ApprovalGate {
+  const recent = new Map<string, { readonly at: number; readonly size: MessageSize }>();
+
+  /** A window that begins with its first change. */
+  function recentOf(workspaceId: string): MessageSize {
+    const found = recent.get(workspaceId);
+    return found === undefined || found.at < now() - RECENT ? NOTHING : found.size;
+  }
+  function note(workspaceId: string, size: MessageSize): void {
+    const at = now();
+    const before = recentOf(workspaceId);
+    const since = before === NOTHING ? at : recent.get(workspaceId)!.at;
+    recent.delete(workspaceId);
+    recent.set(workspaceId, { at: since, size: sum(before, size) });
+    const [oldest] = recent.keys();
+    if (recent.size > MOST_RECENT) recent.delete(oldest!);
+  }
+  async function beforeOf({ id }: Workspace): Promise<MessageSize> {
+    const own = recentOf(id);
+    return { ...own, addresses: Math.max(own.addresses, await store.unapprovedAddresses(id, now())) };
+  }
+  const whyOf = (workspace: Workspace, { addresses, rules, places }: MessageSize, isSignal: boolean) =>
+    approvalReason(workspace, { isSignal, addresses, places, networks: rules });
+
+  async function request(workspaceId: string, messages: readonly Message[], size: MessageSize, why: string, by: Author): Promise<string> {
+    const { addresses, blocked, rules } = size;
+    const content = await pack(JSON.stringify(messages));
+    const asked = { id: v7(), operation: 'messages', why, hash: hashOf(messages), content, by, addresses, blocked, rules };
+    return (await store.requestApproval(workspaceId, asked, APPROVAL_LIFETIME)).id;
+  }
+
+  return {
+    async check(pieces) {
+      let [workspace, size, bytes]: [Workspace | undefined, MessageSize, number] = [undefined, NOTHING, 0];
+      const messages: Message[] = [];
+      for await (const piece of pieces) {
+        const [first] = piece;
+        if (first === undefined) continue;
+        workspace ??= await store.workspace(first.key);
+        if (workspace === undefined || (workspace.approval ?? 'none') === 'none') return;
+        size = sum(size, await sizeOfMessages(store, workspace.id, piece, now()));
+        for (const message of piece) bytes += message.value.length;
+        if (bytes <= MOST_PENDING_BYTES) messages.push(...piece);
+      }
+      if (workspace === undefined || size.rules + size.places === 0) return;
+      const why = whyOf(workspace, sum(size, await beforeOf(workspace)), false);
+      if (why === undefined) return note(workspace.id, size);
+      if (bytes > MOST_PENDING_BYTES)
+        throw new WeirError('REFUSED', `${why}: it needs approval, and is too large to wait for it: divide it`);
+      throw new WeirError('REFUSED', `the change ${waits(why, await request(workspace.id, messages, size, why, senderIn(messages[0]!)))}`);
+    },
+    async meter({ workspaceId, guardRails }, by) {
+      if (guardRails.signalsWait !== true) return undefined;
+      const workspace = await store.workspace(workspaceId);
+      if (workspace === undefined) return undefined;
+      let [before, size, why] = [await beforeOf(workspace), NOTHING, ''];
+      const messages: Message[] = [];
+      const removals: Message[] = [];
+      return {
+        faultOf(message) {
+          const added = sizeOfAdded(message);
+          if (added.rules === 0) removals.push(message);
+          const found = added.rules === 0 ? undefined : whyOf(workspace, sum(before, added), true);
+          if (found === undefined) {
+            before = sum(before, added);
+            note(workspaceId, added);
+            return undefined;
+          }
+          why ||= found;
+          size = sum(size, added);
+          messages.push(message);
+          return waits(why, '');
+        },
+        async request() {
+          const removed = await sizeOfMessages(store, workspaceId, removals, now());
+          const excess = removed.rules === 0 ? undefined : whyOf(workspace, sum(before, removed), true);
+          if (excess !== undefined)
+            throw new WeirError('REFUSED', `the unblocks ${waits(excess, await request(workspaceId, removals, removed, excess, by))}`);
+          note(workspaceId, removed);
+          if (messages.length === 0) return (text) => text;
+          const id = await request(workspaceId, messages, size, why, by);
+          return (text) => (text === waits(why, '') ? waits(why, id) : text);
+        },
+      };
+    },
+  };
+}
