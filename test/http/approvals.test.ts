@@ -45,6 +45,8 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         ...(database && { DATABASE_URL: await database.createDatabase() }),
         ...{ OIDC_FILE: join(folder, 'oidc.json'), BASE_URL: baseUrl, BOOTSTRAP_API_KEY: KEY, RATE_LIMIT_MANAGE: '0' },
         ...{ FEED_REBUILD_SECONDS: '0' },
+        // With it, operations that wait are stored encrypted.
+        ...(engine === 'sqlite' && { SECRETS_KEY: 'a'.repeat(64) }),
       };
       weir = await startWeir({ ...settings, PORT: String(port) });
       await commandJson(['workspace', 'set', 'default', '--approval', 'all', '--approval-addresses', '1000'], settings);

@@ -6,8 +6,8 @@ import { WeirError } from '../../errors.ts';
 import type { ApprovalSize } from '../../ports/stored/approval-store.ts';
 import type { AccessRule } from '../../rule.ts';
 import type { ManageContext } from '../context.ts';
-import { pack, unpack } from '../imports/pack.ts';
 import type { Operation } from '../operation.ts';
+import { closed, opened } from './content.ts';
 import { APPROVAL_LIFETIME, waits } from './gate.ts';
 import { type MessageSize, NOTHING, sizeOfTarget, sum } from './size.ts';
 
@@ -29,9 +29,10 @@ interface Excess extends ApprovalSize {
 
 /** An upper bound: all rules of the lists, without those of the last day. Stops above the limit. undefined: it need not wait. */
 async function excessOf({ touches }: Operation, context: ManageContext, given: Given): Promise<Excess | undefined> {
+  if (touches === undefined) return undefined;
   const { store, workspaceId, pause } = context;
   const workspace = await store.workspace(workspaceId);
-  if (touches === undefined || workspace === undefined || (workspace.approval ?? 'none') === 'none') return undefined;
+  if (workspace === undefined || (workspace.approval ?? 'none') === 'none') return undefined;
   const touched = await touches(context, given);
   if (touched === null) return undefined;
   if ('why' in touched) return { ...NOTHING, why: touched.why };
@@ -66,25 +67,25 @@ export async function runOrWait(operation: Operation, context: ManageContext, gi
     ...{ id: v7(), operation: operation.name, why: excess.why, by },
     ...{ addresses: excess.addresses, blocked: excess.blocked, rules: excess.rules },
     hash: hash('sha256', JSON.stringify([operation.name, params, query, body, bytes])),
-    content: await pack(JSON.stringify(asked)),
+    content: await closed(context, JSON.stringify(asked)),
   };
   const { id } = await context.store.requestApproval(context.workspaceId, request, APPROVAL_LIFETIME);
   throw new WeirError('REFUSED', `the change ${waits(excess.why, id)}`);
 }
 
-async function askedIn(content: Uint8Array) {
-  const { params, query, body, bytes, ...requester } = JSON.parse((await unpack(content)).toString()) as Asked;
+async function askedIn(context: ManageContext, content: Uint8Array) {
+  const { params, query, body, bytes, ...requester } = JSON.parse(await opened(context, content)) as Asked;
   return { requester, given: { params, query, body, bytes: Buffer.from(bytes, 'base64') } };
 }
 
 /** Runs an approved operation as its requester. */
 export async function runAsked(operation: Operation, context: ManageContext, content: Uint8Array): Promise<void> {
-  const { requester, given } = await askedIn(content);
+  const { requester, given } = await askedIn(context, content);
   await operation.run({ ...context, ...requester, once: undefined }, given);
 }
 
 /** The effect now; undefined: it would not wait any more. */
 export async function excessNow(operation: Operation, context: ManageContext, content: Uint8Array): Promise<Excess | undefined> {
-  const { requester, given } = await askedIn(content);
+  const { requester, given } = await askedIn(context, content);
   return excessOf(operation, { ...context, ...requester }, given);
 }

@@ -5,8 +5,8 @@ import { answerOf, type Fields, listOf, nullable, Type, textField } from '../../
 import { APPROVAL_STATES, type Approval, type Decision } from '../../../ports/stored/approval-store.ts';
 import type { Message } from '../../../ports/stream.ts';
 import { applyApproved, requireSame } from '../../approvals/approve.ts';
+import { opened } from '../../approvals/content.ts';
 import type { ManageContext } from '../../context.ts';
-import { unpack } from '../../imports/pack.ts';
 import { type Operation, operation } from '../../operation.ts';
 import { keyNames } from '../../rules/rule-json.ts';
 
@@ -135,7 +135,7 @@ export const APPROVAL_OPERATIONS: readonly Operation[] = [
       if (found === undefined) throw new WeirError('NOT_FOUND', `there is no approval request "${params.approval}"`);
       const content = await store.approvalContent(workspaceId, found.id);
       const [json] = await jsonOf(context, [found]);
-      return { ...json, content: content === undefined ? [] : shown(found, JSON.parse((await unpack(content)).toString())) };
+      return { ...json, content: content === undefined ? [] : shown(found, JSON.parse(await opened(context, content))) };
     },
   }),
   operation('approveChange', 'POST /approvals/{approval}/approve', 'rules:write', {
