@@ -83,6 +83,12 @@ const MEANT: readonly RegExp[] = [
   /^DELETE FROM access_rules WHERE .* WHERE list_pk = \S+ LIMIT /,
   /^DELETE FROM access_rules_before WHERE .* WHERE list_pk = \S+ LIMIT /,
   /^DELETE FROM deleted_lists WHERE list_pk = \S+ AND NOT EXISTS /,
+  // Lists and feeds with canaries, by an index that has them apart; the keys of a workspace when one starts.
+  /^SELECT (w\.\*|pk) FROM workspaces w WHERE .* c\.canary_keys IS NOT NULL/,
+  /^SELECT id, canary_keys, canary_minutes FROM lists WHERE workspace_pk = \S+ AND canary_keys IS NOT NULL /,
+  /^SELECT id, name FROM keys WHERE workspace_pk = \S+ AND revoked_at IS NULL$/,
+  // Whether a list that is deleted has a rule of before yesterday: they come first.
+  /^SELECT id FROM access_rules WHERE list_pk = \S+ AND created_at < /,
   // Whether a list has any rule: the first one of an index.
   /^SELECT pk, id FROM lists l .* AND EXISTS \(SELECT 1 FROM access_rules r WHERE r\.list_pk = l\.pk\) ORDER BY pk$/,
   // An undo may have kept rules in any list of its workspace.
