@@ -69,8 +69,8 @@ export async function walk(page: Page, root: string, what: string): Promise<stri
     assert.ok(steps < 200, `${what}: Tab never leaves`);
     await page.press('Tab');
     const step = await page.evaluate<Step>(STEP(root));
-    // From the last stop of a dialog Tab goes to the browser's own, then to the first.
-    if (!step.isIn && root.startsWith('dialog') && steps === names.length) continue;
+    // From the last stop of a dialog Tab goes to the browser's own, a few on a slow machine, then to the first.
+    if (!step.isIn && root.startsWith('dialog') && steps - names.length < 3) continue;
     if (!step.isIn || step.isAgain) break;
     names.push(step.name);
     assert.ok(step.isMarked, `${what}: nothing shows that the focus is on ${step.name}`);
