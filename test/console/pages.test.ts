@@ -913,7 +913,10 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     t.after(() => signInAs(KEY));
     await signInAs(JSON.parse(made.text).key);
     const pages = await page.evaluate<string>(`[...document.querySelectorAll('.side li')].map((each) => each.innerText.trim()).join()`);
-    assert.equal(pages, 'Overview,Timeline,Feeds,Sources,List value,Rules,Approvals,Look up,Backtest,Devices,Bouncers,Geo data,Workspace,Keys');
+    assert.equal(
+      pages,
+      'Overview,Timeline,Feeds,Sources,List value,Rules,Approvals,Look up,Backtest,Devices,Bouncers,Geo data,Workspace,Keys',
+    );
     await page.click('Keys');
     await page.sees('bootstrap');
     assert.doesNotMatch(await page.text(), /Revoke\b.*bootstrap/);
