@@ -63,7 +63,7 @@ export function DeviceDialog({ device, names, onClose }) {
       }
       ${
         device.documents.length > 0 &&
-        html`<${Table} label="Versions" columns=${documentColumns(names)} rows=${device.documents}
+        html`<${Table} label="Versions" columns=${documentColumns(names, device.refusals)} rows=${device.documents}
         keyOf=${(each) => `${each.feed_id} ${each.format} ${each.family} ${each.action}`} />`
       }
     <//>
@@ -87,8 +87,8 @@ const refusalColumns = (names) => [
   { label: 'Last', cell: ({ at }) => html`<${Ago} at=${at} />` },
 ];
 
-/** @param {Names} names @returns {Column<Device['documents'][number]>[]} */
-const documentColumns = (names) => [
+/** @param {Names} names @param {readonly Refusal[]} refusals @returns {Column<Device['documents'][number]>[]} */
+const documentColumns = (names, refusals) => [
   {
     label: 'Feed',
     cell(document) {
@@ -100,5 +100,12 @@ const documentColumns = (names) => [
   { label: 'Document', cell: documentText },
   { label: 'Fetched', cell: ({ at }) => html`<${Ago} at=${at} />` },
   { label: 'Version', cell: ({ last_modified: at }) => html`<${Ago} at=${at} />` },
-  { label: 'Behind', number: true, cell: ({ behind_seconds: behind }) => html`<${Behind} seconds=${behind} />` },
+  {
+    label: 'Behind',
+    number: true,
+    cell({ feed_id: id, at, behind_seconds: behind }) {
+      const isRefused = refusals.some((each) => each.feed_id === id && each.at >= at);
+      return html`<${Behind} seconds=${isRefused && behind === 0 ? null : behind} />`;
+    },
+  },
 ];
