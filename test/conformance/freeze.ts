@@ -185,7 +185,7 @@ export function freezeConformance(driver: StoreDriver): void {
     const [{ feedId }] = (await store.freezes(workspace.id)) as unknown as [{ feedId: string }];
     const thaw = () => store.thawFeed(workspace.id, feedId, null);
     await thaw();
-    await store.updateWorkspace(workspace.id, { large: 'all', largeAddresses: 255 });
+    await store.updateWorkspace(workspace.id, { large: 'all', largeAddresses: 255, approval: 'changes', approvalRules: 9 });
     assert.deepEqual(await isWaiting(), []);
     await send(block('192.0.2.0/25'), {}, START + 2 * DAY);
     assert.deepEqual(await isWaiting(), []);

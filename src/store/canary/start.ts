@@ -91,7 +91,7 @@ export function* stageSettings(
     .map(([name, value]) => [column(name), value] as const)
     .filter(([field, value]) => value !== undefined && JSON.stringify(value ?? null) !== JSON.stringify(before[field] ?? null))
     .map(([field]) => field)
-    .filter((field) => !HARMLESS.has(field) && !field.startsWith('large'));
+    .filter((field) => !HARMLESS.has(field) && !/^(large|approval)/.test(field));
   if (changed.length > 0) yield* stage(now, workspaceId, workspacePk, `settings: ${changed.join(', ')}`, by);
 }
 
