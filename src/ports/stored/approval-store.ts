@@ -50,6 +50,8 @@ export interface ApprovalReads {
   approvalContent(workspaceId: string, id: string): Promise<Uint8Array | undefined>;
   /** Approved ones of all workspaces that no process has touched since `before` (ms). */
   unappliedApprovals(before: number): Promise<{ readonly workspaceId: string; readonly id: string }[]>;
+  /** Whether an operation has left an audit row with the request as its act, in its own transaction. */
+  isApplied(id: string): Promise<boolean>;
   /** Addresses of landed blocks of all senders in the last ten minutes without approved ones (SPEC D67.3). */
   unapprovedAddresses(workspaceId: string, now: number): Promise<number>;
 }
