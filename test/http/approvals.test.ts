@@ -173,6 +173,18 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       assert.equal((await signal(['20.0.4.0/23'], next)).status, 206);
     });
 
+    test('D67.14 a change of more percent of the rules of its list waits; an empty list has nothing to lose', async () => {
+      const { key } = await newTenant(settings, { organization: 'default', workspace: 'percent' });
+      const policy = ['--approval', 'all', '--approval-percent', '50'];
+      assert.equal((await command(['workspace', 'set', 'percent', ...policy], settings)).code, 0);
+      const some = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `192.0.2.${from + i}`);
+      assert.equal((await signal(some(0, 40), key)).status, 200);
+      const landed = `SELECT count(*) AS rules FROM access_rules r JOIN lists l ON l.pk = r.list_pk JOIN workspaces w ON w.pk = l.workspace_pk WHERE w.name = 'percent'`;
+      await eventually(async () => assert.equal(Number((await sql(landed))[0]!.rules), 40));
+      await sql('DELETE FROM recent_addresses');
+      assert.match((await signal(some(100, 200), key)).body.errors.at(-1), /more than 50% of 40 /);
+    });
+
     test('D67.1 refreshes of sources wait', async (t) => {
       const server = await listServer();
       after(() => server[Symbol.asyncDispose]());
