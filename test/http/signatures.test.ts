@@ -13,6 +13,7 @@ import { eventually } from '../support/weir.ts';
 import { type Client, startWorld, type World } from '../support/world.ts';
 
 const PROGRAM = new URL('../../integrations/weir-fetch', import.meta.url).pathname;
+const FOLLOW = new URL('../../integrations/weir-follow', import.meta.url).pathname;
 const TOOLS = needs('curl', 'ssh-keygen', 'sha256sum');
 const BEGIN = '-----BEGIN SSH SIGNATURE-----';
 
@@ -140,7 +141,7 @@ suite('signed feeds', { timeout: 300_000 }, () => {
       assert.ok(isValid, query);
       const wanted = {
         ...{ workspace: client.workspace, name: 'edge', version: header('version'), since: header('since') ?? 'none' },
-        ...{ entries: header('count'), digest: header('digest') },
+        ...{ count: header('count'), digest: header('digest') },
         sha256: createHash('sha256').update(text).digest('hex'),
       };
       assert.deepEqual({ ...statement, ...wanted }, statement);
@@ -150,7 +151,7 @@ suite('signed feeds', { timeout: 300_000 }, () => {
     const all = await stated('startup=true&signature=ssh');
     const waiting = stated(`wait=60&since=${all.version}&signature=ssh`);
     await block('192.0.2.99', 'edge');
-    assert.deepEqual([(await waiting).since, (await waiting).entries], [all.version, '2']);
+    assert.deepEqual([(await waiting).since, (await waiting).count], [all.version, '2']);
     await client.post('/v1/signal?list=edge', [{ type: 'access_rules', action: 'unblock', ip: '192.0.2.99' }]);
     await eventually(async () => assert.ok(!(await get('/edge?format=plain')).text.includes('192.0.2.99')));
     assert.equal((await ask('startup=true')).header('signature'), null);
@@ -203,6 +204,31 @@ suite('signed feeds', { timeout: 300_000 }, () => {
       assert.equal(content('feed'), good, what);
     }
     proxy.close();
+  });
+
+  test('D63.7 weir-follow loads what is signed for its feed, else keeps its networks', {
+    skip: needs('ssh-keygen', 'python3'),
+  }, async () => {
+    const key = (await of('key', 'create', '--permission', 'feed:read', '--list', 'edge'))[0]!.key as string;
+    const all = (await of('key', 'create', '--permission', 'feed:read'))[0]!.key as string;
+    const loaded = path('loaded');
+    const follow = (env: Record<string, string> = {}, ...mode: string[]): Promise<{ code: number; stderr: string }> =>
+      new Promise((done) => {
+        const own = { WEIR_URL: world.weir().url, WEIR_API_KEY: key, WEIR_FOLLOW_STATE: path('follow'), WEIR_FOLLOW_DRIVER: 'command' };
+        const set = { WEIR_FOLLOW_COMMAND: `cat > ${loaded}`, WEIR_FOLLOW_SIGNERS: path('allowed'), WEIR_FOLLOW_FEED: 'edge' };
+        execFile(FOLLOW, mode, { env: { PATH: process.env.PATH, ...own, ...set, ...env } }, (error, _, stderr) =>
+          done({ code: error === null ? 0 : Number(error.code), stderr }),
+        );
+      });
+    assert.match((await follow({ WEIR_FOLLOW_FEED: '' }, '--once')).stderr, /--feed is missing/);
+    assert.deepEqual((await follow({}, '--once')).code, 0);
+    assert.equal(readFileSync(loaded, 'utf8'), '192.0.2.1/32\n192.0.2.7/32\n');
+    const other = await follow({ WEIR_API_KEY: all }, '--once');
+    assert.deepEqual([other.code, other.stderr.includes('the statement is about another feed')], [1, true], other.stderr);
+    assert.match((await follow({ WEIR_FOLLOW_SIGNERS: path('none') }, '--once')).stderr, /is not signed as it must be/);
+    assert.equal(readFileSync(loaded, 'utf8'), '192.0.2.1/32\n192.0.2.7/32\n');
+    // A command of its own without signers still loads everything.
+    assert.equal((await follow({ WEIR_FOLLOW_SIGNERS: '', WEIR_FOLLOW_FEED: '', WEIR_FOLLOW_STATE: path('unsigned') }, '--once')).code, 0);
   });
 
   test('D63.3, D63.5 the second key signs once the first is deleted, and a verifier with its line goes on', { skip: TOOLS }, async () => {

@@ -28,6 +28,8 @@ export interface Signer {
 
 /** Statements end on the hour, so that replicas sign equal bytes; s. */
 const HOUR = 3600;
+/** A client orders answers of several processes by it; s. */
+const MINUTE = 60;
 
 interface Signed {
   readonly statement: string;
@@ -55,7 +57,10 @@ export function signer(secretKeys: SecretKeys, now: () => number): Signer {
     },
     async stream(found, named, workspaceId) {
       const sha256 = named.signingSecret === null ? '' : await digestOf(found.bytes, 'sha256');
-      return signed(found, named, workspaceId, 'stream', streamFields(found, sha256));
+      return signed(found, named, workspaceId, 'stream', {
+        ...streamFields(found, sha256),
+        time: Math.floor(now() / 1000 / MINUTE) * MINUTE,
+      });
     },
   };
 
@@ -88,6 +93,6 @@ function feedFields(found: Representation, sha256: string): Fields {
 }
 
 function streamFields({ mark, since, check }: SharedAnswer, sha256: string): Fields {
-  const { count: entries, digest } = check!;
-  return { version: versionText(mark), since: since === null ? 'none' : versionText(since), entries, digest, sha256 };
+  const { count, digest } = check!;
+  return { version: versionText(mark), since: since === null ? 'none' : versionText(since), count, digest, sha256 };
 }
