@@ -62,8 +62,8 @@ function* restoreList(now: string, workspacePk: number, list: SavedList): Work<s
 }
 
 /**
- * The row to update, `own`, or undefined for a new row, and the id. `rows` are the lists with the given id and the workspace's default
- * list. The default list maps to the workspace's own, others to the workspace's list with that id; an id of another workspace is replaced.
+ * The row to update and its id, `own`; undefined: a new row. `rows`: the lists with the given id, and the default list, to which a default
+ * list maps. An id of another workspace is replaced.
  */
 function placeOf(list: SavedList, workspacePk: number, rows: readonly Row[]) {
   const isOwn = (row: Row) =>

@@ -53,7 +53,6 @@ export function addressSpaceOf(
   };
 }
 
-/** Addresses in each of the 256 networks of a network. */
 function childCounts(ranges: V4Ranges | undefined, { address, prefix }: MapNetwork): number[] {
   const counts = new Array<number>(CHILDREN).fill(0);
   if (ranges === undefined) return counts;
@@ -83,14 +82,13 @@ const found = (network: Network, addresses: number, networks: number): Found => 
   set: addressSet([network]),
 });
 
-/** Networks of equal width in the order of their addresses. */
+/** In the order of their addresses. */
 function widestV4({ addresses, prefixes, length }: CidrsV4, { address, prefix }: MapNetwork): Found[] {
   const last = lastAddressV4(address, prefix);
   const inside: number[] = [];
   let widest = 33;
   for (let i = firstReaching(length, (each) => lastAddressV4(addresses[each], prefixes[each]) >= address); i < length; i++) {
     if (addresses[i] > last) break;
-    // Wider networks come first once there are enough of them.
     if (inside.length >= MOST_BLOCKS && prefixes[i] >= widest) continue;
     inside.push(i);
     inside.sort((a, b) => prefixes[a] - prefixes[b] || a - b);

@@ -28,21 +28,18 @@ export interface DocumentBuilderOptions {
   readonly versioned: VersionedContents;
   readonly geo: () => GeoDatabase;
   readonly guard: (own: GuardRails) => BlockGuard;
-  /** The phase of a WAF rule without an explicit one. */
   readonly phaseOf: PhaseOf;
   readonly clock: Clock;
 }
 
 const READ_LIMIT = 60_000;
 const ASK_LIMIT = 2_000;
-/** Maps are made sequentially. */
 const MAPS = { running: 1, asked: { inAll: 256, ofWorkspace: 16 }, refusal: 'too many maps of feeds are being made' };
 
 interface DocumentState {
   snapshot: Snapshot | undefined;
-  /** All rules of the workspace; the snapshot uses part of them. */
   readonly rules: WorkspaceRules;
-  /** Serializes the builds of a document. */
+  /** Per document. */
   readonly inTurn: ReturnType<typeof oneByOne>;
 }
 
@@ -218,7 +215,6 @@ function sourceOf(snapshot: Snapshot, { document }: DocumentVariant, geo: GeoDat
   return { name, target, ...read, geoVersion: geo.version, asOf, facts };
 }
 
-/** Decisions have no bytes: each bouncer gets a body of its own. */
 async function buildDecisions(
   snapshot: Snapshot,
   request: BuildRequest,
@@ -236,7 +232,6 @@ async function buildDecisions(
   return { kind: 'document', ...source, hash: version, bytes: new Uint8Array(), stampsAt: [], parts: undefined };
 }
 
-/** Rules of a frozen feed are not renewed. */
 const renewalReads = (
   workspaceId: string,
   { head }: Snapshot,

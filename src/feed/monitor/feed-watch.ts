@@ -21,7 +21,6 @@ interface Counted {
   readonly rated: boolean;
 }
 
-/** One feed in one action and family, and its open events. */
 export interface WatchedFeed extends FeedName, Counted {
   readonly facts: FeedFacts;
   readonly name: string;
@@ -47,7 +46,7 @@ interface FeedState extends FeedName {
   readonly counted: Map<string, CountedState>;
 }
 
-/** States of feeds built in this process. `now` returns ms since 1970. */
+/** `now` returns ms since 1970. */
 export class FeedWatch {
   readonly #log: Log;
   readonly #now: () => number;
@@ -96,7 +95,7 @@ export class FeedWatch {
     return of.shares;
   }
 
-  /** Counts the entries of decisions over their cap; undefined if that fails. */
+  /** undefined: it failed. */
   async overCap(feed: FeedName, revision: number, offline: boolean): Promise<FeedShares | undefined> {
     return offline ? undefined : this.#count(feed, { action: 'block', family: 'both', rated: false, revision });
   }
@@ -110,7 +109,7 @@ export class FeedWatch {
     }
   }
 
-  /** The feed is served from memory; `asOf` in whole seconds. */
+  /** `asOf` in whole seconds. */
   stale(feed: FeedName, asOf: number): void {
     const state = this.#feeds.get(keyOf(feed));
     if (state === undefined || state.stale !== undefined) return;

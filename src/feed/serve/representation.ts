@@ -6,7 +6,7 @@ import type { Body } from './body-cache.ts';
 import { entityTag } from './etag.ts';
 import { gzipCoding } from './gzip.ts';
 
-/** A sendable document: its body in either coding, or the MD5 of the identity body. */
+/** Its body in either coding, or the MD5 of the identity body. */
 export interface Representation {
   readonly kind: 'document';
   readonly feedId: string | null;

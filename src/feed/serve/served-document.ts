@@ -28,11 +28,11 @@ import {
   withoutBuilds,
 } from './variant-state.ts';
 
-/** How long the last good snapshot is served while the store does not answer, ms (SPEC D5.16). */
+/** ms (SPEC D5.16). */
 export const LONGEST_OUTAGE = 86_400_000;
-/** How long a feed counts as stale after its last stale response, ms. */
+/** After the last stale response, ms. */
 const STALE_REPORTED = 15 * 60_000;
-/** Maximum rebuilds per request after expiries during the build. */
+/** Per request, after expiries during the build. */
 const MAX_ROUNDS = 3;
 /** Cached variants per document: clients can create any number of filters. A feed has fewer. */
 const MOST_VARIANTS = 64;
@@ -56,7 +56,6 @@ export class ServedDocument {
   readonly #name: FeedName;
   readonly #context: ServeContext;
   readonly #variants = new Map<ReturnType<typeof keyOf>, ServedVariant>();
-  /** The latest workspace read covering this document. */
   #read: DocumentRead | undefined;
   #snapshot: KnownSnapshot | undefined;
   #usedAt = Number.NEGATIVE_INFINITY;
@@ -71,17 +70,17 @@ export class ServedDocument {
     this.#context = context;
   }
 
-  /** Only for feeds: other documents have no cap on a device. */
+  /** Other documents have no cap on a device. */
   get #watch(): FeedWatch | undefined {
     return this.document === 'feed' && !isCanaryId(this.feedId) ? this.#context.options.watch : undefined;
   }
 
-  /** Last request without a ready response, ms, monotonic. */
+  /** Without a ready response, ms, monotonic. */
   get usedAt(): number {
     return this.#usedAt;
   }
 
-  /** The served variant nearest to its cap; undefined if nothing is served. `monotonic` in ms. */
+  /** `monotonic` in ms. */
   summary(monotonic: number): { entries: number; limit: number; isStale: boolean } | undefined {
     const outcomes = [...this.#variants.values()].flatMap(({ state }) => state.current?.outcome ?? []);
     const isStale = monotonic - this.#usedAt < STALE_REPORTED && outcomes.some(({ staleSince }) => staleSince !== undefined);
@@ -130,7 +129,7 @@ export class ServedDocument {
     builder.forget(this.#workspaceId, this.document, this.feedId).catch(report);
   }
 
-  /** Refreshes the variant, repeatedly if rules expire meanwhile. An urgent read shares no earlier refresh. */
+  /** An urgent read shares no earlier refresh. */
   async #serveFresh(served: ServedVariant, arrival: ReadStamp, withBody: boolean, urgent: DocumentRead | undefined): Promise<Outcome> {
     const [deadline, isUrgent] = [arrival.monotonic + STORE_TIMEOUT, urgent !== undefined];
     for (let round = 1, now = arrival; ; round++, now = this.#context.moment()) {
@@ -178,7 +177,7 @@ export class ServedDocument {
       });
   }
 
-  /** Confirms or rebuilds a variant. Resolves to whether it exists. */
+  /** Resolves to whether it exists. */
   async #refresh(served: ServedVariant, withBody: boolean, isUrgent: boolean): Promise<boolean> {
     const read = this.#read!;
     this.#snapshot &&= confirmedBy(this.#snapshot, read);
@@ -194,7 +193,7 @@ export class ServedDocument {
     return isThere;
   }
 
-  /** Extends the current build if snapshot, rules and recorded Last-Modified are unchanged. Resolves to whether it did. */
+  /** Resolves to whether snapshot, rules and recorded Last-Modified are unchanged. */
   async #revalidate(served: ServedVariant, snapshot: KnownSnapshot): Promise<boolean> {
     const { geoVersion, clock } = this.#context.options;
     const now = clock.now();
@@ -213,7 +212,7 @@ export class ServedDocument {
     return true;
   }
 
-  /** Builds a variant and stores the result; `staleSince` (whole seconds) without the store. Resolves to whether it exists. */
+  /** `staleSince` (whole seconds) without the store. Resolves to whether it exists. */
   async #build(served: ServedVariant, sequence: number, staleSince: number | undefined): Promise<boolean> {
     const { variant } = served;
     const now = this.#context.now();
@@ -283,7 +282,7 @@ export class ServedDocument {
     return served;
   }
 
-  /** Evicts the oldest filtered variant at the maximum. Requests waiting for it are still answered. */
+  /** Requests waiting for it are still answered. */
   #evict(): void {
     const oldest = this.#variants.values().find(({ variant }) => !isRemembered(variant));
     if (oldest === undefined || this.#variants.size < MOST_VARIANTS) return;
@@ -291,7 +290,6 @@ export class ServedDocument {
     this.#variants.delete(keyOf(oldest.variant));
   }
 
-  /** Replaces the state and drops bodies used by no other. */
   #update(served: ServedVariant, state: VariantState): void {
     const before = served.state;
     served.state = state;

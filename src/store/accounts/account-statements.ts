@@ -15,7 +15,7 @@ export function* changeWorkspace(id: string): Work<number> {
   return Number(row.pk);
 }
 
-/** Locks a workspace's row until the commit: its lists, feeds and counts cannot change. Returns its pk. */
+/** Locks a workspace's row until the commit. Returns its pk. */
 export function* holdWorkspace(id: string): Work<number> {
   const row = yield* notify('UPDATE workspaces SET revision = revision WHERE id = $1 RETURNING pk', id);
   if (row === undefined) throw noSuch('workspace', id);

@@ -24,11 +24,10 @@ import { canaryIn, feedIn, profileIn } from './frozen-feeds.ts';
 import { type RuleSource, ruleSource } from './lists.ts';
 
 export interface ServedSource extends RuleSource {
-  /** Its rules are these; `lists` is empty. */
   readonly frozen?: FrozenSource;
 }
 
-/** The rules that a feed serves: those of the freeze, else the current ones. */
+/** Those of the freeze, else the current ones. */
 export function* servedSource(now: string, workspaceId: string, feed: string | null): Work<ServedSource | undefined> {
   const isOfCanaries = isCanaryId(feed);
   const feedId = plainId(feed);
@@ -67,7 +66,7 @@ export const freezeReads = {
 
 const MOVED = '(SELECT -revision FROM workspaces WHERE pk = $1)';
 
-/** Stores the trim of a frozen feed; false: it is not frozen. */
+/** False: it is not frozen. */
 export function* trimFrozen(workspacePk: number, feedId: string, trim: (fits: unknown) => string | null): Work<boolean> {
   const row = yield* one('SELECT pk, fits FROM freezes WHERE workspace_pk = $1 AND feed = $2', workspacePk, feedId);
   if (row === undefined) return false;
@@ -80,7 +79,6 @@ export function* trimFrozen(workspacePk: number, feedId: string, trim: (fits: un
   return true;
 }
 
-/** Ends the freeze of a feed, if there is one. */
 export function* forgetFreeze(workspacePk: number, feedId: string | null): Work<Row | undefined> {
   const row = yield* one('SELECT * FROM freezes WHERE workspace_pk = $1 AND feed = $2', workspacePk, feedId ?? '');
   if (row === undefined) return undefined;
@@ -89,7 +87,7 @@ export function* forgetFreeze(workspacePk: number, feedId: string | null): Work<
   return row;
 }
 
-/** The feed's place in records of documents, and its current row. Throws NOT_FOUND. */
+/** Throws NOT_FOUND. */
 function* placeOf(workspaceId: string, feedId: string | null): Work<{ readonly place: number; readonly row: Row }> {
   const columns = 'l.pk AS list_pk, f.pk AS feed_pk, w.name AS workspace_name';
   const found = yield* one(`SELECT ${columns} ${FROM_FEED}`, workspaceId, feedId);
@@ -100,7 +98,6 @@ function* placeOf(workspaceId: string, feedId: string | null): Work<{ readonly p
   return { place: 0, row: { name } };
 }
 
-/** Moves the revision of the feed. */
 export function* insertFreeze(
   now: string,
   workspacePk: number,
@@ -118,7 +115,7 @@ export function* insertFreeze(
   return row;
 }
 
-/** Serves a frozen feed as its rules are now, with a later date for everybody. */
+/** With a later date for everybody. */
 export function* endFreeze(now: string, workspaceId: string, workspacePk: number, feedId: string | null): Work<Freeze | undefined> {
   const { place, row } = yield* placeOf(workspaceId, feedId);
   const frozen = yield* forgetFreeze(workspacePk, feedId);

@@ -77,14 +77,14 @@ function* refuseUsed(workspacePk: number, table: Table, row: Readonly<Record<str
     throw new WeirError('REFUSED', `the id "${row.id}" is used by another: it came with an import`);
 }
 
-/** Restores the row with a higher revision than any that was read. */
+/** With a higher revision than any that was read. */
 function* restoreRow(table: Table, row: Readonly<Record<string, Value>>): Work<void> {
   const columns = Object.keys(row);
   const values = columns.map((column) => (column === 'revision' ? Number(row.revision) + 1 : row[column]!));
   yield* run(`INSERT INTO ${table} (${columns}) VALUES (${columns.map((_, i) => `$${i + 1}`)})`, ...values);
 }
 
-/** Restores the memberships as far as feeds and lists exist. */
+/** As far as feeds and lists exist. */
 function* rejoin(number: number): Work<void> {
   const [own, pk] = number > 0 ? ['list_pk', number] : ['feed_pk', -number];
   const joined = `SELECT m.* FROM deleted_members m JOIN feeds f ON f.pk = m.feed_pk JOIN lists l ON l.pk = m.list_pk WHERE m.${own} = $1`;

@@ -11,7 +11,6 @@ import { ruleTable } from './rule-columns.ts';
 
 /** Targets stored per list; beyond, those that ended first are deleted. */
 const MOST = 100_000;
-/** Numbers between two checks of a list's size. */
 const CHECKED = 65_536;
 
 interface Stored extends RepeatState {
@@ -23,7 +22,7 @@ interface Stored extends RepeatState {
 interface RepeatList {
   readonly pk: number;
   readonly repeat: Repeat;
-  /** By target. Undefined: not stored. */
+  /** undefined: not stored. */
   readonly states: Map<string, Stored | undefined>;
   readonly changed: Set<string>;
   readonly targetsByRef: Map<string, string>;
@@ -33,11 +32,11 @@ interface RepeatList {
 const NO_BLOCKS = { blocks: 0, endsAt: 0 };
 const NEVER = Number.MAX_SAFE_INTEGER;
 
-/** Statements of a dialect. Their values: the list's pk, and a JSON array of targets, or of rows. */
+/** Values: the list's pk, and a JSON array of targets, or of rows. */
 export interface RepeatStatements {
   readonly read: string;
   readonly write: string;
-  /** `write` has one row, as values: SQLite takes these faster than JSON. */
+  /** `write` takes one row, as values: faster in SQLite than JSON. */
   readonly isByRow?: true;
 }
 
@@ -205,7 +204,6 @@ function* write(
   if (end !== undefined) yield* run('DELETE FROM repeat_blocks WHERE list_pk = $1 AND ends_at <= $2', pk, Number(end.ends_at));
 }
 
-/** Blocks of an undone batch no longer count, where no later one followed. */
 function* revert({ workspace, item: { change } }: NumberedItem): Work<void> {
   if (change.change !== 'undo') return;
   for (const { place, first, last } of yield* stretchesOf(ruleTable('access_rule'), workspace, change.batchId)) {

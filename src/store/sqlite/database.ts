@@ -7,7 +7,7 @@ import type { Outcome, Statement, Work } from '../work.ts';
 
 interface DatabaseOptions {
   readonly readOnly?: boolean;
-  /** Lock timeout, ms; blocks the thread. */
+  /** ms; blocks the thread. */
   readonly timeout?: number;
 }
 
@@ -47,11 +47,10 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** How to wait for another process's write lock. */
 export interface Patience {
-  /** Timeout, ms. */
+  /** ms. */
   readonly limit: number;
-  /** Called once, after a second. */
+  /** After a second. */
   readonly onWait: () => void;
 }
 
@@ -91,7 +90,7 @@ export function drive<T>(db: DatabaseSync, work: Work<T>): T {
   return step.value;
 }
 
-/** Per connection, by text: preparing takes longer than finding a row. */
+/** By text: preparing takes longer than finding a row. */
 const PREPARED = new WeakMap<DatabaseSync, Map<string, StatementSync>>();
 /** More than the recurring texts; texts with lists of values may never recur. */
 const MOST_PREPARED = 200;
@@ -131,7 +130,7 @@ export function seenMigrations(db: DatabaseSync): string[] {
     .map((row) => String(row.name));
 }
 
-/** Applies all missing migrations or none and returns their names. Takes the write lock and calls `onMigrate` only if there are some. */
+/** Takes the write lock and calls `onMigrate` only if some are missing. */
 export function migrateDatabase(db: DatabaseSync, onMigrate?: OnMigrate): string[] {
   if (missingMigrations('sqlite', seenMigrations(db)).length === 0) return [];
   return transaction(db, () => {

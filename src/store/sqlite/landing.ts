@@ -81,13 +81,11 @@ interface Place {
   readonly seq: number;
   /** First number of the consecutive items of its batch: rules written since belong to the batch. */
   readonly firstSeq: number;
-  /** Stored previous versions. */
   previous: number;
 }
 
 type Delete = Exclude<RuleChange, { change: 'upsert' }>;
 
-/** Returns the number of deleted rules. */
 function deleteRules(statements: LandingStatements, change: Delete, at: Place): number {
   const [targets, identity] = deletion(statements, change);
   let removed = 0;
@@ -132,7 +130,7 @@ function write(statements: UpsertStatements, row: readonly Value[], identity: re
   return 0;
 }
 
-/** Stores previous versions; whether there are any from other batches. */
+/** Whether there are any from other batches. */
 function keepRules(keep: StatementSync, identity: readonly Value[], at: Place): boolean {
   const rules = Number(keep.run(at.seq, at.place, ...identity, at.firstSeq).changes);
   at.previous += rules;

@@ -17,10 +17,8 @@ import { numberOrNull, type Row } from '../rows.ts';
 import { all, allOf, type Changes, one, run, runRows, type Value, type Work } from '../work.ts';
 import { fairShare } from './fair-share.ts';
 
-/** Per workspace, and in all. */
 const MOST_OF_WORKSPACE = 5_000;
 const MOST = 50_000;
-/** Devices per statement. */
 const ROWS = 40;
 
 /** A lock on one row until the commit serializes writers. */
@@ -54,7 +52,7 @@ function* noteDevices(seen: readonly SeenDevice[]): Work<Device[]> {
   return back;
 }
 
-/** Deletes the devices that polled longest ago, from the largest workspaces only: a workspace below its share loses none. */
+/** From the largest workspaces only. */
 function* forgetOldest(most: number): Work<void> {
   const counts = yield* all('SELECT workspace_pk, count(*) AS devices FROM devices GROUP BY workspace_pk');
   const each = fairShare(
@@ -180,9 +178,8 @@ export function* devicePage(workspaceId: string, { keyId, since = 0, after = '',
   return devices.map((device) => deviceView(device, workspaceId, newest));
 }
 
-/** By document: when its newest content appeared, and the time of the last read. */
+/** With the time of the last read. */
 type NewestModified = ReadonlyMap<string, { readonly since: number; readonly confirmedAt: number }>;
-/** Documents per statement. */
 const ASKED = 100;
 
 function* newestModified(workspacePk: number, documents: readonly DeviceDocument[]): Work<NewestModified> {
