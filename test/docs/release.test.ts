@@ -19,7 +19,7 @@ const [{ normalize, tarball }, { checksums, sign }, { releaseFacts }, { PLACES }
 );
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
-test('D26.5 one version: of the packages, the newest section of the changelog, and the manifests', () => {
+test('D26.5, D49.12 one version: of the packages, the newest section of the changelog, and the manifests', () => {
   const [newest, ...older] = read('CHANGELOG.md')
     .split(/^## /m)
     .slice(1)
