@@ -141,7 +141,7 @@ test('D49.6 weir doctor checks each part on its own, and says what to do', async
   assert.deepEqual(healthy.bad, [], JSON.stringify(healthy.checks));
   assert.deepEqual(
     healthy.checks.map(({ check }) => check),
-    ['disk', 'fsync', 'clock', 'files', 'port', 'tls', 'store', 'stream', 'geo', 'guard rails'],
+    ['settings', 'disk', 'fsync', 'clock', 'files', 'port', 'tls', 'store', 'stream', 'geo', 'guard rails'],
   );
   for (const { state, advice } of healthy.checks) assert.equal(advice === null, state === 'ok');
 
@@ -152,13 +152,14 @@ test('D49.6 weir doctor checks each part on its own, and says what to do', async
   const ill = await examine({ PORT: String(port), TLS_CERT_FILE: '/none.pem', TLS_KEY_FILE: '/none.key', GEO_ASN_FILE: '/none.csv' });
   assert.equal(ill.code, 1);
   assert.deepEqual(ill.bad, ['port', 'tls', 'geo']);
-  assert.match(ill.checks[5]!.found, /TLS_CERT_FILE: \/none\.pem cannot be read: .*; TLS_KEY_FILE/);
+  assert.match(ill.checks[6]!.found, /TLS_CERT_FILE: \/none\.pem cannot be read: .*; TLS_KEY_FILE/);
   // The store of another version.
   // A folder that is none, and an address of another machine.
-  const odd = await examine({ DATA_DIR: join(import.meta.filename, 'data'), HOST: '192.0.2.1' });
+  const odd = await examine({ MIN_PREFX_V4: '8', DATA_DIR: join(import.meta.filename, 'data'), HOST: '192.0.2.1' });
   assert.deepEqual(odd.bad, ['disk', 'fsync', 'clock', 'port', 'store']);
-  assert.match(odd.checks[0]!.found, /^DATA_DIR \S+ is a file, not a folder$/);
-  assert.match(odd.checks[4]!.advice!, /^set HOST/);
+  assert.match(odd.checks[1]!.found, /^DATA_DIR \S+ is a file, not a folder$/);
+  assert.match(odd.checks[5]!.advice!, /^set HOST/);
+  assert.deepEqual(odd.checks[0]!.state, 'warning');
   await command(['migrate'], settings);
   const db = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'));
   db.exec("INSERT INTO migrations VALUES ('998-b.sql', 1)");

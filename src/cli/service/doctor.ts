@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { areOff } from '../../account/guard-rails.ts';
 import { DAY } from '../../clock.ts';
+import { misspeltSettings } from '../../config.ts';
 import { diskFault } from '../../disk.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { geoStatus } from '../../geo/status.ts';
@@ -51,6 +52,10 @@ function existing(folder: string): string {
 }
 
 const CHECKS: Readonly<Record<string, Check>> = {
+  settings({ environment }) {
+    const misspelt = misspeltSettings(environment);
+    return misspelt.length > 0 ? ['warning', misspelt.join(' '), 'correct the name, or remove it'] : ok('valid');
+  },
   disk({ config: { dataDir } }) {
     const folder = existing(dataDir);
     const { bavail, bsize, type } = statfsSync(folder);
