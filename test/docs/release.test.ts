@@ -74,6 +74,8 @@ test('D49.5 release.json has the breaking changes of each version, and the migra
   const [second] = facts.changes.filter(({ version }: { version: string }) => version === '0.2.0');
   assert.ok(second.breaking.length > 10);
   for (const item of second.breaking) assert.match(item, /^\S[^\n]*\S$/);
+  const all: string[] = facts.changes.flatMap(({ breaking }: { breaking: string[] }) => breaking);
+  assert.ok(!all.some((item) => item.includes('pull, stopped pulling')));
   assert.ok(second.breaking.some((item: string) => item.startsWith('command | `weir explain`')));
   for (const engine of ['sqlite', 'postgres']) assert.equal(facts.migrations[engine][0], '030-consensus.sql');
 });
