@@ -35,8 +35,6 @@ import { SINCE_RULE, sinceOf } from './selection.ts';
 
 const lookupOptions = (c: Command): Command =>
   inWorkspace(c)
-    // The name in 0.1; ends with 0.3.0.
-    .alias('explain')
     .option('--feed <feed>', 'only this feed made of lists')
     .option('--list <list>', 'only the feed of this list')
     .option('--action <action>', 'block feeds or allow feeds', oneOf('--action', ACCESS_ACTIONS), 'block')

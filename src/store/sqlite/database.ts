@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { nameFile } from '../../disk.ts';
 import { WeirError } from '../../errors.ts';
 import { noteWhosePages } from '../../sqlite-shrink.ts';
 import { missingMigrations, type OnMigrate, reportMigrations } from '../migrate.ts';
@@ -29,8 +30,7 @@ export function openDatabase(path: string, { readOnly = false, timeout = 5000 }:
     );
     return db;
   } catch (error) {
-    (error as Error).message = `the store's file ${path} cannot be used: ${(error as Error).message}`;
-    throw error;
+    throw nameFile(error as Error, 'store', path);
   }
 }
 
