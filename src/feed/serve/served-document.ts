@@ -241,9 +241,9 @@ export class ServedDocument {
     const record = seen ? await this.#record(served, seen) : undefined;
     if (this.#isOvertaken(served, result, offline)) return;
     const isOver = result.kind === 'too_large';
-    const { watch } = this.#context.options;
+    const watch = isCanaryId(this.feedId) ? undefined : this.#context.options.watch;
     const counted = variant.document === 'feed' ? this.#watch?.built(this.#name, variant, result, offline) : undefined;
-    const ofBouncers = isOver && variant.document === 'decisions' ? watch.overCap(this.#name, result.revision, offline) : undefined;
+    const ofBouncers = isOver && variant.document === 'decisions' ? watch?.overCap(this.#name, result.revision, offline) : undefined;
     const shares = isOver ? await (counted ?? ofBouncers) : undefined;
     if (this.#isOvertaken(served, result, offline)) return;
     const now = this.#context.now();
@@ -270,7 +270,7 @@ export class ServedDocument {
     const { bodies, options } = this.#context;
     stampText(result, dated.lastModified);
     const body = bodies.add(result.bytes, result.parts, newestBody(state));
-    return representationOf(result, dated, { feedId: plainId(this.feedId), variant }, body, options.zlib);
+    return representationOf(result, dated, { contentId: this.feedId, variant }, body, options.zlib);
   }
 
   #variant(variant: DocumentVariant): ServedVariant {
