@@ -334,6 +334,38 @@ export function freezeConformance(driver: StoreDriver): void {
     await store.freezeFeed(workspace.id, await frozenContent(workspace.id, own, { store, clock }), null);
   });
 
+  test(`D65.2 store ${name}: small changes of a list that is created during a canary reach feeds of all lists`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    const now = await store.ping();
+    await store.updateWorkspace(workspace.id, { canaryKeys: 'lab' });
+    const settings = { ...NO_SETTINGS, canaryKeys: 'lab', subtractAllow: 'workspace' } as const;
+    const { id: device } = await store.createFeed(workspace.id, { ...settings, name: 'device', lists: null });
+    const { id: own } = await store.createFeed(workspace.id, { ...settings, name: 'own', lists: [] });
+    const send = (target: string, listId: string | null = null, action: 'block' | 'allow' = 'block') =>
+      land(
+        [{ listId, isManaged: true, keyId: 'key', batchId: randomUUID(), change: upsert(access(ip(target), { action })) } as never],
+        now,
+      );
+    await send('192.0.2.1');
+    await send('198.51.100.1', null, 'allow');
+    await send('10.0.0.0/8');
+    const { id: late } = await store.createList(workspace.id, 'late', NO_SETTINGS);
+    await send('192.0.2.99', late);
+    await send('192.0.2.98', late);
+    await send('198.51.100.2', late, 'allow');
+    const read = async (feedId: string | null) => {
+      const { rows, sink } = collectingSink();
+      const head = await store.follow(workspace.id, feedId, now, NOTHING, { ...sink, list: () => {}, removed: () => {} } as ListSink);
+      assert.ok(head !== undefined && head !== 'too_far');
+      return { lists: head.lists.map((list) => list.name), rules: rows.map((row) => JSON.stringify(row)).sort() };
+    };
+    const workspaceFeed = await read(null);
+    assert.deepEqual([workspaceFeed.lists, workspaceFeed.rules.length], [['default', 'late'], 5]);
+    const composed = await read(device);
+    assert.deepEqual([composed.lists, composed.rules.length], [['default', 'late'], 7], 'with the never-block rules as exceptions');
+    assert.equal((await read(own)).rules.length, 2);
+  });
+
   test(`D60.2 store ${name}: a freeze with missing rules is an error`, async (t) => {
     const { store, workspace, land } = await fixture(t, driver);
     await land([upsert(access(ip('192.0.2.1')))]);

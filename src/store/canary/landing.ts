@@ -6,6 +6,7 @@ import { type FrozenHead, MOST_FROZEN_RULES } from '../../ports/stored/freeze-st
 import { isOperation } from '../../rule.ts';
 import { haltCanary } from '../accounts/freezes.ts';
 import { feedIn, profileIn } from '../accounts/frozen-feeds.ts';
+import { ruleSource } from '../accounts/lists.ts';
 import type { NumberedItem } from '../batches/batches.ts';
 import { COLUMNS, handOver } from '../changes-since.ts';
 import { actionCode, targetOf } from '../columns.ts';
@@ -54,6 +55,8 @@ function blockIn(row: Row | undefined): Network[] {
   const target = Number(row?.action) === actionCode('block') ? targetOf(String(row!.target)) : undefined;
   return target?.kind === 'ip' ? [target.network] : [];
 }
+
+type Place = Pick<Staged, 'workspaceId' | 'workspacePk'>;
 
 interface Change {
   readonly id: number;
@@ -154,12 +157,30 @@ function* wayBack(workspacePk: number, items: readonly NumberedItem[], now: numb
   return found;
 }
 
+/** The frozen feed with the lists that have joined it since, if it has all lists: their small changes do not wait (SPEC D65.2). */
+function* withJoined(freeze: Row, changed: ReadonlySet<string>, { workspaceId, workspacePk }: Place, now: number): Work<FrozenHead> {
+  const head = JSON.parse(String(freeze.head)) as FrozenHead;
+  const missing = changed.difference(new Set(head.lists.map(({ id }) => id)));
+  const feedId = feedIn(freeze);
+  const all = 'SELECT pk FROM feeds WHERE workspace_pk = $1 AND id = $2 AND all_lists = 1';
+  if (missing.size === 0 || head.quorum !== null || (feedId !== null && (yield* one(all, workspacePk, feedId)) === undefined)) return head;
+  const joined = (yield* ruleSource(String(now), workspaceId, feedId))!.head.lists.filter(({ id }) => missing.has(id));
+  const end = head.lists.length;
+  // The never-block rules of other lists are the last part.
+  for (const table of ['frozen_rules', 'frozen_changes'])
+    yield* run(`UPDATE ${table} SET part = part + $3 WHERE freeze_pk = $1 AND part = $2`, Number(freeze.pk), end, joined.length);
+  const counts = head.counts.toSpliced(end, 0, ...joined.map(() => 0));
+  const after = { ...head, lists: [...head.lists, ...joined.map(({ key: _, ...list }) => list)], counts };
+  yield* run('UPDATE freezes SET head = $2 WHERE pk = $1', Number(freeze.pk), JSON.stringify(after));
+  return after;
+}
+
 /** Reported as the reason of a stop. */
 const FULL = `small changes reach the canaries only, too: ${MOST_FROZEN_RULES.toLocaleString('en')} rules are stored`;
 
 /** Small changes reach the frozen feeds of canaries immediately. `now`: ms. */
 function* passSmall(
-  { workspaceId, workspacePk }: Pick<Staged, 'workspaceId' | 'workspacePk'>,
+  { workspaceId, workspacePk }: Place,
   items: readonly NumberedItem[],
   changes: readonly Change[],
   now: number,
@@ -177,7 +198,7 @@ function* passSmall(
       yield* haltCanary(String(now), { workspaceId, workspacePk, feedId: feedIn(freeze) }, FULL);
       continue;
     }
-    const { lists } = JSON.parse(String(freeze.head)) as FrozenHead;
+    const { lists } = yield* withJoined(freeze, new Set(idOf.values()), { workspaceId, workspacePk }, now);
     const parts = lists.map(({ id }, part) => [part, changes.filter(({ list }) => idOf.get(list) === id), false] as const);
     const exceptions = profileIn(freeze).subtractAllow === 'workspace' ? [[lists.length, changes, true] as const] : [];
     let written = 0;
