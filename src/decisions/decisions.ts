@@ -35,7 +35,7 @@ export interface DroppedDecisions {
 
 export interface DecisionRequest {
   readonly workspaceId: string;
-  /** UUID of a list or composed feed; null for the workspace's feed. */
+  /** UUID of a list or composed feed; null for the workspace's feed; `canaryId` for its content for canaries. */
   readonly feedId: string | null;
   readonly filter: DecisionFilter;
   /** The changes since a version (null: everything), or the decisions in force that contain a network (null: all). */

@@ -3,6 +3,8 @@ import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
 
 /** A response for all bouncers at the same version. */
 export interface SharedAnswer extends DecisionAnswer {
+  /** Of the request: `canaryId` for canaries. */
+  readonly contentId: string | null;
   /** Compressed on first use. */
   gzip(): Promise<Uint8Array>;
   /** Marks the response as being sent. Its bytes count until the returned function is called. */
@@ -101,11 +103,11 @@ export class DecisionAnswers {
 
   async #made(request: DecisionRequest): Promise<SharedAnswer | undefined> {
     const answer = await this.#make(request);
-    return answer && this.#counted(answer, request.workspaceId);
+    return answer && this.#counted(answer, request);
   }
 
   /** The response; its bytes count while it is in use. */
-  #counted(made: DecisionAnswer, workspaceId: string): SharedAnswer {
+  #counted(made: DecisionAnswer, { workspaceId, feedId: contentId }: DecisionRequest): SharedAnswer {
     let zipped: Promise<Uint8Array> | undefined;
     let holds = 0;
     const change = (by: number) => {
@@ -115,6 +117,7 @@ export class DecisionAnswers {
     };
     return {
       ...made,
+      contentId,
       hold() {
         change(1);
         let isInUse = true;

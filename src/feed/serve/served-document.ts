@@ -271,7 +271,7 @@ export class ServedDocument {
     const { bodies, options } = this.#context;
     stampText(result, dated.lastModified);
     const body = bodies.add(result.bytes, result.parts, newestBody(state));
-    return representationOf(result, dated, { feedId: plainId(this.feedId), variant }, body, options.zlib);
+    return representationOf(result, dated, { contentId: this.feedId, variant }, body, options.zlib);
   }
 
   #variant(variant: DocumentVariant): ServedVariant {

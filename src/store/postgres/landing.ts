@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/landing.ts';
 import { isExpressionKind, isOperation } from '../../rule.ts';
 import { listPlaceOf, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
-import { CanaryNeeded, type Staged, watchLarge } from '../canary/landing.ts';
-import { startCanaries } from '../canary/start.ts';
+import { CanaryNeeded, watchLarge } from '../canary/landing.ts';
+import { type Staged, startCanaries } from '../canary/start.ts';
 import { nearestInstant } from '../columns.ts';
 import { Changed, type Located, numberItems } from '../landing.ts';
 
@@ -32,7 +32,7 @@ const landOnce = (db: Database, batch: LandingBatch, mostAreNew: MostAreNew, lar
     async (session) => {
       if (!(await movePosition(session, batch))) return 'fenced';
       const { workspaces, seqs } = await lockWorkspaces(session, batch.items);
-      for (const each of large) await drive(session, startCanaries(String(batch.now), each, each.reason));
+      for (const each of large) await drive(session, startCanaries(String(batch.now), each));
       const { known, poison } = numberItems(
         batch.items,
         (n) => seqs[n],

@@ -119,6 +119,10 @@ function Change({ workspace: { body, tag }, onClose, onDone }) {
           ${input('large_percent', { fault: faultOf('large_percent') })}
         </div>
         <div class="form-row">
+          ${input('canary_keys', { label: "Canary keys of the workspace's feed", fault: faultOf('canary_keys') })}
+          ${input('canary_minutes', { fault: faultOf('canary_minutes') })}
+        </div>
+        <div class="form-row">
           ${input('approval', { options: [{ value: '', label: 'default: none' }, ...LARGE], fault: faultOf('approval') })}
           ${input('approval_addresses', { fault: faultOf('approval_addresses') })}
           ${input('approval_rules', { fault: faultOf('approval_rules') })}
