@@ -1,7 +1,7 @@
 /** Lands one partition of the stream. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
-import type { LandingItem, PoisonRecord } from '../ports/landing.ts';
+import type { HoldForeign, LandingItem, PoisonRecord } from '../ports/landing.ts';
 import type { Log } from '../ports/log.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
@@ -27,6 +27,8 @@ export interface LandingParts {
   /** Logs every landing, not only traced ones. */
   readonly debug?: boolean | undefined;
   readonly onTraced?: ((landing: TracedLanding) => void) | undefined;
+  /** Absent: none waits. */
+  readonly hold?: HoldForeign | undefined;
 }
 
 export interface PartitionParts extends LandingParts {
@@ -75,7 +77,7 @@ async function readPosition({ streamId, partition, stream, store }: PartitionPar
 
 /** Lands batch after batch. `fenced`: the store's position has changed; nothing of that batch was written. */
 async function landFrom(parts: PartitionParts, { from, next }: Position): Promise<'fenced' | 'ended'> {
-  const { streamId, partition, reader, store, clock, log, onProgress, onRead, onLanded, stop } = parts;
+  const { streamId, partition, reader, store, clock, log, hold, onProgress, onRead, onLanded, stop } = parts;
   let begun = Number.NEGATIVE_INFINITY;
   while (isActive(parts)) {
     const records = await reader.read(partition, next, BATCH, WAIT);
@@ -92,7 +94,10 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
       const { items, poison, defects, consumed } = await decodeRecords(rest);
       const piece = rest.slice(0, consumed);
       const to = piece[consumed - 1].offset + 1;
-      const result = await store.apply({ streamId, partition, from, to, items, poison, now: clock.now() });
+      const waiting = items.some(({ isForeign }) => isForeign) ? ((await hold?.(items)) ?? []) : [];
+      const held = new Set(waiting.flatMap((each) => each.records));
+      const landing = held.size === 0 ? items : items.filter(({ record }) => !held.has(record));
+      const result = await store.apply({ streamId, partition, from, to, items: landing, poison, waiting, now: clock.now() });
       if (result === 'fenced') return 'fenced';
       onLanded(piece.length);
       tell(parts, piece, clock.monotonic() - started);

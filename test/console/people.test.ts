@@ -1,6 +1,5 @@
 /** Signing in to the console with a provider of OpenID Connect, in a real browser. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
 import { startBrowser } from '../support/browser.ts';
@@ -9,7 +8,7 @@ import { consolePage } from '../support/console.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { freePort } from '../support/http.ts';
-import { CLIENT, startProvider } from '../support/openid.ts';
+import { startProvider, writeProvider } from '../support/openid.ts';
 import { needs } from '../support/programs.ts';
 import { startWeir } from '../support/weir.ts';
 
@@ -23,10 +22,8 @@ suite('D24 people in the console', { skip: needs('chromium'), timeout: 300_000 }
     t.after(() => provider.goAway());
     provider.accounts.ada = { name: 'Ada Lovelace', groups: ['admins'] };
     provider.person = 'ada';
-    const roles = [{ group: 'admins', role: 'admin', workspaces: ['*'] }];
     const file = join(folder, 'oidc.json');
-    const main = { id: 'main', name: 'Acme', issuer: provider.issuer, client_id: CLIENT.id, client_secret: CLIENT.secret, roles };
-    writeFileSync(file, JSON.stringify({ providers: [main] }));
+    writeProvider(file, provider);
     const settings = { ...smallGeo(folder), DATA_DIR: join(folder, 'data'), OIDC_FILE: file, BASE_URL: url, PORT: String(port) };
     const [weir, browser] = await Promise.all([startWeir(settings), startBrowser()]);
     t.after(async () => {

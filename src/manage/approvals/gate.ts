@@ -30,6 +30,14 @@ export interface ApprovalGate {
   check(pieces: Iterable<readonly Message[]> | AsyncIterable<readonly Message[]>): Promise<void>;
   /** undefined: signals of this caller never wait. */
   meter(caller: Caller, by: Author): Promise<Meter | undefined>;
+  /** The messages over the limit: added rules, and removals. */
+  sort(workspace: Workspace, messages: readonly Message[], isSignal: boolean): Promise<readonly Sorted[]>;
+}
+
+export interface Sorted {
+  readonly messages: readonly Message[];
+  readonly size: MessageSize;
+  readonly why: string;
 }
 
 export const waits = (why: string, id: string) => `waits for the approval of another person: ${why} (request ${id})`;
@@ -40,7 +48,7 @@ const senderIn = ({ headers }: Message): Author =>
     : { keyId: null, actor: headers.actor ?? null, personId: headers.person };
 
 /** Of the exact content, without ids and times. */
-const hashOf = (messages: readonly Message[]): string =>
+export const hashOf = (messages: readonly Message[]): string =>
   hash('sha256', JSON.stringify(messages.map(({ headers, value }) => [headers.list_id, headers.source_id, value])));
 
 /** Workspaces with recent changes in this process: those that have not landed count too. */
@@ -71,11 +79,44 @@ export function approvalGate({ store, now }: GateParts): ApprovalGate {
   const whyOf = (workspace: Workspace, { addresses, rules, places }: MessageSize, isSignal: boolean) =>
     approvalReason(workspace, { isSignal, addresses, places, networks: rules });
 
-  async function request(workspaceId: string, messages: readonly Message[], size: MessageSize, why: string, by: Author): Promise<string> {
+  async function request(workspaceId: string, { messages, size, why }: Sorted, by: Author): Promise<string> {
     const { addresses, blocked, rules } = size;
     const content = await pack(JSON.stringify(messages));
     const asked = { id: v7(), operation: 'messages', why, hash: hashOf(messages), content, by, addresses, blocked, rules };
     return (await store.requestApproval(workspaceId, asked, APPROVAL_LIFETIME)).id;
+  }
+
+  /** Sorts changes of one sender in their order. */
+  function sorter(workspace: Workspace, isSignal: boolean, first: MessageSize) {
+    let before = first;
+    const adds = { messages: [] as Message[], size: NOTHING, why: '' };
+    const removals: Message[] = [];
+    return {
+      /** Those that wait. */
+      adds,
+      /** Whether it waits; decided later for removals. */
+      add(message: Message): boolean {
+        const added = sizeOfAdded(message);
+        if (added.rules === 0) removals.push(message);
+        const why = added.rules === 0 ? undefined : whyOf(workspace, sum(before, added), isSignal);
+        if (why === undefined) {
+          before = sum(before, added);
+          note(workspace.id, added);
+          return false;
+        }
+        adds.why ||= why;
+        adds.size = sum(adds.size, added);
+        adds.messages.push(message);
+        return true;
+      },
+      /** All of them, if they wait. */
+      async removals(): Promise<Sorted | undefined> {
+        const size = await sizeOfMessages(store, workspace.id, removals, now());
+        const why = size.rules + size.places === 0 ? undefined : whyOf(workspace, sum(before, size), isSignal);
+        if (why === undefined) note(workspace.id, size);
+        return why === undefined ? undefined : { messages: removals, size, why };
+      },
+    };
   }
 
   return {
@@ -96,41 +137,33 @@ export function approvalGate({ store, now }: GateParts): ApprovalGate {
       if (why === undefined) return note(workspace.id, size);
       if (bytes > MOST_PENDING_BYTES)
         throw new WeirError('REFUSED', `${why}: it needs approval, and is too large to wait for it: divide it`);
-      throw new WeirError('REFUSED', `the change ${waits(why, await request(workspace.id, messages, size, why, senderIn(messages[0]!)))}`);
+      throw new WeirError(
+        'REFUSED',
+        `the change ${waits(why, await request(workspace.id, { messages, size, why }, senderIn(messages[0]!)))}`,
+      );
     },
     async meter({ workspaceId, guardRails }, by) {
       if (guardRails.signalsWait !== true) return undefined;
       const workspace = await store.workspace(workspaceId);
       if (workspace === undefined) return undefined;
-      let [before, size, why] = [await beforeOf(workspace), NOTHING, ''];
-      const messages: Message[] = [];
-      const removals: Message[] = [];
+      const sorting = sorter(workspace, true, await beforeOf(workspace));
+      const { adds } = sorting;
       return {
-        faultOf(message) {
-          const added = sizeOfAdded(message);
-          if (added.rules === 0) removals.push(message);
-          const found = added.rules === 0 ? undefined : whyOf(workspace, sum(before, added), true);
-          if (found === undefined) {
-            before = sum(before, added);
-            note(workspaceId, added);
-            return undefined;
-          }
-          why ||= found;
-          size = sum(size, added);
-          messages.push(message);
-          return waits(why, '');
-        },
+        faultOf: (message) => (sorting.add(message) ? waits(adds.why, '') : undefined),
         async request() {
-          const removed = await sizeOfMessages(store, workspaceId, removals, now());
-          const excess = removed.rules === 0 ? undefined : whyOf(workspace, sum(before, removed), true);
-          if (excess !== undefined)
-            throw new WeirError('REFUSED', `the unblocks ${waits(excess, await request(workspaceId, removals, removed, excess, by))}`);
-          note(workspaceId, removed);
-          if (messages.length === 0) return (text) => text;
-          const id = await request(workspaceId, messages, size, why, by);
-          return (text) => (text === waits(why, '') ? waits(why, id) : text);
+          const held = await sorting.removals();
+          if (held !== undefined) throw new WeirError('REFUSED', `the unblocks ${waits(held.why, await request(workspaceId, held, by))}`);
+          if (adds.messages.length === 0) return (text) => text;
+          const id = await request(workspaceId, adds, by);
+          return (text) => (text === waits(adds.why, '') ? waits(adds.why, id) : text);
         },
       };
+    },
+    async sort(workspace, messages, isSignal) {
+      const sorting = sorter(workspace, isSignal, await beforeOf(workspace));
+      for (const message of messages) sorting.add(message);
+      const held = await sorting.removals();
+      return [sorting.adds, ...(held === undefined ? [] : [held])].filter((each) => each.messages.length > 0);
     },
   };
 }

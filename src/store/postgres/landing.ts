@@ -5,7 +5,7 @@ import { listPlaceOf, type NumberedItem, segmentsOf, writeSegments } from '../ba
 import { CanaryNeeded, watchLarge } from '../canary/landing.ts';
 import { type Staged, startCanaries } from '../canary/start.ts';
 import { nearestInstant } from '../columns.ts';
-import { Changed, type Located, numberItems } from '../landing.ts';
+import { Changed, type Located, numberItems, writeWaiting } from '../landing.ts';
 
 import type { Row } from '../rows.ts';
 import { compact, type ResolvedChange } from '../rules/compact.ts';
@@ -39,7 +39,8 @@ const landOnce = (db: Database, batch: LandingBatch, mostAreNew: MostAreNew, lar
         (id) => workspaces.get(id),
       );
       await applyItems(session, known, batch, mostAreNew);
-      await keepLetters(session, batch, [...batch.poison, ...poison]);
+      const refused = await drive(session, writeWaiting(String(batch.now), batch.waiting));
+      await keepLetters(session, batch, [...batch.poison, ...poison, ...refused]);
       return 'landed';
     },
     { repeatable: true, limit: LIMIT },

@@ -6,7 +6,7 @@ import { type ListPlace, listPlaceOf, type NumberedItem, segmentsOf, writeSegmen
 import { CanaryNeeded, watchLarge } from '../canary/landing.ts';
 import { type Staged, startCanaries } from '../canary/start.ts';
 import { actionCode, nearestInstant } from '../columns.ts';
-import { Changed, type Located, numberItems } from '../landing.ts';
+import { Changed, type Located, numberItems, writeWaiting } from '../landing.ts';
 import { SQLITE_REPEATS, withRepeats } from '../rules/repeats.ts';
 import { rowOf } from '../rules/rule-columns.ts';
 import type { Value } from '../work.ts';
@@ -27,7 +27,7 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
       for (const pk of lists) statements.touchList.run(pk);
       for (const pk of workspaces) statements.touchWorkspace.run(pk);
       for (const pk of expressions) statements.touchExpressions.run(pk);
-      keepLetters(statements, batch, [...batch.poison, ...poison]);
+      keepLetters(statements, batch, [...batch.poison, ...poison, ...drive(db, writeWaiting(String(batch.now), batch.waiting))]);
       return 'landed';
     });
   return (batch) => {
