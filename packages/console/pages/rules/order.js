@@ -93,7 +93,7 @@ function Order({ rules, onClose, onDone }) {
                 move(i, i + step);
               }}>
               <span class="number soft">${i + 1}</span>
-              <span class="ordered-rule"><bdi class="text">${nameOf(rule)}</bdi> <${Action} action=${rule.action} />${rule.type === 'generated' && html` <span class="small soft">AI</span>`}</span>
+              <span class="one-line"><bdi class="text">${nameOf(rule)}</bdi> <${Action} action=${rule.action} />${rule.type === 'generated' && html` <span class="small soft">AI</span>`}</span>
               <span class="small nowrap">${orderText(rule.order)}${changes.has(i) && html` → <strong>${changes.get(i)}</strong>`}</span>
               <span class="row">
                 <${IconButton} icon="up" label=${`Move ${nameOf(rule)} up`} disabled=${i === 0} onClick=${() => move(i, i - 1)} />
