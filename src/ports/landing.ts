@@ -19,6 +19,8 @@ export interface LandingItem {
   readonly sourceId?: string;
   /** Sent through the management API: no signal. */
   readonly isManaged?: true;
+  /** Its expiry was given as an instant: it does not last longer in lists with `repeat` (SPEC D56.2). */
+  readonly hasEnd?: true;
   readonly change: RuleChange | RuleOperation;
 }
 
