@@ -22,6 +22,8 @@ export interface LandingItem {
   readonly isManaged?: true;
   /** Written by another producer: weir's own messages name the organization. */
   readonly isForeign?: true;
+  /** Its expiry was given as an instant: it does not last longer in lists with `repeat` (SPEC D56.2). */
+  readonly hasEnd?: true;
   readonly change: RuleChange | RuleOperation;
 }
 

@@ -50,7 +50,8 @@ export function lookupCommand(add: AddCommand): void {
       if (context.url !== undefined) return explainAtService(context, { target: text!, action, feed: feed ?? list, at }, name);
       const store = await context.reads();
       const workspace = await workspaceIn(context, store, name);
-      if (at !== undefined) return explainPast(context, workspace, { target, action, feed: feed ?? list, at: Date.parse(sinceOf(at)) });
+      if (at !== undefined)
+        return explainPast(context, workspace, { target, action, feed: feed ?? list, at: Date.parse(sinceOf(at, '--at')) });
       const { geo, geoData, guard, clock } = await servedParts(context);
       const feedIds = await feedsAsked(store, workspace.id, { feed, list });
       const explained = await explain({ workspace, target, action, feedIds, counts }, { store, geo, guard, now: instantOf(clock) });

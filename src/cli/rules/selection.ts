@@ -31,9 +31,9 @@ export interface RuleRow extends Fields {
 export const SINCE_RULE = 'an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h';
 
 /** As ISO 8601. */
-export function sinceOf(text: string): string {
+export function sinceOf(text: string, option = '--since'): string {
   const at = readSince(text, Date.now());
-  if (at === undefined) throw new WeirError('USAGE', `--since must be ${SINCE_RULE}`);
+  if (at === undefined) throw new WeirError('USAGE', `${option} must be ${SINCE_RULE}`);
   return isoTime(at)!;
 }
 
