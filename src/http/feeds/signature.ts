@@ -18,7 +18,7 @@ interface SignRequest {
 
 export type Sign = (found: Representation, named: NamedFeed, asked: SignRequest) => DocumentAnswer | HttpFault;
 
-/** Statements end on the hour, so that replicas sign equal bytes; s. */
+/** Statements end on the hour: replicas sign equal bytes; s. */
 const HOUR = 3600;
 
 interface Signed {
