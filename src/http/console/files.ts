@@ -110,7 +110,6 @@ export function readConsole(): ConsoleFiles {
   };
 }
 
-
 const ROW = /^ *\['(\/[^']*)',[^\n]*\(\) => import\('\.\/([^']+)'\)\],?$/gm;
 
 /** Modules of pages by path below /console, from pages.js. */
