@@ -44,8 +44,12 @@ export interface BouncerEndpoints {
 type Client = Pick<BouncerRequest, 'userAgent' | 'address'>;
 type Bound = Pick<Caller, 'workspaceId' | 'keyId' | 'listId' | 'feedId'>;
 
+/** The signed statement about an answer (SPEC D63.6). */
+export type Sign = (found: SharedAnswer, feed: Pick<BouncerName, 'workspaceId' | 'feedId'>) => Promise<string | HttpFault>;
+
 interface BouncerOptions {
   readonly decisions: FindDecisions;
+  readonly sign: Sign;
   readonly bouncers: Bouncers;
   readonly waiting: Pick<Waiting, 'wait'>;
   readonly hits: RecordHits;
@@ -84,7 +88,7 @@ const HEADERS = [
 /** Of a bouncer's name, characters. */
 const LONGEST_NAME = 256;
 
-export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, monotonic, report }: BouncerOptions): BouncerEndpoints {
+export function bouncerEndpoints({ decisions, sign, bouncers, waiting, hits, now, monotonic, report }: BouncerOptions): BouncerEndpoints {
   const find = async (request: DecisionRequest, caller: Caller): Promise<SharedAnswer | HttpFault> => {
     try {
       const found = await decisions(request);
@@ -96,7 +100,12 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
       return { status: 500 };
     }
   };
-  const sent = async (found: SharedAnswer, acceptEncoding: string | undefined, onSent: () => void): Promise<BouncerAnswer> => {
+  const sent = async (
+    found: SharedAnswer,
+    acceptEncoding: string | undefined,
+    onSent: () => void,
+    more: readonly string[] = [],
+  ): Promise<BouncerAnswer> => {
     const isZipped = negotiateCoding(acceptEncoding) === 'gzip';
     const onClosed = found.hold();
     try {
@@ -105,7 +114,7 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
       return {
         answer: {
           status: 200,
-          headers: [...HEADERS, ...coding, ...checkHeaders(found), 'Content-Length', String(body.length)],
+          headers: [...HEADERS, ...coding, ...checkHeaders(found), ...more, 'Content-Length', String(body.length)],
           body,
           onClosed,
         },
@@ -116,6 +125,14 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
       throw error;
     }
   };
+  const signedBy = async (found: SharedAnswer, name: BouncerName): Promise<string | HttpFault> => {
+    try {
+      return await sign(found, name);
+    } catch (error) {
+      report(error as Error);
+      return { status: 500 };
+    }
+  };
   const moment = () => ({ wall: now(), monotonic: monotonic() });
 
   return {
@@ -123,9 +140,9 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
       const name = nameOf(caller, client);
       const asked = readStreamQuery(query);
       if ('status' in asked) return asked;
-      const { startup, wait, filter, filtered } = asked;
+      const { startup, wait, isSigned, filter, filtered } = asked;
       const { workspaceId, feedId, keyId } = name;
-      const checks = wait !== undefined || asked.since !== undefined;
+      const checks = wait !== undefined || asked.since !== undefined || isSigned;
       const ask = () => {
         const since = startup ? null : asked.since === undefined ? bouncers.since(name, filtered) : asked.since;
         return find({ workspaceId, feedId, filter, ask: { since }, ...(checks && { checks }) }, caller);
@@ -150,7 +167,10 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
       }
       if ('status' in found) return found;
       const pull = { mark: found.mark, filter: filtered };
-      return sent(found, acceptEncoding, () => bouncers.answered(name, found, pull, moment()));
+      const onSent = () => bouncers.answered(name, found, pull, moment());
+      if (!isSigned) return sent(found, acceptEncoding, onSent);
+      const signed = await signedBy(found, name);
+      return typeof signed === 'string' ? sent(found, acceptEncoding, onSent, ['X-Feed-Signature', toBase64(signed)]) : signed;
     },
     async current({ caller, query, acceptEncoding, ...client }) {
       const name = nameOf(caller, client);
@@ -185,6 +205,8 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
     },
   };
 }
+
+const toBase64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** SPEC D50.5. */
 const checkHeaders = ({ since, check }: SharedAnswer): string[] =>

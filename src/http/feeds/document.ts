@@ -9,7 +9,7 @@ import { negotiateCoding } from './encoding.ts';
 import { type AnswerForm, type DocumentAnswer, okAnswer, preparedAnswers } from './headers.ts';
 import type { Instead } from './query.ts';
 import { otherFeed, PRECONDITION_FAILED, redacted } from './refusals.ts';
-import type { Sign } from './signature.ts';
+import type { Signer } from './signature.ts';
 
 export type DocumentHeaders = Conditions & { readonly 'accept-encoding'?: string | undefined };
 
@@ -30,7 +30,12 @@ export type Answered = DocumentAnswer | HttpFault | Promise<DocumentAnswer | Htt
 export type AnswerDocument = (asked: DocumentRequest) => Answered;
 
 /** `report` receives the errors behind a 500. */
-export function documentEndpoint(cache: DocumentCache, sign: Sign, now: () => number, report: (error: Error) => void): AnswerDocument {
+export function documentEndpoint(
+  cache: DocumentCache,
+  sign: Signer['feed'],
+  now: () => number,
+  report: (error: Error) => void,
+): AnswerDocument {
   return (asked) => {
     if (asked.instead === 'ssh') return signed(asked).catch(failed);
     const ready = cache.hit(asked.query, asked.at);

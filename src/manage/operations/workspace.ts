@@ -142,8 +142,10 @@ export const WORKSPACE_OPERATIONS: readonly Operation[] = [
     async touches({ store, workspaceId }, { body }) {
       const before = await store.workspace(workspaceId);
       if (before !== undefined && isLooser(before, { ...before, ...workspacePatch(body) }))
-        return { why: 'fewer changes would need approval' };
-      return Object.keys(body).every((field) => field === 'people' || /^(large|approval)/.test(field)) ? null : { lists: undefined };
+        return { why: 'fewer changes would need approval', of: null };
+      return Object.keys(body).every((field) => field === 'people' || /^(large|approval)/.test(field))
+        ? null
+        : { lists: undefined, of: null };
     },
     examples: [{ protect: ['private', '203.0.113.0/24'], min_prefix_v4: 8 }],
     run: (context, { body }) => changeWorkspace(context, workspacePatch(body)),

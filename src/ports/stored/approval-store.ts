@@ -50,7 +50,9 @@ export interface ApprovalReads {
   approvalContent(workspaceId: string, id: string): Promise<Uint8Array | undefined>;
   /** Of all workspaces, untouched since `before` (ms). */
   unappliedApprovals(before: number): Promise<{ readonly workspaceId: string; readonly id: string }[]>;
-  /** Of all senders in the last ten minutes, without approved ones (SPEC D67.3). */
+  /** Whether an operation has left an audit row with the request as its act, in its own transaction. */
+  isApplied(id: string): Promise<boolean>;
+  /** Addresses of landed blocks of all senders in the last ten minutes without approved ones (SPEC D67.3). */
   unapprovedAddresses(workspaceId: string, now: number): Promise<number>;
 }
 

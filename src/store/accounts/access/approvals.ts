@@ -20,8 +20,6 @@ import { audit } from '../audit.ts';
 
 const COLUMNS = 'id, operation, why, addresses, blocked, rules, hash, author, approvers, state, reason, created_at, expires_at';
 const OF_ID = `FROM approvals WHERE workspace_pk = ${WORKSPACE_PK} AND id = $2`;
-/** ms. */
-const LONGEST = 600_000;
 /** Of decided requests, ms. */
 const RETENTION = 30 * DAY;
 
@@ -76,8 +74,12 @@ export const approvalReads = {
   },
   *unappliedApprovals(before) {
     const text = `SELECT w.id AS workspace_id, a.id FROM approvals a JOIN workspaces w ON w.pk = a.workspace_pk
-      WHERE a.state = 'approved' AND a.touched_at < CASE a.operation WHEN 'messages' THEN CAST($1 AS BIGINT) ELSE CAST($2 AS BIGINT) END ORDER BY a.pk LIMIT 10`;
-    return (yield* all(text, before, before - LONGEST)).map((row) => ({ workspaceId: String(row.workspace_id), id: String(row.id) }));
+      WHERE a.state = 'approved' AND a.touched_at < $1 ORDER BY a.touched_at LIMIT 10`;
+    return (yield* all(text, before)).map((row) => ({ workspaceId: String(row.workspace_id), id: String(row.id) }));
+  },
+  *isApplied(id) {
+    const text = 'SELECT u.id FROM approvals a JOIN audit u ON u.at >= a.approved_at AND u.act = a.id WHERE a.id = $1 LIMIT 1';
+    return (yield* one(text, id)) !== undefined;
   },
 } satisfies Reads<Omit<ApprovalReads, 'unapprovedAddresses'>>;
 
