@@ -53,7 +53,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ],
     ...[
       'JSON arrays of 1 to {} entries',
-      'A file of more than {} entries is tried',
+      'in batches of {} entries, each against',
       'sends a large file in batches of {} entries',
       'are imported, in batches of {}.',
     ],
