@@ -1,4 +1,4 @@
-/** A source manages a list: its origin alone determines the rules (SPEC D23). Settings and state. */
+/** Its origin alone determines the rules of its list (SPEC D23). */
 import type { Form } from '../source/readers/form.ts';
 
 /** allow: never-block rules, such as ranges of providers and partners. */
@@ -25,7 +25,7 @@ export const collectionOf = ({ format, collection }: SourceReading) =>
 
 export const PLAIN_READING: SourceReading = { format: null, paths: [], condition: null, collection: null, column: null, skip: 0 };
 
-/** Limits that put a refresh on hold (SPEC D23.10 and following). */
+/** SPEC D23.10 and following. */
 export interface SourceGuards {
   readonly changePercent: number;
   readonly refusedPercent: number;
@@ -142,7 +142,7 @@ export interface Source extends SourceSettings {
   readonly listId: string;
   readonly name: string;
   readonly isPaused: boolean;
-  /** Changes when settings change or it is paused or resumed. A state of another revision is not written. */
+  /** With settings, or when paused or resumed. A state of another revision is not written. */
   readonly revision: number;
   /** ms since 1970, as all instants here. */
   readonly createdAt: number;
@@ -172,14 +172,14 @@ export interface Applying {
   readonly equalSeq?: number;
 }
 
-/** Since this undo, the list differs from its origin. */
+/** The list differs from its origin since. */
 export interface Undone {
   readonly batch: string;
   readonly seq: number;
   readonly at: number;
 }
 
-/** Written by the refresh, and reset by changes of the settings. */
+/** Reset by changes of the settings. */
 export interface SourceState {
   readonly nextAt: number;
   /** Last valid response, unchanged ones included. */

@@ -200,7 +200,7 @@ async function judgeAndPublish(
         tried: trial?.faultOf,
         // Serialized immediately: parsed entries can take ten times the memory of their text.
         accept(signal, texts): FieldFault | undefined {
-          const message = dryRun ? undefined : encode(wireValue(signal), signalId(batchId, ordinal + 1));
+          const message = dryRun ? undefined : encode(wireValue(signal), signalId(batchId, ordinal + 1), signal.hasEnd);
           const fault = message && approvals?.faultOf(message);
           if (fault !== undefined) return { field: 'entry', message: fault };
           ordinal += 1;

@@ -12,14 +12,13 @@ import { countOperation, DayCounts } from './usage/feed-days.ts';
 import { writeRecentAddresses } from './usage/recent-addresses.ts';
 import type { Work } from './work.ts';
 
-/** Resolved workspace (pk). */
 export interface Located {
   readonly pk: number;
-  /** The default list if `id` is null or deleted. */
+  /** The default list for null or a deleted one. */
   listOf(id: string | null): ListPlace;
 }
 
-/** Resolves and numbers the items; items of unknown workspaces are poison. `seqOf`: number of the n-th item. */
+/** Items of unknown workspaces are poison. `seqOf`: number of the n-th item. */
 export function numberItems(
   items: readonly LandingItem[],
   seqOf: (n: number) => number,
@@ -50,14 +49,12 @@ export function* writeWaiting(now: string, waiting: LandingBatch['waiting'] = []
   return poison;
 }
 
-/** Changes in rule counts, and the revisions to increment. */
 export class Changed {
   /** Per workspace: change in stored rules and in previous versions. */
   readonly counts = new RuleCountChanges();
   readonly previous = new RuleCountChanges();
   readonly lists = new Set<number>();
   readonly workspaces = new Set<number>();
-  /** Workspaces with changed expression rules. */
   readonly expressions = new Set<number>();
   readonly #days: DayCounts;
   readonly #changes: LandedChanges;
@@ -84,14 +81,14 @@ export class Changed {
     yield* countOperation(this.#days, { workspace, seq, change, ...done });
   }
 
-  /** Comes before `write`. `now`: time of the landing, ms. */
+  /** Comes before `write`. `now`: ms. */
   *count(now: number): Work<void> {
     yield* writeRecentAddresses(this.#known, now);
     yield* this.#changes.count(this);
     for (const { workspace, place, net } of this.#changes.nets) this.#days.add('net', workspace, place, net);
   }
 
-  /** `now`: time of the landing, ms. */
+  /** ms. */
   write(now: number): Work<void>[] {
     const { counts, previous } = this;
     const rules = [writeRuleCounts(counts), writeRuleCounts(previous, 'kept_counts')];

@@ -48,12 +48,12 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...[
       'envelopes): batches of up to {} entries,',
       '| a batch | 1 to {} entries',
-      'has no entry or more than {};',
+      'not an array of 1 to {} objects',
       'A batch of more than {} entries',
     ],
     ...[
       'JSON arrays of 1 to {} entries',
-      'A file of more than {} entries is tried',
+      'in batches of {} entries, each against',
       'sends a large file in batches of {} entries',
       'are imported, in batches of {}.',
     ],
@@ -61,10 +61,10 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'bytes of a batch': [
     LIMITS.batchBytes,
     'a batch | 1 to 1000 entries, {} |',
-    'not an array, over {},',
+    'objects, or over {};',
     'a batch of {} takes no more memory',
   ],
-  'bytes of an entry': [LIMITS.entryBytes, '| an entry | {};', 'the entry over {} (of JSON'],
+  'bytes of an entry': [LIMITS.entryBytes, '| an entry | {};', 'the entry over {} of compact JSON'],
   'characters of an expression': [
     LIMITS.expression,
     'an expression {} characters',
@@ -104,7 +104,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...[
       'rules {} after their expiry',
       'For {} the store knows each batch',
-      'expired ones (D4.9): {},',
+      'Replaced rules are stored for {},',
       'For {} weir knows what each batch did',
     ],
     ...[
@@ -131,7 +131,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'who has used a key lately': [
     seconds(RECENTLY),
     ...[
-      'its clients of the last {}',
+      'bound keys, and clients of the last {}',
       'pulled with the key in the last {} ',
 
       'etches in the last {}',

@@ -13,6 +13,7 @@ import { eventually } from '../support/weir.ts';
 import { type Client, startWorld, type World } from '../support/world.ts';
 
 const PROGRAM = new URL('../../integrations/weir-fetch', import.meta.url).pathname;
+const FOLLOW = new URL('../../integrations/weir-follow', import.meta.url).pathname;
 const TOOLS = needs('curl', 'ssh-keygen', 'sha256sum');
 const BEGIN = '-----BEGIN SSH SIGNATURE-----';
 
@@ -54,14 +55,14 @@ suite('signed feeds', { timeout: 300_000 }, () => {
     return { status: answer.status, text: await answer.text(), headers: answer.headers };
   }
   const signers = (lines: readonly unknown[]) => writeFileSync(path('allowed'), `${lines.join('\n')}\n`);
-  function verify(signed: string): { statement: Record<string, string>; isValid: boolean } {
+  function verify(signed: string, kind = 'feed'): { statement: Record<string, string>; isValid: boolean } {
     const at = signed.indexOf(BEGIN);
     const statement = signed.slice(0, at);
     writeFileSync(path('signature'), signed.slice(at));
     const args = ['-Y', 'verify', '-f', path('allowed'), '-I', 'weir', '-n', 'weir-feed', '-s', path('signature')];
     const isValid = spawnSync('ssh-keygen', args, { input: statement }).status === 0;
     const lines = statement.trimEnd().split('\n');
-    assert.equal(lines.shift(), 'weir feed 1');
+    assert.equal(lines.shift(), `weir ${kind} 1`);
     return {
       isValid,
       statement: Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)])),
@@ -84,6 +85,10 @@ suite('signed feeds', { timeout: 300_000 }, () => {
     assert.deepEqual([both.status, JSON.parse(both.text).error], [400, 'checksum and signature exclude each other']);
     assert.equal((await get('?signature=gpg')).status, 400);
     assert.equal((await get('/nothing?signature=ssh')).status, 404);
+    const stream = await fetch(`${world.weir().url}/v1/decisions/stream?startup=true&signature=ssh`, {
+      headers: { 'x-api-key': client.key },
+    });
+    assert.deepEqual([stream.status, await stream.json()], [404, { message: 'The workspace has no signing key' }]);
     await of('signing-key', 'add');
     await of('signing-key', 'add');
     await assert.rejects(of('signing-key', 'add'), /has 2 signing keys, its limit/);
@@ -121,6 +126,37 @@ suite('signed feeds', { timeout: 300_000 }, () => {
       assert.equal((await get(`${query}&signature=ssh`, dated)).status, 200);
     }
     assert.ok(!verify((await get('/edge?format=plain&signature=ssh')).text.replace('entries: 1', 'entries: 2')).isValid);
+  });
+
+  test('D63.6 a signed answer to a bouncer names its version, its bytes and the networks of the feed', { skip: TOOLS }, async () => {
+    const key = (await of('key', 'create', '--permission', 'feed:read', '--list', 'edge'))[0]!.key as string;
+    const ask = async (query: string) => {
+      const answer = await fetch(`${world.weir().url}/v1/decisions/stream?${query}`, { headers: { 'x-api-key': key } });
+      return { status: answer.status, text: await answer.text(), header: (name: string) => answer.headers.get(`x-feed-${name}`) };
+    };
+    const stated = async (query: string) => {
+      const { status, text, header } = await ask(query);
+      assert.equal(status, 200, text);
+      const { isValid, statement } = verify(Buffer.from(header('signature')!, 'base64').toString(), 'stream');
+      assert.ok(isValid, query);
+      const wanted = {
+        ...{ workspace: client.workspace, name: 'edge', version: header('version'), since: header('since') ?? 'none' },
+        ...{ count: header('count'), digest: header('digest') },
+        sha256: createHash('sha256').update(text).digest('hex'),
+      };
+      assert.deepEqual({ ...statement, ...wanted }, statement);
+      assert.ok(Number(statement['not-after']) % 3600 === 0);
+      return statement;
+    };
+    const all = await stated('startup=true&signature=ssh');
+    const waiting = stated(`wait=60&since=${all.version}&signature=ssh`);
+    await block('192.0.2.99', 'edge');
+    assert.deepEqual([(await waiting).since, (await waiting).count], [all.version, '2']);
+    await client.post('/v1/signal?list=edge', [{ type: 'access_rules', action: 'unblock', ip: '192.0.2.99' }]);
+    await eventually(async () => assert.ok(!(await get('/edge?format=plain')).text.includes('192.0.2.99')));
+    assert.equal((await ask('startup=true')).header('signature'), null);
+    assert.match((await ask('startup=true&signature=ssh&scopes=ip')).text, /signature and filters exclude each other/);
+    assert.equal((await ask('signature=gpg')).status, 400);
   });
 
   test('D63.5 weir-fetch loads what is signed and nothing that a proxy changed, cut, exchanged or replayed', { skip: TOOLS }, async () => {
@@ -168,6 +204,31 @@ suite('signed feeds', { timeout: 300_000 }, () => {
       assert.equal(content('feed'), good, what);
     }
     proxy.close();
+  });
+
+  test('D63.7 weir-follow loads what is signed for its feed, else keeps its networks', {
+    skip: needs('ssh-keygen', 'python3'),
+  }, async () => {
+    const key = (await of('key', 'create', '--permission', 'feed:read', '--list', 'edge'))[0]!.key as string;
+    const all = (await of('key', 'create', '--permission', 'feed:read'))[0]!.key as string;
+    const loaded = path('loaded');
+    const follow = (env: Record<string, string> = {}, ...mode: string[]): Promise<{ code: number; stderr: string }> =>
+      new Promise((done) => {
+        const own = { WEIR_URL: world.weir().url, WEIR_API_KEY: key, WEIR_FOLLOW_STATE: path('follow'), WEIR_FOLLOW_DRIVER: 'command' };
+        const set = { WEIR_FOLLOW_COMMAND: `cat > ${loaded}`, WEIR_FOLLOW_SIGNERS: path('allowed'), WEIR_FOLLOW_FEED: 'edge' };
+        execFile(FOLLOW, mode, { env: { PATH: process.env.PATH, ...own, ...set, ...env } }, (error, _, stderr) =>
+          done({ code: error === null ? 0 : Number(error.code), stderr }),
+        );
+      });
+    assert.match((await follow({ WEIR_FOLLOW_FEED: '' }, '--once')).stderr, /--feed is missing/);
+    assert.deepEqual((await follow({}, '--once')).code, 0);
+    assert.equal(readFileSync(loaded, 'utf8'), '192.0.2.1/32\n192.0.2.7/32\n');
+    const other = await follow({ WEIR_API_KEY: all }, '--once');
+    assert.deepEqual([other.code, other.stderr.includes('the statement is about another feed')], [1, true], other.stderr);
+    assert.match((await follow({ WEIR_FOLLOW_SIGNERS: path('none') }, '--once')).stderr, /is not signed as it must be/);
+    assert.equal(readFileSync(loaded, 'utf8'), '192.0.2.1/32\n192.0.2.7/32\n');
+    // A command of its own without signers still loads everything.
+    assert.equal((await follow({ WEIR_FOLLOW_SIGNERS: '', WEIR_FOLLOW_FEED: '', WEIR_FOLLOW_STATE: path('unsigned') }, '--once')).code, 0);
   });
 
   test('D63.3, D63.5 the second key signs once the first is deleted, and a verifier with its line goes on', { skip: TOOLS }, async () => {

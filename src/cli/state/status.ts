@@ -5,6 +5,7 @@ import { areOff } from '../../account/guard-rails.ts';
 import { isEnding } from '../../account/key.ts';
 import type { Snooze } from '../../account/snooze.ts';
 import type { Workspace } from '../../account/workspace.ts';
+import { diskFault } from '../../disk.ts';
 import { WeirError } from '../../errors.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { geoStatus } from '../../geo/status.ts';
@@ -37,7 +38,6 @@ import type { AddCommand } from '../command.ts';
 import type { Context } from '../context.ts';
 import { untilLanded } from '../landed.ts';
 import { noOptions } from '../usage.ts';
-import { diskFault } from './disk.ts';
 import { statusText } from './status-text.ts';
 
 /** Counted dead letters. */

@@ -1,7 +1,7 @@
 /** Changes that wait for a second person (SPEC D67). */
 import type { Author } from '../../account/caller.ts';
 
-/** Limits of a workspace: pending requests, their compressed content in bytes, stored requests. */
+/** Pending requests, bytes of their compressed content, stored requests. */
 export const MOST_PENDING = 100;
 export const MOST_PENDING_BYTES = 64 * 1024 * 1024;
 export const MOST_APPROVALS = 1000;
@@ -50,7 +50,7 @@ export interface ApprovalReads {
   waitingApprovals(workspaceId: string, now: number): Promise<number>;
   /** Compressed; undefined once applied or refused. */
   approvalContent(workspaceId: string, id: string): Promise<Uint8Array | undefined>;
-  /** Approved ones of all workspaces that no process has touched since `before` (ms). */
+  /** Of all workspaces, untouched since `before` (ms). */
   unappliedApprovals(before: number): Promise<{ readonly workspaceId: string; readonly id: string }[]>;
   /** Whether an operation has left an audit row with the request as its act, in its own transaction. */
   isApplied(id: string): Promise<boolean>;
@@ -59,13 +59,13 @@ export interface ApprovalReads {
 }
 
 export interface ApprovalWrites {
-  /** Returns the pending request with the same content, if there is one. Throws REFUSED at the limits. */
+  /** Returns a pending one with the same content. Throws REFUSED at the limits. */
   requestApproval(workspaceId: string, request: ApprovalRequest, lifetime: number): Promise<Approval>;
-  /** Throws NOT_FOUND, and REFUSED if it is not pending or for a person who stands behind it already. */
+  /** NOT_FOUND; REFUSED: not pending, or a person who stands behind it already. */
   decideApproval(workspaceId: string, id: string, decision: Decision, reason: string | null, by: Author): Promise<Approval>;
   /** Counts removed addresses as those of landed blocks: `unapprovedAddresses`. */
   noteRemoved(workspaceId: string, addresses: number): Promise<void>;
-  /** Locks an approved one for its application; false: another process does it. */
+  /** For its application; false: another process does it. */
   touchApproval(workspaceId: string, id: string, before: number): Promise<boolean>;
   /** With the same content and another effect: all approvals are void. */
   askAgain(workspaceId: string, id: string, size: ApprovalSize & { readonly why: string }): Promise<Approval>;

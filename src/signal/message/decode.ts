@@ -53,6 +53,7 @@ function decodeRecord(record: StreamRecord, { instantOf, keyOf, batchOf }: Heade
     actor,
     person,
     via,
+    ends,
     organization_id: organization,
   } = record.headers;
   const decode = Object.hasOwn(DECODERS, version) ? DECODERS[version] : undefined;
@@ -79,6 +80,7 @@ function decodeRecord(record: StreamRecord, { instantOf, keyOf, batchOf }: Heade
     ...(sourceId !== undefined && { sourceId }),
     ...(via === 'management' && { isManaged: true as const }),
     ...(organization === undefined && { isForeign: true as const }),
+    ...(ends === 'fixed' && { hasEnd: true as const }),
     change,
   };
 }

@@ -1,4 +1,4 @@
-/** Effects of a refresh on the source's state (SPEC D23.12 to D23.20), and reports. Times in ms. */
+/** On the source's state (SPEC D23.12 to D23.20), and reports. Times in ms. */
 import type { Applying, RefreshOnHold, Source, SourceState } from '../../account/source.ts';
 import type { SourceRun } from '../../account/source-run.ts';
 import { UNCOUNTED } from '../../account/source-state.ts';
@@ -84,7 +84,7 @@ export function settled(state: SourceState, outcome: Outcome, { every, least, ra
   }
 }
 
-/** Applies a finished replacement, possibly one of an earlier process. */
+/** Possibly of an earlier process. */
 export function applied(
   state: SourceState,
   { replacement, at, digest, hasBroad, hasEnds = false, equalSeq = state.equalSeq }: Applying,

@@ -57,7 +57,7 @@ function* appendLog(
   return { seq: Number(added.seq), forgotten };
 }
 
-/** Drops the logs of the least recently polled feeds above `most` bytes, at least an eighth. Returns these feeds. */
+/** Of the least recently polled feeds above `most` bytes, at least an eighth. Returns these feeds. */
 function* dropLogs(workspace: number, except: string, most: number): Work<(string | null)[]> {
   const used = yield* one("SELECT bytes FROM taken_bytes WHERE what = 'told' AND workspace_pk = $1", workspace);
   let over = Number(used?.bytes ?? 0) - most;
@@ -144,7 +144,6 @@ const valuesOf = (bouncer: Bouncer): Value[] => [
   bouncer.differedAt,
 ];
 
-/** Values unknown to this process remain. */
 const REMAIN = ['metrics', 'metrics_at', 'last_stream', 'enforced', 'differed_at'] as const;
 const CHANGED = COLUMNS.filter((column) => !['key_id', 'user_agent', 'address', 'first_seen', ...REMAIN].includes(column));
 const CURRENT: readonly string[] = ['decisions', 'networks', 'left_out_networks', 'left_out_addresses'];
@@ -178,7 +177,7 @@ function* noteBouncers(bouncers: readonly Bouncer[], before: number, most = MOST
   for (const { workspace_pk, count } of counts) if (Number(count) > share) yield* forgetBouncers(Number(workspace_pk), share);
 }
 
-/** Deletes bouncers above the limit, from the keys with the most. */
+/** From the keys with the most. */
 function* forgetBouncers(workspace: number, most: number): Work<void> {
   const counts = yield* all('SELECT key_id, count(*) AS count FROM bouncers WHERE workspace_pk = $1 GROUP BY key_id', workspace);
   const share = Math.max(1, fairShare(countsIn(counts), most));

@@ -12,21 +12,20 @@ import {
 } from '../../account/device.ts';
 import type { Device, DevicePage, DeviceReads, DeviceWrites, KeyName, NamedDocument } from '../../ports/devices.ts';
 import { inChunks } from '../../schedule/chunks.ts';
+import { stopSilentCanaries } from '../canary/end.ts';
 import { workspacePk } from '../row-ids.ts';
 import { numberOrNull, type Row } from '../rows.ts';
 import { all, allOf, type Changes, one, run, runRows, type Value, type Work } from '../work.ts';
 import { fairShare } from './fair-share.ts';
 
-/** Per workspace, and in all. */
 const MOST_OF_WORKSPACE = 5_000;
 const MOST = 50_000;
-/** Devices per statement. */
 const ROWS = 40;
 
 /** A lock on one row until the commit serializes writers. */
 export const deviceChanges = {
   noteDevices: (_now, seen) => noteDevices(seen),
-  markStopped: (_now, { now, running, most = MOST }) => markStopped(now, running, most),
+  markStopped: (sqlNow, { now, running, most = MOST }) => markStopped(sqlNow, now, running, most),
 } satisfies Changes<DeviceWrites>;
 
 const hold = () => run("UPDATE counters SET value = value + 1 WHERE name = 'devices'");
@@ -54,7 +53,7 @@ function* noteDevices(seen: readonly SeenDevice[]): Work<Device[]> {
   return back;
 }
 
-/** Deletes the devices that polled longest ago, from the largest workspaces only: a workspace below its share loses none. */
+/** From the largest workspaces only. */
 function* forgetOldest(most: number): Work<void> {
   const counts = yield* all('SELECT workspace_pk, count(*) AS devices FROM devices GROUP BY workspace_pk');
   const each = fairShare(
@@ -72,7 +71,8 @@ function* forgetOldest(most: number): Work<void> {
   }
 }
 
-function* markStopped(now: number, running: number, most: number): Work<Device[]> {
+function* markStopped(sqlNow: string, now: number, running: number, most: number): Work<Device[]> {
+  yield* stopSilentCanaries(sqlNow, now, running);
   yield* hold();
   yield* forgetOldest(most);
   const rows = yield* all(
@@ -180,9 +180,8 @@ export function* devicePage(workspaceId: string, { keyId, since = 0, after = '',
   return devices.map((device) => deviceView(device, workspaceId, newest));
 }
 
-/** By document: when its newest content appeared, and the time of the last read. */
+/** With the time of the last read. */
 type NewestModified = ReadonlyMap<string, { readonly since: number; readonly confirmedAt: number }>;
-/** Documents per statement. */
 const ASKED = 100;
 
 function* newestModified(workspacePk: number, documents: readonly DeviceDocument[]): Work<NewestModified> {

@@ -26,6 +26,7 @@ export const HAS_CANARIES = ['lists', 'feeds', 'freezes']
     (table) =>
       `EXISTS (SELECT 1 FROM ${table} c WHERE c.workspace_pk = w.pk AND c.${table === 'freezes' ? 'canary' : 'canary_keys'} IS NOT NULL)`,
   )
+  .concat('w.canary_keys IS NOT NULL')
   .join(' OR ');
 
 /** Runs in the landing transaction. `now`: ms. */

@@ -1,16 +1,13 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
-import { curlOf } from '../../curl.js';
 import { useLive, useLiveWork } from '../../data.js';
 import { count, counted, dateTime } from '../../format.js';
-import { SameWithCurl } from '../../ui/code.js';
 import { Confirm } from '../../ui/dialog.js';
 import { TextField } from '../../ui/field.js';
 import { Facts } from '../../ui/figures.js';
 import { Loaded, Notice } from '../../ui/states.js';
 import { Ago } from '../../ui/time.js';
-import { toast } from '../../ui/toast.js';
 import { WORKSPACE_FEED } from './feed-state.js';
 
 /** @typedef {{ feed_id: string | null, name: string, frozen_since: string, reason: string | null, rules: number, canary_keys: string[] | null, canary_until: string | null }} Freeze */
@@ -46,23 +43,17 @@ export function FreezeFeed({ feed, freeze, onClose, onDone }) {
   const [reason, setReason] = useState('');
   const isFrozen = freeze !== undefined;
   const of = feed.id === WORKSPACE_FEED ? {} : { feed: feed.id };
-  const address = manage(isFrozen ? '/thaw' : '/freeze');
-  const body = { ...of, ...(reason !== '' && { reason }) };
-  const work = async () => {
-    await ask(address, { method: 'POST', body });
-    toast(html`<bdi>${feed.name}</bdi> was ${isFrozen ? 'thawed' : 'frozen'}.`);
-    await onDone();
-  };
+  const request = { address: manage(isFrozen ? '/thaw' : '/freeze'), body: { ...of, ...(reason !== '' && { reason }) } };
   const title = `${isFrozen ? 'Thaw' : 'Freeze'} ${feed.name}?`;
   return html`
-    <${Confirm} title=${title} action=${isFrozen ? 'Thaw' : 'Freeze'} work=${work} onClose=${onClose}>
+    <${Confirm} title=${title} action=${isFrozen ? 'Thaw' : 'Freeze'} request=${request} onDone=${onDone} onClose=${onClose}
+      done=${() => html`<bdi>${feed.name}</bdi> was ${isFrozen ? 'thawed' : 'frozen'}.`}>
       ${
         isFrozen
           ? html`<${Changes} of=${of} />`
           : html`<p>Devices and bouncers keep the feed as it is now. Rules still expire. No new block, unblock, never-block rule or setting reaches it until you thaw it.</p>`
       }
       <${TextField} label="Reason" value=${reason} onValue=${setReason} maxlength="200" />
-      <${SameWithCurl} text=${curlOf('POST', address, body)} />
     <//>
   `;
 }

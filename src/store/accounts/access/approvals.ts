@@ -46,7 +46,6 @@ function* found(workspaceId: string, id: string): Work<Approval> {
   return approvalOf(row);
 }
 
-/** Ends expired requests, and deletes old ones. */
 function* sweep(now: string, workspacePk: number): Work<void> {
   yield* run(
     `UPDATE approvals SET state = 'expired', content = NULL, bytes = 0 WHERE workspace_pk = $1 AND state = 'pending' AND expires_at <= ${now}`,
@@ -105,7 +104,7 @@ const EVENTS: Readonly<Record<Decision, string>> = {
 /** People behind a change: two are needed. */
 const PEOPLE = 2;
 
-/** Throws REFUSED for a person who stands behind it already. */
+/** REFUSED: a person who stands behind it already. */
 function approversWith({ by, approvers }: Approval, person: string | null | undefined): readonly string[] {
   if (person == null) throw new WeirError('FORBIDDEN', 'only signed-in people approve changes: keys and commands cannot');
   if (person === by.personId) throw new WeirError('FORBIDDEN', 'you requested this change: another person has to approve it');
