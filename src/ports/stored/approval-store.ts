@@ -46,6 +46,8 @@ export interface ApprovalReads {
   /** Newest first. */
   approvals(workspaceId: string): Promise<Approval[]>;
   approval(workspaceId: string, id: string): Promise<Approval | undefined>;
+  /** Those of the workspaces with a limit. */
+  approvingWorkspaces(ids: readonly string[]): Promise<string[]>;
   /** Pending requests. `now`: ms. */
   waitingApprovals(workspaceId: string, now: number): Promise<number>;
   /** Compressed; undefined once applied or refused. */
