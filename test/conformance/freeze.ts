@@ -366,6 +366,16 @@ export function freezeConformance(driver: StoreDriver): void {
     assert.equal((await read(own)).rules.length, 2);
   });
 
+  test(`D67.15 store ${name}: removed addresses count in the last ten minutes, of this workspace`, async (t) => {
+    const { store, workspace } = await fixture(t, driver);
+    await store.noteRemoved(workspace.id, 300);
+    await store.noteRemoved(workspace.id, 200);
+    const now = await store.ping();
+    assert.equal(await store.unapprovedAddresses(workspace.id, now), 500);
+    assert.equal(await store.unapprovedAddresses(workspace.id, now + 11 * 60_000), 0);
+    assert.equal(await store.recentAddresses(workspace.id, '', now), 0);
+  });
+
   test(`D60.2 store ${name}: a freeze with missing rules is an error`, async (t) => {
     const { store, workspace, land } = await fixture(t, driver);
     await land([upsert(access(ip('192.0.2.1')))]);

@@ -1029,6 +1029,7 @@ suite('management', () => {
         'failing_webhooks',
         'feeds',
         'frozen_feeds',
+        'waiting_approvals',
         'full_devices',
         'geo',
         'guard_rails_off',

@@ -101,6 +101,7 @@ const WorkspaceAnswer = answerOf('Workspace', {
       approvalRules: null,
       canaryKeys: null,
       canaryMinutes: null,
+      approvalPercent: null,
     },
     LARGE_SETTINGS,
   ),
