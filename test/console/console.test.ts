@@ -506,7 +506,9 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
       ask(weir.url, `/v1/manage${path}`, { method: 'POST', headers: bearer(KEY), body: JSON.stringify(body) });
     assert.equal((await manage('/lists', { name: 'staged', canary_keys: 'lab' })).status, 201);
     assert.equal((await manage('/rules', { list: 'staged', value: '44.0.0.0/9', action: 'block' })).status, 200);
-    await eventually(async () => assert.match((await ask(weir.url, '/v1/manage/freezes', { headers: bearer(KEY) })).text, /"canary_until":"/));
+    await eventually(async () =>
+      assert.match((await ask(weir.url, '/v1/manage/freezes', { headers: bearer(KEY) })).text, /"canary_until":"/),
+    );
     await page.show('/feeds', 'Feeds');
     await page.click('staged');
     await page.sees('A large change (8,388,608 addresses, more than 65,536)');
