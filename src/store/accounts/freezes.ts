@@ -68,6 +68,9 @@ export const freezeReads = {
 export const MOST_REASON = 1000;
 /** A new revision of a frozen feed of the workspace `$1`. */
 export const MOVED = '(SELECT -revision FROM workspaces WHERE pk = $1)';
+/** Comes before MOVED in a landing: two states of a frozen feed have different revisions. */
+export const moveRevision = (workspacePk: number): Work<number> =>
+  run('UPDATE workspaces SET revision = revision + 1 WHERE pk = $1', workspacePk);
 export const TOUCH_LISTS = 'UPDATE lists SET revision = revision + 1 WHERE workspace_pk = $1';
 
 /** False: it is not frozen. */
