@@ -1,6 +1,7 @@
 /** Feeds served as of a moment until they are thawed (SPEC D60). */
 import type { Author } from '../../account/caller.ts';
 import type { FeedProfile } from '../../account/feed.ts';
+import { WeirError } from '../../errors.ts';
 import type { Canary, QuorumSettings, SnapshotHead, SnapshotList } from '../snapshot.ts';
 import type { ChangeOptions } from './account-store.ts';
 
@@ -41,6 +42,15 @@ export interface Freeze {
   readonly canary: Canary | null;
 }
 
+/** The fault of freezing it again. A thaw would serve the change of a canary to all keys. */
+export const alreadyFrozen = (canary: Canary | null) =>
+  new WeirError(
+    'REFUSED',
+    canary === null
+      ? 'the feed is frozen: thaw it first'
+      : 'a large change of the feed waits for its canaries, and other keys keep the feed: stop the canary instead',
+  );
+
 export interface FreezeReads {
   /** Oldest first. */
   freezes(workspaceId: string): Promise<Freeze[]>;
@@ -49,8 +59,8 @@ export interface FreezeReads {
 export interface FreezeWrites {
   /** Throws REFUSED for a frozen feed and at the limits, NOT_FOUND for a deleted one. */
   freezeFeed(workspaceId: string, content: FrozenContent, reason: string | null, change?: ChangeOptions): Promise<Freeze>;
-  /** Throws REFUSED if the feed is not frozen. */
   /** The others keep the frozen feed until a person thaws it. Throws REFUSED without a canary. */
   stopCanary(workspaceId: string, feedId: string, reason: string | null, change?: ChangeOptions): Promise<Freeze>;
+  /** Throws REFUSED if the feed is not frozen. */
   thawFeed(workspaceId: string, feedId: string | null, reason: string | null, change?: ChangeOptions): Promise<Freeze>;
 }

@@ -4,6 +4,7 @@ import { WeirError } from '../../errors.ts';
 import { CANARY, canaryText, isCanaryId, plainId } from '../../feed/canary.ts';
 import type { Canary, QuorumSettings } from '../../ports/snapshot.ts';
 import {
+  alreadyFrozen,
   type Freeze,
   type FreezeReads,
   type FreezeWrites,
@@ -138,8 +139,9 @@ export const freezeChanges = {
     const { feedId, rules } = content;
     const workspacePk = yield* changeWorkspace(workspaceId);
     yield* placeOf(workspaceId, feedId);
-    const others = yield* all('SELECT feed, rules FROM freezes WHERE workspace_pk = $1', workspacePk);
-    if (others.some((row) => feedIn(row) === feedId)) throw new WeirError('REFUSED', 'the feed is frozen: thaw it first');
+    const others = yield* all('SELECT feed, rules, canary FROM freezes WHERE workspace_pk = $1', workspacePk);
+    const known = others.find((row) => feedIn(row) === feedId);
+    if (known !== undefined) throw alreadyFrozen(canaryIn(known));
     if (others.length >= MOST_FREEZES)
       throw new WeirError('REFUSED', `the workspace has ${MOST_FREEZES} frozen feeds, its limit: thaw one`);
     if (others.reduce((sum, row) => sum + Number(row.rules), rules) > MOST_FROZEN_RULES)
