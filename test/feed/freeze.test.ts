@@ -202,6 +202,8 @@ const freezing = (name: string, settings: (folder: string) => Promise<Record<str
         if (what === 'a country') {
           await weir('canary', 'stop', 'edges', '--reason', 'wrong');
           assert.equal((await fetch(3)).canary, 'waits; stopped');
+          const again = (await manage('POST', '/freeze', { feed: 'edges' }, 409)) as { message: string };
+          assert.match(again.message, /waits for its canaries.*stop the canary/);
           assert.match(JSON.stringify((await manage('GET', '/status')).attention), /a large change of the feed .*stopped/);
         }
         baseline = undefined;
