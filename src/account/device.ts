@@ -97,6 +97,16 @@ export const usualInterval = ({ counted, countedFrom, lastPull }: Pick<DeviceSta
 /** Pause after which a device counts as stopped, ms; null: never (no usual interval, or only a trial). */
 export const patienceOf = (device: DeviceState): number | null => (isTrial(device) ? null : longestPause(usualInterval(device)));
 
+/** Pause after which a canary counts as silent (SPEC D65.9), ms; null: not known. Includes the minute until a poll is in the store. */
+export function silenceOf(device: Silent): number | null {
+  const interval = usualInterval(device);
+  return interval === null || isTrial(device) ? null : SILENT_INTERVALS * interval + WRITTEN_WITHIN;
+}
+
+export type Silent = Pick<DeviceState, 'userAgent' | 'pulls' | 'firstPull' | 'lastPull' | 'counted' | 'countedFrom'>;
+const SILENT_INTERVALS = 3;
+const WRITTEN_WITHIN = 60_000;
+
 const longestPause = (interval: number | null): number | null =>
   interval === null ? null : Math.max(PATIENT_INTERVALS * interval, LEAST_PATIENCE);
 

@@ -34,7 +34,7 @@ export interface DroppedDecisions {
 
 export interface DecisionRequest {
   readonly workspaceId: string;
-  /** A list or composed feed; null: the workspace's. */
+  /** UUID of a list or composed feed; null for the workspace's feed; `canaryId` for its content for canaries. */
   readonly feedId: string | null;
   readonly filter: DecisionFilter;
   /** The changes since a version (null: everything), or the decisions that contain a network (null: all). */

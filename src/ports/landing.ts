@@ -1,4 +1,5 @@
 import type { RuleChange, RuleOperation } from '../rule.ts';
+import type { ApprovalRequest } from './stored/approval-store.ts';
 import type { StreamRecord } from './stream.ts';
 
 /** Workspace and list are not resolved yet. */
@@ -19,8 +20,23 @@ export interface LandingItem {
   readonly sourceId?: string;
   /** Sent through the management API: no signal. */
   readonly isManaged?: true;
+  /** Written by another producer: weir's own messages name the organization. */
+  readonly isForeign?: true;
+  /** Its expiry was given as an instant: it does not last longer in lists with `repeat` (SPEC D56.2). */
+  readonly hasEnd?: true;
   readonly change: RuleChange | RuleOperation;
 }
+
+/** Foreign changes over the limit of approvals (SPEC D67.9): their request is stored instead. */
+export interface WaitingItems {
+  readonly workspaceId: string;
+  readonly request: ApprovalRequest;
+  readonly lifetime: number;
+  readonly records: readonly StreamRecord[];
+}
+
+/** Picks the items that have to wait. */
+export type HoldForeign = (items: readonly LandingItem[]) => Promise<readonly WaitingItems[]>;
 
 export interface PoisonRecord {
   readonly record: StreamRecord;
@@ -36,6 +52,8 @@ export interface LandingBatch {
   readonly to: number;
   readonly items: readonly LandingItem[];
   readonly poison: readonly PoisonRecord[];
+  /** Not in `items`. Dead letters if the workspace can store no more requests. */
+  readonly waiting?: readonly WaitingItems[];
   readonly now: number;
 }
 

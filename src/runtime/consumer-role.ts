@@ -1,4 +1,5 @@
 import { systemClock } from '../clock.ts';
+import { foreignHold } from '../manage/approvals/foreign.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
@@ -24,7 +25,15 @@ export type LandingReport = LandingStatus & {
 };
 
 export function startConsumerRole({ stream, store, keeping, log, debug, onTraced }: ConsumerRoleParts) {
-  const consumer = startConsumer({ stream, store, clock: systemClock, log, debug, onTraced });
+  const consumer = startConsumer({
+    stream,
+    store,
+    clock: systemClock,
+    log,
+    debug,
+    onTraced,
+    hold: foreignHold({ store, now: systemClock.now }),
+  });
   const stopHousekeeping = startHousekeeping(
     () => sweepSlice(stream, store, keeping, Date.now()),
     (error) => log('warn', `housekeeping will be tried again: ${error.message}`),

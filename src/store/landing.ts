@@ -1,5 +1,7 @@
-import type { LandingItem, PoisonRecord } from '../ports/landing.ts';
+import { hasCode } from '../errors.ts';
+import type { LandingBatch, LandingItem, PoisonRecord } from '../ports/landing.ts';
 import type { RuleOperation } from '../rule.ts';
+import { approvalChanges } from './accounts/access/approvals.ts';
 import { noteUndo } from './accounts/source-states.ts';
 import { type ListPlace, type NumberedItem, placed } from './batches/batches.ts';
 import { LandedChanges } from './changes/rule-changes.ts';
@@ -31,6 +33,20 @@ export function numberItems(
     else known.push({ seq: seqOf(n), workspace: workspace.pk, ...placed(item, workspace.listOf(listId)) });
   }
   return { known, poison };
+}
+
+/** Stores the requests of foreign changes (SPEC D67.9). Returns the dead letters. `now`: SQL expression. */
+export function* writeWaiting(now: string, waiting: LandingBatch['waiting'] = []): Work<PoisonRecord[]> {
+  const poison: PoisonRecord[] = [];
+  for (const { workspaceId, request, lifetime, records } of waiting) {
+    try {
+      yield* approvalChanges.requestApproval(now, workspaceId, request, lifetime);
+    } catch (error) {
+      if (!hasCode(error, 'REFUSED')) throw error;
+      poison.push(...records.map((record) => ({ record, reason: error.message })));
+    }
+  }
+  return poison;
 }
 
 export class Changed {

@@ -18,7 +18,8 @@ export interface ConsumerOptions extends LandingParts {
  * letters. Engine failures are retried; a foreign stream, or a position outside of the stream, halts landing until a person acts. Nothing
  * is ever skipped.
  */
-export function startConsumer({ stream, store, clock, log, debug, onTraced }: ConsumerOptions) {
+export function startConsumer({ stream, ...parts }: ConsumerOptions) {
+  const { store, clock, log } = parts;
   const stop = new AbortController();
   const faults = landingFaults(log);
   /** By partition: the oldest message read but not landed, ms since 1970. */
@@ -78,8 +79,7 @@ export function startConsumer({ stream, store, clock, log, debug, onTraced }: Co
       landed += messages;
     };
     const signs = { onProgress, onRead, onLanded };
-    const work = () =>
-      landPartition({ streamId, partition, stream, reader, store, clock, log, debug, onTraced, ...signs, stop: stop.signal });
+    const work = () => landPartition({ ...parts, streamId, partition, stream, reader, ...signs, stop: stop.signal });
     return retrying(part, work, faults, clock, stop.signal);
   }
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
-import type { LandingItem, PoisonRecord } from '../ports/landing.ts';
+import type { HoldForeign, LandingItem, PoisonRecord } from '../ports/landing.ts';
 import type { Log } from '../ports/log.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
@@ -26,6 +26,8 @@ export interface LandingParts {
   /** Not only traced ones. */
   readonly debug?: boolean | undefined;
   readonly onTraced?: ((landing: TracedLanding) => void) | undefined;
+  /** Absent: none waits. */
+  readonly hold?: HoldForeign | undefined;
 }
 
 export interface PartitionParts extends LandingParts {
@@ -74,7 +76,7 @@ async function readPosition({ streamId, partition, stream, store }: PartitionPar
 
 /** `fenced`: the store's position has changed; nothing of that batch was written. */
 async function landFrom(parts: PartitionParts, { from, next }: Position): Promise<'fenced' | 'ended'> {
-  const { streamId, partition, reader, store, clock, log, onProgress, onRead, onLanded, stop } = parts;
+  const { streamId, partition, reader, store, clock, log, hold, onProgress, onRead, onLanded, stop } = parts;
   let begun = Number.NEGATIVE_INFINITY;
   while (isActive(parts)) {
     const records = await reader.read(partition, next, BATCH, WAIT);
@@ -91,7 +93,10 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
       const { items, poison, defects, consumed } = await decodeRecords(rest);
       const piece = rest.slice(0, consumed);
       const to = piece[consumed - 1].offset + 1;
-      const result = await store.apply({ streamId, partition, from, to, items, poison, now: clock.now() });
+      const waiting = items.some(({ isForeign }) => isForeign) ? ((await hold?.(items)) ?? []) : [];
+      const held = new Set(waiting.flatMap((each) => each.records));
+      const landing = held.size === 0 ? items : items.filter(({ record }) => !held.has(record));
+      const result = await store.apply({ streamId, partition, from, to, items: landing, poison, waiting, now: clock.now() });
       if (result === 'fenced') return 'fenced';
       onLanded(piece.length);
       tell(parts, piece, clock.monotonic() - started);

@@ -114,7 +114,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'the batches of the last {},',
       'at two points in time, up to {} back',
     ],
-    ...['Batches are stored for {};', 'Removals from lists are known for {}'],
+    ...['Batches are stored for {};', 'Removals from lists are known for {}.'],
   ],
   'audit log, dead letters, devices, people': [
     seconds(AUDIT_RETENTION),

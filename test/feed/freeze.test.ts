@@ -209,6 +209,49 @@ const freezing = (name: string, settings: (folder: string) => Promise<Record<str
       }
     });
 
+    test('D65.11 the streams of canaries have a large change first, also while they wait, and delete it again if it is undone', async () => {
+      await world.text(['workspace', 'set', client.workspace, '--large', 'all', '--protect', 'none']);
+      await weir('list', 'create', 'streamed', '--canary-keys', 'lab-stream');
+      await send('streamed', block('192.0.2.20'));
+      const keys = await Promise.all(
+        ['lab-stream', 'site-stream'].map((name) => newKey(world.settings, client.workspace, '--list', 'streamed', '--name', name)),
+      );
+      const stream = async (n: number, query: string) => {
+        const { status, text } = await ask(world.weir().url, `/v1/decisions/stream?${query}`, { headers: { 'x-api-key': keys[n]! } });
+        assert.equal(status, 200, text);
+        const { new: added, deleted } = JSON.parse(text) as Record<string, { value: string }[] | null>;
+        const values = (of: { value: string }[] | null | undefined) => (of ?? []).map(({ value }) => value).sort();
+        return { added: values(added), deleted: values(deleted) };
+      };
+      /** Networks of each bouncer, as it keeps them. */
+      const has = [new Set<string>(), new Set<string>()];
+      const poll = async (n: number, query: string) => {
+        const { added, deleted } = await stream(n, query);
+        for (const value of deleted) has[n]!.delete(value);
+        for (const value of added) has[n]!.add(value);
+        return [...has[n]!].sort();
+      };
+      for (const n of [0, 1]) assert.deepEqual(await poll(n, 'startup=true'), ['192.0.2.20']);
+      const first = poll(0, 'wait=30');
+      const other = poll(1, 'wait=30');
+      await send('streamed', block('10.0.0.0/8'));
+      assert.deepEqual(await first, ['10.0.0.0/8', '192.0.2.20']);
+      await send('streamed', block('203.0.113.77'));
+      assert.deepEqual(await other, ['192.0.2.20', '203.0.113.77']);
+      assert.deepEqual(await poll(0, 'startup=false'), ['10.0.0.0/8', '192.0.2.20', '203.0.113.77']);
+      await send('streamed', { type: 'access_rules', action: 'unblock', ip: '10.0.0.0/8' });
+      await send('streamed', block('10.1.0.0/16'), block('10.2.0.0/16'));
+      assert.deepEqual(await poll(0, 'startup=false'), ['10.1.0.0/16', '10.2.0.0/16', '192.0.2.20', '203.0.113.77']);
+      await world.crash();
+      assert.deepEqual(await poll(0, 'startup=false'), ['10.1.0.0/16', '10.2.0.0/16', '192.0.2.20', '203.0.113.77']);
+      assert.deepEqual(await poll(1, 'startup=false'), ['192.0.2.20', '203.0.113.77']);
+      const ended = [poll(0, 'wait=30'), poll(1, 'wait=30')];
+      await send('streamed', { type: 'access_rules', action: 'unblock', ip: '10.1.0.0/16' });
+      await weir('canary', 'promote', 'streamed');
+      await Promise.all(ended);
+      for (const n of [0, 1]) assert.deepEqual(await poll(n, 'startup=false'), ['10.2.0.0/16', '192.0.2.20', '203.0.113.77']);
+    });
+
     test('D60.5 a deleted feed is no longer frozen', async () => {
       await weir('list', 'create', 'gone');
       await send('gone', block('192.0.2.30'));

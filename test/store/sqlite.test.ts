@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { mock, test } from 'node:test';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { migrateDatabase, openDatabase, storeClock } from '../../src/store/sqlite/database.ts';
+import { DAY } from '../../src/clock.ts';
+import type { Freeze } from '../../src/ports/stored/freeze-store.ts';
+import { migrateDatabase, openDatabase, prepared, storeClock } from '../../src/store/sqlite/database.ts';
 import { ruleScans } from '../../src/store/sqlite/snapshot.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { agreementConformance } from '../conformance/agreement.ts';
@@ -72,6 +74,26 @@ counterBounds(driver);
 worthConformance(driver);
 changesConformance(driver);
 
+test('D65.5, D65.7 store sqlite: the restoration of a list waits after a day, and stops if its blocks overlap a never-block rule', async (t) => {
+  let now = T0;
+  const store = await openSqliteStore(temporaryFolder(t), () => now);
+  t.after(() => store.close());
+  const { workspace, land } = await fixture(t, {
+    name: 'sqlite',
+    open: async () => ({ store, again: async () => store, query: async () => [] }),
+  });
+  const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
+  await store.createFeed(workspace.id, { name: 'device', ...NO_SETTINGS, lists: null, canaryKeys: 'lab' });
+  const rule = (text: string, action: 'block' | 'allow') => upsert(access(ip(text), { action }));
+  await land([rule('198.51.100.0/24', 'allow'), { listId: list.id, change: rule('198.51.100.7', 'block') }]);
+  await store.deleteList(workspace.id, list.id);
+  now += DAY + 1;
+  await store.restoreDeleted(workspace.id, list.id, {});
+  const [{ reason, canary }] = (await store.freezes(workspace.id)) as [Freeze];
+  assert.equal(reason, 'edge is restored; stopped: 198.51.100.7 overlaps the never-block rule 198.51.100.0/24');
+  assert.equal(canary!.until, null);
+});
+
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {
   const recorded = [...statements];
   using db = new DatabaseSync(':memory:');
@@ -138,6 +160,15 @@ test('D22.5 store sqlite: what a large delete leaves free goes back to the disk,
   assert.equal(await store.shrink(), false);
   assert.equal((await query('PRAGMA integrity_check'))[0]!.integrity_check, 'ok');
   assert.ok((await targets()).includes('192.0.2.1'));
+});
+
+test('D50.9 store sqlite: values bound in order have no names, which SQLite would search for each of them', () => {
+  const db = new DatabaseSync(':memory:');
+  assert.deepEqual(
+    ['SELECT $1, $2', 'SELECT $2, $1, $2'].map((text) => prepared(db, text).sourceSQL),
+    ['SELECT ?, ?', 'SELECT ?2, ?1, ?2'],
+  );
+  db.close();
 });
 
 test('D56.3 store sqlite: blocks that ended long ago are forgotten in steps of one item too', async (t) => {

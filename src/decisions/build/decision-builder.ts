@@ -1,6 +1,7 @@
 /** On the feed thread. The document builder updates decisions; bouncers query them. */
 import { type Clock, within } from '../../clock.ts';
 import type { VersionedContent, VersionedContents } from '../../feed/build/versioned-content.ts';
+import { plainId } from '../../feed/canary.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { NewLogRow } from '../../ports/stored/bouncer-store.ts';
 import type { DecisionAnswer, DecisionRequest, DroppedDecisions } from '../decisions.ts';
@@ -47,9 +48,11 @@ export function decisionBuilder({
       of(workspaceId, feedId): VersionedContent {
         const known = feeds.use({ workspaceId, feedId });
         if (known !== undefined) return known;
+        // Canaries share the stored log, as the bouncers of two processes do: their networks are deleted again from others (SPEC D65.11).
+        const stored = plainId(feedId);
         const made = new FeedDecisions({
-          read: (after) => within(store.logRecords(workspaceId, feedId, after), ASK_LIMIT, 'the store', clock),
-          record: (row) => record(workspaceId, feedId, row),
+          read: (after) => within(store.logRecords(workspaceId, stored, after), ASK_LIMIT, 'the store', clock),
+          record: (row) => record(workspaceId, stored, row),
         });
         feeds.add({ workspaceId, feedId }, made);
         return made;
@@ -59,7 +62,7 @@ export function decisionBuilder({
       },
       trim(workspaceId) {
         const dropped = feeds.trim(workspaceId);
-        for (const each of dropped) onDropped({ ...each, where: 'memory' });
+        for (const each of dropped) onDropped({ ...each, feedId: plainId(each.feedId), where: 'memory' });
         return dropped;
       },
     },

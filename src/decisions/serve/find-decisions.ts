@@ -8,8 +8,8 @@ import { type BUSY, DecisionAnswers, type SharedAnswer } from './shared-answers.
 /** Why a feed has no decisions. */
 export type NoDecisions = Exclude<Found, Representation>;
 
-/** Rejects like the document cache's `find`. */
-export type FindDecisions = (request: DecisionRequest) => Promise<SharedAnswer | typeof BUSY | NoDecisions>;
+/** A response body, or why there is none. Rejects like the document cache's `find`. */
+export type FindDecisions = (request: DecisionRequest, keyId?: string) => Promise<SharedAnswer | typeof BUSY | NoDecisions>;
 
 /** `make` renders a body on the feed thread from the last build; undefined: none. `monotonic` in ms. */
 export function findDecisions(
@@ -18,16 +18,16 @@ export function findDecisions(
   monotonic: () => number,
 ): FindDecisions {
   const answers = new DecisionAnswers(make, monotonic);
-  return async (request) => {
+  return async (request, keyId) => {
     const { workspaceId, feedId } = request;
-    const query = { workspaceId, list: feedId, variant: DECISIONS, boundTo: feedId };
+    const query = { workspaceId, list: feedId, variant: DECISIONS, boundTo: feedId, keyId };
     for (;;) {
       const found = documents.hit(query) ?? (await documents.find(query));
       if (found.kind !== 'document') return found;
-      const answer = await answers.find(normalized(request, found.hash), found.hash);
+      const answer = await answers.find(normalized({ ...request, feedId: found.contentId }, found.hash), found.hash);
       if (answer !== undefined) return answer;
       // The feed thread was restarted and has lost its builds.
-      documents.forget(workspaceId, DECISIONS.document, feedId);
+      documents.forget(workspaceId, DECISIONS.document, found.contentId);
     }
   };
 }

@@ -3,6 +3,8 @@ import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
 
 /** For all bouncers at the same version. */
 export interface SharedAnswer extends DecisionAnswer {
+  /** Of the request: `canaryId` for canaries. */
+  readonly contentId: string | null;
   /** Compressed on first use. */
   gzip(): Promise<Uint8Array>;
   /** The bytes count until the returned function is called. */
@@ -100,11 +102,11 @@ export class DecisionAnswers {
 
   async #made(request: DecisionRequest): Promise<SharedAnswer | undefined> {
     const answer = await this.#make(request);
-    return answer && this.#counted(answer, request.workspaceId);
+    return answer && this.#counted(answer, request);
   }
 
-  /** Its bytes count while it is in use. */
-  #counted(made: DecisionAnswer, workspaceId: string): SharedAnswer {
+  /** The response; its bytes count while it is in use. */
+  #counted(made: DecisionAnswer, { workspaceId, feedId: contentId }: DecisionRequest): SharedAnswer {
     let zipped: Promise<Uint8Array> | undefined;
     let holds = 0;
     const change = (by: number) => {
@@ -114,6 +116,7 @@ export class DecisionAnswers {
     };
     return {
       ...made,
+      contentId,
       hold() {
         change(1);
         let isInUse = true;

@@ -4,6 +4,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
+import { isCanaryId, plainId } from '../../feed/canary.ts';
 import { DECISIONS } from '../../feed/document.ts';
 import type { DocumentCache } from '../../feed/serve/cache.ts';
 import type { StoreReads } from '../../ports/store.ts';
@@ -25,7 +26,7 @@ const AT_ONCE = 50;
 const SHORTEST_FETCH = 5_000;
 
 export interface WaitingParts {
-  readonly documents: Pick<DocumentCache, 'find'>;
+  readonly documents: Pick<DocumentCache, 'findNamed'>;
   readonly store: Pick<StoreReads, 'revisions' | 'watchCommits'>;
   readonly clock: Clock;
   /** ms */
@@ -42,6 +43,7 @@ export interface Line {
 
 export interface WaitRequest {
   readonly workspaceId: string;
+  /** `canaryId` for canaries. */
   readonly feedId: string | null;
   readonly keyId: string;
   /** null: its feed is over its cap. */
@@ -196,10 +198,21 @@ export class Waiting {
     const { revision } = workspace;
     const isUrgent = feed.revision !== revision;
     feed.fetchedAt = clock.monotonic();
-    const query = { workspaceId: workspace.id, list: feed.feedId, variant: DECISIONS, boundTo: feed.feedId };
+    const [feedId, isOfCanaries] = [plainId(feed.feedId), isCanaryId(feed.feedId)];
+    const [first] = feed.clients;
+    const query = {
+      workspaceId: workspace.id,
+      list: feedId,
+      variant: DECISIONS,
+      boundTo: feedId,
+      keyId: isOfCanaries ? first?.keyId : undefined,
+    };
     try {
-      const found = await documents.find(query, false, isUrgent);
+      const { found, named } = await documents.findNamed(query, false, isUrgent);
       feed.revision = revision;
+      // A canary that has begun or ended: these have another content now.
+      const moved = [...feed.clients].filter(({ keyId }) => (named?.canaries?.includes(keyId) ?? false) !== isOfCanaries);
+      if (moved.length > 0) await this.#release(moved, true);
       if (found.kind !== 'document') {
         // These wait for the end of the refusal.
         if (feed.mark === undefined) return 0;

@@ -1,6 +1,6 @@
 /** The addresses of a feed as sorted ranges, merged from its lists; cached between builds, shared by all formats and families. */
 import type { AddressSet } from '@weir/network/address-set.ts';
-import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
+import { type Ranges, V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
 import type { Quorum } from '@weir/network/sets/agree.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { NetworkClass } from '../formats/format.ts';
@@ -145,13 +145,6 @@ export class FeedRanges {
 
 const filledClasses = (classes: Uint8Array | undefined, levels: number): Uint8Array | undefined =>
   classes === undefined || levels === 0 ? classes : filledLevels(levels).map((filled) => classes[filled]);
-
-interface Ranges<R> {
-  readonly length: number;
-  without(others: R): R;
-  united(others: R): R;
-  pushOverlapping(others: R, touched: R): void;
-}
 
 interface Merged<R> {
   readonly of: readonly R[];

@@ -5,7 +5,7 @@
 
 import type { Instant } from '../../clock.ts';
 import { canaryId, isCanaryId } from '../canary.ts';
-import { type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
+import { DECISIONS, type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
 import { type Variant, variantOf } from '../variant.ts';
 import { type DocumentCacheOptions, ServeContext } from './context.ts';
 import type { Digest } from './digest.ts';
@@ -149,9 +149,9 @@ export class DocumentCache {
 
 const completed = (asked: DocumentQuery['variant'], defaults: Variant): DocumentVariant =>
   isOfFeed(asked) ? variantOf(asked, defaults) : asked;
-/** Canaries have the current content of a feed; other documents and all bouncers have one content. */
+/** Canaries have the current content of a feed; rules and configurations have one content. */
 const servedId = ({ feedId, canaries }: NamedFeed, { document }: DocumentVariant, keyId: string | undefined): string | null =>
-  document === 'feed' && keyId !== undefined && canaries?.includes(keyId) ? canaryId(feedId) : feedId;
+  (document === 'feed' || document === DECISIONS.document) && keyId !== undefined && canaries?.includes(keyId) ? canaryId(feedId) : feedId;
 
 const isOfFeed = (asked: DocumentQuery['variant']): asked is Partial<Variant> => asked.document === undefined || asked.document === 'feed';
 

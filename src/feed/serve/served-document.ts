@@ -7,6 +7,7 @@ import { type DocumentKind, type DocumentVariant, isRemembered, keyOf } from '..
 import { stampText } from '../formats/stamp.ts';
 import type { FeedName, FeedWatch } from '../monitor/feed-watch.ts';
 import { isBefore, type ReadStamp } from '../read-stamp.ts';
+import { DEFAULT_VARIANT } from '../variant.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
 import { agrees, type Dated, dateContent, LONGEST_WAIT, NEVER, recordContent, servedUntil } from './last-modified.ts';
 import { confirmedBy, type DocumentRead, isOf, isOutdated, type KnownSnapshot, reaches, snapshotOf } from './reads.ts';
@@ -53,7 +54,8 @@ export class ServedDocument {
   readonly document: DocumentKind;
   readonly feedId: string | null;
   readonly #workspaceId: string;
-  readonly #name: FeedName;
+  readonly #name: Pick<FeedName, 'workspaceId' | 'feedId'>;
+  readonly #watched: FeedName;
   readonly #context: ServeContext;
   readonly #variants = new Map<ReturnType<typeof keyOf>, ServedVariant>();
   #read: DocumentRead | undefined;
@@ -65,14 +67,15 @@ export class ServedDocument {
   constructor(workspaceId: string, document: DocumentKind, feedId: string | null, context: ServeContext) {
     this.#workspaceId = workspaceId;
     this.#name = { workspaceId, feedId };
+    this.#watched = { ...this.#name, isOfBouncers: document === 'decisions' };
     this.document = document;
     this.feedId = feedId;
     this.#context = context;
   }
 
-  /** Other documents have no cap on a device. */
+  /** Only for feeds and decisions: other documents have no cap on a device. */
   get #watch(): FeedWatch | undefined {
-    return this.document === 'feed' && !isCanaryId(this.feedId) ? this.#context.options.watch : undefined;
+    return ['feed', 'decisions'].includes(this.document) && !isCanaryId(this.feedId) ? this.#context.options.watch : undefined;
   }
 
   /** Without a ready response, ms, monotonic. */
@@ -124,7 +127,7 @@ export class ServedDocument {
     for (const served of this.#variants.values()) this.#update(served, withoutBuilds(served.state));
     this.#variants.clear();
     this.#snapshot = undefined;
-    this.#watch?.forget(this.#name);
+    this.#watch?.forget(this.#watched);
     const { builder, report } = this.#context.options;
     builder.forget(this.#workspaceId, this.document, this.feedId).catch(report);
   }
@@ -161,7 +164,7 @@ export class ServedDocument {
     if (snapshot === undefined || now.monotonic - snapshot.confirmed.at.monotonic > LONGEST_OUTAGE)
       throw new WeirError('FEED_UNAVAILABLE', 'there is no good snapshot', { cause });
     const staleSince = secondOf(snapshot.confirmed.at.wall);
-    this.#watch?.stale(this.#name, staleSince);
+    this.#watch?.stale(this.#watched, staleSince);
     const { current } = served.state;
     const mayStay =
       current !== undefined && isOf(snapshot, current.at) && isServable(current, now.wall) && (!withBody || hasBody(current.outcome));
@@ -189,7 +192,7 @@ export class ServedDocument {
     const stands = !mustRead && !lacksBody && (await this.#revalidate(served, snapshot));
     const isThere = stands || (await this.#build(served, mustRead ? read.at.sequence : 0, undefined));
     this.#retryAt = undefined;
-    this.#watch?.fresh(this.#name);
+    this.#watch?.fresh(this.#watched);
     return isThere;
   }
 
@@ -240,10 +243,9 @@ export class ServedDocument {
     const record = seen ? await this.#record(served, seen) : undefined;
     if (this.#isOvertaken(served, result, offline)) return;
     const isOver = result.kind === 'too_large';
-    const { watch } = this.#context.options;
-    const counted = variant.document === 'feed' ? this.#watch?.built(this.#name, variant, result, offline) : undefined;
-    const ofBouncers = isOver && variant.document === 'decisions' ? watch.overCap(this.#name, result.revision, offline) : undefined;
-    const shares = isOver ? await (counted ?? ofBouncers) : undefined;
+    const counts = variant.document === 'feed' ? variant : DEFAULT_VARIANT;
+    const counted = this.#watch?.built(this.#watched, counts, result, offline);
+    const shares = isOver ? await counted : undefined;
     if (this.#isOvertaken(served, result, offline)) return;
     const now = this.#context.now();
     const before = servedBefore(served.state, now);
@@ -269,7 +271,7 @@ export class ServedDocument {
     const { bodies, options } = this.#context;
     stampText(result, dated.lastModified);
     const body = bodies.add(result.bytes, result.parts, newestBody(state));
-    return representationOf(result, dated, { feedId: plainId(this.feedId), variant }, body, options.zlib);
+    return representationOf(result, dated, { contentId: this.feedId, variant }, body, options.zlib);
   }
 
   #variant(variant: DocumentVariant): ServedVariant {

@@ -91,7 +91,7 @@ const LONGEST_NAME = 256;
 export function bouncerEndpoints({ decisions, sign, bouncers, waiting, hits, now, monotonic, report }: BouncerOptions): BouncerEndpoints {
   const find = async (request: DecisionRequest, caller: Caller): Promise<SharedAnswer | HttpFault> => {
     try {
-      const found = await decisions(request);
+      const found = await decisions(request, caller.keyId);
       if (found === BUSY) return MANY_ANSWERS;
       return 'kind' in found ? refusalOf(redacted(found, caller)) : found;
     } catch (error) {
@@ -156,7 +156,8 @@ export function bouncerEndpoints({ decisions, sign, bouncers, waiting, hits, now
         const line = keepOpen(wait * 1000);
         for (let mayWait = true; mayWait && ('status' in found ? isKnown(found) : isSameMark(has, found.mark) || isEmpty(found)); ) {
           const mark = 'status' in found ? null : found.mark;
-          const waited = waiting.wait({ workspaceId, feedId, keyId, mark, until: end, line });
+          const contentId = 'status' in found ? feedId : found.contentId;
+          const waited = waiting.wait({ workspaceId, feedId: contentId, keyId, mark, until: end, line });
           if (waited === undefined) found = MANY_WAIT;
           else {
             mayWait = await waited;

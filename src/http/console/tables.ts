@@ -29,6 +29,7 @@ const LABELS: Readonly<Record<string, string>> = {
   approval: 'Approval by a second person',
   approval_addresses: 'Approval from addresses',
   approval_rules: 'Approval from rules',
+  approval_percent: 'Approval from percent',
   max_entries: 'Entry limit',
   min_prefix_v4: 'Shortest IPv4 prefix',
   min_prefix_v6: 'Shortest IPv6 prefix',

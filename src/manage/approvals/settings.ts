@@ -52,7 +52,7 @@ async function excessOf({ touches }: Operation, context: ManageContext, given: G
     }
   }
   const { addresses, places, rules } = size;
-  const why = approvalReason(workspace, { isSignal: false, addresses, places, networks: rules });
+  const why = approvalReason(workspace, { isSignal: false, addresses, places, networks: rules, before: rules });
   return why === undefined ? undefined : { ...size, why, of, refusal };
 }
 

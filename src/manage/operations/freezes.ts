@@ -79,18 +79,15 @@ const canaryOperation = (
 ): Operation =>
   operation(name, `POST ${path}`, 'manage', {
     ...of,
-    body: Type.Object({
-      feed: Type.String({ maxLength: 200, format: 'text', description: 'UUID or name of a list or feed.' }),
-      reason: Reason,
-    }),
+    body: Type.Object({ feed: Feed, reason: Reason }),
     answer: answerOf(isStop ? 'StoppedCanary' : 'PromotedCanary', FREEZE),
     refusals: { 404: NO_FEED, 409: NO_CANARY },
-    examples: [{ feed: 'perimeter', reason: 'checked by the network team' }],
+    examples: [{ feed: 'perimeter', reason: 'checked by the network team' }, {}],
     async run(context, { body: { feed, reason = null } }) {
       const { store, workspaceId } = context;
-      const feedId = await anyFeedId(store, workspaceId, feed);
+      const feedId = await feedIdOf(context, feed);
       const freeze = (await store.freezes(workspaceId)).find((each) => each.feedId === feedId);
-      if (feedId === null || freeze?.canary == null) throw new WeirError('REFUSED', NO_CANARY);
+      if (freeze?.canary == null) throw new WeirError('REFUSED', NO_CANARY);
       const change = isStop ? store.stopCanary.bind(store) : store.thawFeed.bind(store);
       return freezeJson(await change(workspaceId, feedId, reason, changeOptions(context)));
     },

@@ -48,8 +48,8 @@ export interface FreezeReads {
 export interface FreezeWrites {
   /** REFUSED: frozen, or at the limits; NOT_FOUND: deleted. */
   freezeFeed(workspaceId: string, content: FrozenContent, reason: string | null, change?: ChangeOptions): Promise<Freeze>;
-  /** Throws REFUSED if the feed is not frozen. */
   /** The others keep the frozen feed until a person thaws it. Throws REFUSED without a canary. */
-  stopCanary(workspaceId: string, feedId: string, reason: string | null, change?: ChangeOptions): Promise<Freeze>;
+  stopCanary(workspaceId: string, feedId: string | null, reason: string | null, change?: ChangeOptions): Promise<Freeze>;
+  /** Throws REFUSED if the feed is not frozen. */
   thawFeed(workspaceId: string, feedId: string | null, reason: string | null, change?: ChangeOptions): Promise<Freeze>;
 }

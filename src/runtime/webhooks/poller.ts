@@ -143,7 +143,16 @@ async function serviceParts({ store, service, guardRails }: PollPorts, processes
     lag: null,
     geo: { country: country.age_days, asn: asn.age_days },
     deadLetters: await store.deadLetterCount(MOST_LETTERS),
-    ...{ unusedKeys: null, endingKeys: null, stopped: null, fullDevices: null, sources: null, webhooks: null, frozen: null },
+    ...{
+      unusedKeys: null,
+      endingKeys: null,
+      stopped: null,
+      fullDevices: null,
+      sources: null,
+      webhooks: null,
+      frozen: null,
+      approvals: null,
+    },
     unguarded: isOff ? (await store.workspaces()).filter(areOff).map(({ name }) => name) : [],
     workspaces: new Map(),
   };

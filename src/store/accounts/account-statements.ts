@@ -1,6 +1,7 @@
 import { type AccessList, LIST_SETTINGS, type ListSetting } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
 import { WeirError } from '../../errors.ts';
+import { requireCanaryQuota } from '../canary/feeds.ts';
 import type { Row } from '../rows.ts';
 import { notify, one, type Value, type Work } from '../work.ts';
 
@@ -59,9 +60,10 @@ export const listColumns = (list: Omit<AccessList, 'workspaceId' | 'revision' | 
   ...Object.fromEntries(patchColumns(list, LIST_SETTINGS)),
 });
 
-export function insertList(now: string, workspacePk: number, list: Omit<AccessList, 'workspaceId' | 'revision'>): Work<Row> {
+export function* insertList(now: string, workspacePk: number, list: Omit<AccessList, 'workspaceId' | 'revision'>): Work<Row> {
+  yield* requireCanaryQuota(workspacePk, list.canaryKeys);
   const row = { workspace_pk: workspacePk, is_default: list.isDefault ? 1 : 0, source_id: list.sourceId, ...listColumns(list) };
-  return create(now, 'lists', row);
+  return yield* create(now, 'lists', row);
 }
 
 export const patchColumns = <K extends string>(

@@ -2,10 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/landing.ts';
 import { isExpressionKind, isOperation } from '../../rule.ts';
 import { listPlaceOf, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
-import { CanaryNeeded, type Staged, watchLarge } from '../canary/landing.ts';
-import { startCanaries } from '../canary/start.ts';
+import { CanaryNeeded, watchLarge } from '../canary/landing.ts';
+import { type Staged, startCanaries } from '../canary/start.ts';
 import { nearestInstant } from '../columns.ts';
-import { Changed, type Located, numberItems } from '../landing.ts';
+import { Changed, type Located, numberItems, writeWaiting } from '../landing.ts';
 
 import type { Row } from '../rows.ts';
 import { compact, type ResolvedChange } from '../rules/compact.ts';
@@ -32,14 +32,15 @@ const landOnce = (db: Database, batch: LandingBatch, mostAreNew: MostAreNew, lar
     async (session) => {
       if (!(await movePosition(session, batch))) return 'fenced';
       const { workspaces, seqs } = await lockWorkspaces(session, batch.items);
-      for (const each of large) await drive(session, startCanaries(String(batch.now), each, each.reason));
+      for (const each of large) await drive(session, startCanaries(String(batch.now), each));
       const { known, poison } = numberItems(
         batch.items,
         (n) => seqs[n],
         (id) => workspaces.get(id),
       );
       await applyItems(session, known, batch, mostAreNew);
-      await keepLetters(session, batch, [...batch.poison, ...poison]);
+      const refused = await drive(session, writeWaiting(String(batch.now), batch.waiting));
+      await keepLetters(session, batch, [...batch.poison, ...poison, ...refused]);
       return 'landed';
     },
     { repeatable: true, limit: LIMIT },

@@ -107,7 +107,7 @@ function repeated(list: RepeatList, numbered: NumberedItem, firstSeq: number): N
   else if (change.change === 'delete_rules') for (const id of change.ids) end(list.targetsById.get(id));
   else if (change.change === 'set_rules') set(list, change.ids, change.expiresAt);
   else if (change.change === 'upsert' && change.kind === 'access_rule' && change.rule.action === 'block') {
-    const rule = lengthened(list, change.rule, { receivedAt, seq, firstSeq });
+    const rule = lengthened(list, change.rule, { receivedAt, seq, firstSeq, hasEnd: item.hasEnd === true });
     return { ...numbered, item: { ...item, change: { ...change, rule } } };
   }
   return numbered;
@@ -126,7 +126,12 @@ function set({ states, changed, targetsById }: RepeatList, ids: readonly number[
 function lengthened(
   { repeat, states, changed, targetsByRef, targetsById }: RepeatList,
   rule: AccessRule,
-  { receivedAt, seq, firstSeq }: { readonly receivedAt: number; readonly seq: number; readonly firstSeq: number },
+  {
+    receivedAt,
+    seq,
+    firstSeq,
+    hasEnd,
+  }: { readonly receivedAt: number; readonly seq: number; readonly firstSeq: number; readonly hasEnd: boolean },
 ): AccessRule {
   const target = formatTarget(rule.target);
   if (rule.ruleRef !== null) targetsByRef.set(rule.ruleRef, target);
@@ -136,7 +141,7 @@ function lengthened(
   const state = states.get(target);
   const next = blockedAgain(state, repeat, receivedAt, rule.expiresAt - receivedAt);
   const before = state === undefined ? NO_BLOCKS : state.seq >= firstSeq ? state.before : state;
-  const expiresAt = Math.ceil(next.endsAt / 1000) * 1000;
+  const expiresAt = hasEnd ? rule.expiresAt : Math.ceil(next.endsAt / 1000) * 1000;
   states.set(target, { ...next, endsAt: expiresAt, seq, before });
   changed.add(target);
   return expiresAt === rule.expiresAt ? rule : { ...rule, expiresAt };

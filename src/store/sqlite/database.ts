@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { nameFile } from '../../disk.ts';
 import { WeirError } from '../../errors.ts';
 import { noteWhosePages } from '../../sqlite-shrink.ts';
 import { missingMigrations, type OnMigrate, reportMigrations } from '../migrate.ts';
@@ -29,8 +30,7 @@ export function openDatabase(path: string, { readOnly = false, timeout = 5000 }:
     );
     return db;
   } catch (error) {
-    (error as Error).message = `the store's file ${path} cannot be used: ${(error as Error).message}`;
-    throw error;
+    throw nameFile(error as Error, 'store', path);
   }
 }
 
@@ -99,10 +99,16 @@ const MOST_PREPARED = 200;
 export function prepared(db: DatabaseSync, text: string): StatementSync {
   const known = PREPARED.get(db) ?? new Map<string, StatementSync>();
   PREPARED.set(db, known);
-  const statement = known.get(text) ?? db.prepare(text.replace(/\$(?=\d)/g, '?'));
+  const statement = known.get(text) ?? db.prepare(ownPlaceholders(text));
   if (known.size >= MOST_PREPARED) known.clear();
   known.set(text, statement);
   return statement;
+}
+
+/** Numbered placeholders have names, which SQLite searches for each value that is bound: the time grows with their square. */
+function ownPlaceholders(text: string): string {
+  const numbers = text.match(/(?<=\$)\d+/g) ?? [];
+  return numbers.every((number, i) => Number(number) === i + 1) ? text.replace(/\$\d+/g, '?') : text.replace(/\$(?=\d)/g, '?');
 }
 
 function execute(db: DatabaseSync, { text, values, reads, asArrays = false }: Statement): Outcome {

@@ -12,6 +12,7 @@ import {
 } from '../../account/device.ts';
 import type { Device, DevicePage, DeviceReads, DeviceWrites, KeyName, NamedDocument } from '../../ports/devices.ts';
 import { inChunks } from '../../schedule/chunks.ts';
+import { stopSilentCanaries } from '../canary/end.ts';
 import { workspacePk } from '../row-ids.ts';
 import { numberOrNull, type Row } from '../rows.ts';
 import { all, allOf, type Changes, one, run, runRows, type Value, type Work } from '../work.ts';
@@ -24,7 +25,7 @@ const ROWS = 40;
 /** A lock on one row until the commit serializes writers. */
 export const deviceChanges = {
   noteDevices: (_now, seen) => noteDevices(seen),
-  markStopped: (_now, { now, running, most = MOST }) => markStopped(now, running, most),
+  markStopped: (sqlNow, { now, running, most = MOST }) => markStopped(sqlNow, now, running, most),
 } satisfies Changes<DeviceWrites>;
 
 const hold = () => run("UPDATE counters SET value = value + 1 WHERE name = 'devices'");
@@ -70,7 +71,8 @@ function* forgetOldest(most: number): Work<void> {
   }
 }
 
-function* markStopped(now: number, running: number, most: number): Work<Device[]> {
+function* markStopped(sqlNow: string, now: number, running: number, most: number): Work<Device[]> {
+  yield* stopSilentCanaries(sqlNow, now, running);
   yield* hold();
   yield* forgetOldest(most);
   const rows = yield* all(

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { nameFile } from '../../disk.ts';
 import type { Message, StreamRecord } from '../../ports/stream.ts';
 import { isStorableText } from '../../signal/storable-text.ts';
 import { noteWhosePages, usedBytes } from '../../sqlite-shrink.ts';
@@ -137,8 +138,7 @@ export function openLog(file: string): DatabaseSync {
   try {
     return open(file);
   } catch (error) {
-    (error as Error).message = `the stream's file ${file} cannot be used: ${(error as Error).message}`;
-    throw error;
+    throw nameFile(error as Error, 'stream', file);
   }
 }
 

@@ -119,9 +119,14 @@ function Change({ workspace: { body, tag }, onClose, onDone }) {
           ${input('large_percent', { fault: faultOf('large_percent') })}
         </div>
         <div class="form-row">
+          ${input('canary_keys', { label: "Canary keys of the workspace's feed", fault: faultOf('canary_keys') })}
+          ${input('canary_minutes', { fault: faultOf('canary_minutes') })}
+        </div>
+        <div class="form-row">
           ${input('approval', { options: [{ value: '', label: 'default: none' }, ...LARGE], fault: faultOf('approval') })}
           ${input('approval_addresses', { fault: faultOf('approval_addresses') })}
           ${input('approval_rules', { fault: faultOf('approval_rules') })}
+          ${input('approval_percent', { fault: faultOf('approval_percent') })}
         </div>
         <${Reached} before=${body.protect} after=${protect} service=${body.service.protect} rails=${rails} />
       `}
