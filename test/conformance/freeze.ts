@@ -306,7 +306,7 @@ export function freezeConformance(driver: StoreDriver): void {
     assert.match(String((await canaries())[0]![2]), new RegExp(`silent since the change: ${keys[1]!.id}$`));
     await store.thawFeed(workspace.id, list.id, null);
     await send('15.0.0.0/8', now + 100_000);
-    await store.recordBouncers([{ ...BOUNCER, workspaceId: workspace.id, keyId: keys[1]!.id, lastPull: now + 120_000 }], 0);
+    await store.recordBouncers([{ ...BOUNCER, workspaceId: workspace.id, keyId: keys[1]!.id, lastPull: now + 120_000 }]);
     await sweep(now + 700_000);
     assert.deepEqual(await canaries(), []);
   });
