@@ -70,6 +70,7 @@ export const sharedWrites = (transact: Transact) => ({
     seePerson: AGAIN,
     storeReplacementPiece: AGAIN,
     recordBouncers: { ...AGAIN, ...QUIET },
+    forgetBouncers: { ...AGAIN, ...QUIET },
     recordHits: { ...AGAIN, ...QUIET },
     restoreLists: LONG,
     restoreKeys: LONG,

@@ -18,17 +18,21 @@ const SLICE = 200;
 export const writeBouncers =
   (
     take: () => Iterable<Bouncer>,
-    store: Pick<StoreWrites, 'recordBouncers'>,
+    store: Pick<StoreWrites, 'recordBouncers' | 'forgetBouncers'>,
     now: () => number,
     onError: (error: Error) => void,
   ): (() => Promise<void>) =>
   async () => {
     try {
-      for (const seen of inChunks(take(), SLICE)) await store.recordBouncers(seen, now() - RETENTION);
+      // Neighbours in the table share its pages.
+      for (const seen of inChunks([...take()].sort(byKey), SLICE)) await store.recordBouncers(seen);
+      await store.forgetBouncers(now() - RETENTION);
     } catch (error) {
       onError(error as Error);
     }
   };
+
+const byKey = (a: Bouncer, b: Bouncer): number => (`${a.workspaceId} ${a.keyId}` < `${b.workspaceId} ${b.keyId}` ? -1 : 1);
 
 const HOUR = 3_600_000;
 
