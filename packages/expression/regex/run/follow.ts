@@ -37,7 +37,7 @@ const MAX_MOVES = 1 << 18;
 const MANY = 8;
 const MAX_SHIFTS = 12;
 
-/** The states that read a byte, in the order of the pattern, so that most transitions lead to the next position. */
+/** The states that read a byte, in the order of the pattern: most transitions lead to the next position. */
 export function placesOf(program: Program): Int32Array {
   const places: number[] = [];
   for (let state = program.kinds.length - 1; state >= 0; state--) if (program.kinds[state] === BYTES) places.push(state);
