@@ -21,6 +21,8 @@ export interface LargeSettings extends Pick<ListSettings, 'canaryKeys' | 'canary
   readonly approvalAddresses: number | null;
   /** Rules of a change. */
   readonly approvalRules: number | null;
+  /** The same in percent of the rules of its lists before. */
+  readonly approvalPercent: number | null;
 }
 
 /** A /16. */
@@ -74,6 +76,13 @@ export const LARGE_SETTINGS: Readonly<Record<keyof LargeSettings, ListSetting>> 
     least: 1,
     most: 4_000_000,
     help: 'a change of more rules needs approval; default: any number',
+  },
+  approvalPercent: {
+    field: 'approval_percent',
+    value: 'percent',
+    least: 1,
+    most: 100,
+    help: 'a change of more percent of the rules of its lists needs approval; default: any share',
   },
   canaryKeys: LIST_SETTINGS.canaryKeys,
   canaryMinutes: LIST_SETTINGS.canaryMinutes,
@@ -143,7 +152,7 @@ export const approvalReason = (settings: LargeSettings, size: ChangeSize): strin
       large: settings.approval ?? 'none',
       largeAddresses: settings.approvalAddresses,
       largeNetworks: settings.approvalRules,
-      largePercent: null,
+      largePercent: settings.approvalPercent,
     },
     size,
   );
@@ -151,9 +160,10 @@ export const approvalReason = (settings: LargeSettings, size: ChangeSize): strin
 /** Whether fewer changes would need approval. */
 export function isLooser(before: LargeSettings, after: LargeSettings): boolean {
   const strictness = ({ approval }: LargeSettings) => LARGE.indexOf(approval ?? 'none');
-  const limits = ({ approvalAddresses, approvalRules }: LargeSettings) => [
+  const limits = ({ approvalAddresses, approvalRules, approvalPercent }: LargeSettings) => [
     approvalAddresses ?? LARGE_ADDRESSES,
     approvalRules ?? Number.POSITIVE_INFINITY,
+    approvalPercent ?? Number.POSITIVE_INFINITY,
   ];
   if (strictness(before) === 0) return false;
   return strictness(after) < strictness(before) || limits(after).some((limit, i) => limit > limits(before)[i]!);

@@ -1,7 +1,7 @@
 /** Finds the parameter that a misspelt one probably means (SPEC D5.20, D42.1). */
 import { isOneEdit } from '../text/one-edit.ts';
 
-/** Synonyms used by commands, management, signals and bouncers. */
+/** Of commands, management, signals and bouncers. */
 const SAME: readonly (readonly string[])[] = [
   ['dry_run', 'preview', 'test', 'try', 'trial', 'validate', 'check', 'simulate', 'simulated', 'simulation', 'no_op', 'what_if'],
   ['list', 'list_id', 'list_name', 'feed', 'feed_id', 'feed_name'],
@@ -10,7 +10,7 @@ const SAME: readonly (readonly string[])[] = [
   ['expires_in', 'expiration', 'expires'],
 ];
 
-/** Shorter names must match exactly: too many words are one edit away from `ip`. */
+/** Shorter names must match exactly: too many words are an edit away from `ip`. */
 const SHORTEST = 4;
 const SHORTEST_PREFIX = 3;
 

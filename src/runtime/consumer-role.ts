@@ -18,9 +18,9 @@ export interface ConsumerRoleParts {
 }
 
 export type LandingReport = LandingStatus & {
-  /** Append time of the oldest message read but not landed, ms; undefined: none. */
+  /** Read but not landed, appended at, ms; undefined: none. */
   readonly oldest?: number | undefined;
-  /** Messages landed by this process, including dead letters. */
+  /** By this process, including dead letters. */
   readonly landed?: number;
 };
 
@@ -40,7 +40,7 @@ export function startConsumerRole({ stream, store, keeping, log, debug, onTraced
   );
   return {
     status: (): LandingReport => ({ ...consumer.status(), oldest: consumer.oldest(), landed: consumer.landed() }),
-    /** Finishes the current transaction. Stream and store stay open. */
+    /** After the current transaction. Stream and store stay open. */
     async stop(): Promise<void> {
       stopHousekeeping();
       await consumer.close();

@@ -72,7 +72,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       ...{ firstSeen: T0, lastPull: T0 + n, decisions: 0, networks: 0, leftOutNetworks: 0, leftOutAddresses: 0 },
       ...{ metrics: null, metricsAt: null, lastStream: null, refusal: null, enforced: null, differedAt: null },
     }));
-    await store.recordBouncers(pulls, 0);
+    await store.recordBouncers(pulls);
     for (const feed of [used, old]) await record(feed, 40);
     await record(used, 40, true);
     assert.deepEqual(await sizes(), [40, 40, 0], 'what is replaced counts no longer');
@@ -180,7 +180,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       enforced: null,
       differedAt: null,
     };
-    await store.recordBouncers([second, bouncer], 0);
+    await store.recordBouncers([second, bouncer]);
     const all = (of = workspace) => allOf((page) => store.bouncerPage(of.id, page));
     assert.deepEqual(await all(), [bouncer, second]);
     assert.deepEqual(await all(other), []);
@@ -197,16 +197,17 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       enforced: null,
       differedAt: null,
     };
-    await store.recordBouncers([later], T0 + 6);
+    await store.recordBouncers([later]);
+    await store.forgetBouncers(T0 + 6);
     assert.deepEqual(await all(), [{ ...bouncer, lastPull: T0 + 70, decisions: 8 }]);
     // Who is refused has what it had before.
     const refusal = { status: 413, since: T0 + 80, count: 83 };
-    await store.recordBouncers([{ ...later, lastPull: T0 + 80, decisions: 0, networks: 0, refusal }], T0 + 6);
+    await store.recordBouncers([{ ...later, lastPull: T0 + 80, decisions: 0, networks: 0, refusal }]);
     assert.deepEqual(await all(), [{ ...bouncer, lastPull: T0 + 80, decisions: 8, refusal }], 'D45.3');
     // Names may hold anything, and one may be part of another.
     const names = ['', 'a b c', 'a', 'a b', ' a', 'é/1'];
     const many = names.flatMap((userAgent) => ['192.0.2.1', '2001:db8::1'].map((address) => ({ ...bouncer, userAgent, address })));
-    await store.recordBouncers(many, 0);
+    await store.recordBouncers(many);
     const found = await all();
     assert.equal(found.length, many.length + 1);
     assert.deepEqual(await store.bouncerPage(workspace.id, { after: null, limit: 100 }), { items: found, next: null });
@@ -215,7 +216,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     // Who followed the stream for an hour, and has not pulled for one; who only looks addresses up has no habit.
     const HOUR = 3_600_000;
     const stream = { ...bouncer, address: '192.0.2.9', lastPull: T0 + HOUR, lastStream: T0 + HOUR };
-    await store.recordBouncers([stream], 0);
+    await store.recordBouncers([stream]);
     const stopped = async (of: string | null, now: number) =>
       (await store.stoppedClients(of, now)).map(({ kind, address }) => [kind, address]);
     assert.deepEqual([await stopped(workspace.id, T0 + 2 * HOUR - 1), await stopped(other.id, T0 + 2 * HOUR)], [[], []]);
@@ -232,19 +233,23 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     const most = { ofWorkspace: 6, inAll: 8 };
     const seen = (workspaceId: string, keyId: string, names: readonly number[]): Bouncer[] =>
       names.map((n) => ({ ...NO_BOUNCER, workspaceId, keyId, userAgent: `b/${n}`, firstSeen: T0 + n, lastPull: T0 + n }));
+    const record = async (bouncers: readonly Bouncer[]) => {
+      await store.recordBouncers(bouncers);
+      await store.forgetBouncers(0, most);
+    };
     const names = async (id: string) =>
       (await allOf((page) => store.bouncerPage(id, page))).map(({ keyId, userAgent }) => `${keyId} ${userAgent}`);
-    await store.recordBouncers(seen(workspace.id, 'quiet', [1, 2]), 0, most);
-    await store.recordBouncers([...seen(workspace.id, 'loud', [3, 4, 5, 6, 7]), ...seen(other.id, 'mine', [0])], 0, most);
+    await record(seen(workspace.id, 'quiet', [1, 2]));
+    await record([...seen(workspace.id, 'loud', [3, 4, 5, 6, 7]), ...seen(other.id, 'mine', [0])]);
     assert.deepEqual(await names(workspace.id), ['loud b/4', 'loud b/5', 'loud b/6', 'loud b/7', 'quiet b/1', 'quiet b/2']);
     const third = await store.createWorkspace((await store.organizations())[0].id, 'third');
-    await store.recordBouncers(seen(third.id, 'loud', [1, 2, 3, 4, 5, 6, 7, 8]), 0, most);
+    await record(seen(third.id, 'loud', [1, 2, 3, 4, 5, 6, 7, 8]));
     assert.deepEqual(await names(other.id), ['mine b/0']);
     assert.deepEqual(await names(workspace.id), ['loud b/7', 'quiet b/2']);
     assert.deepEqual(await names(third.id), ['loud b/6', 'loud b/7', 'loud b/8']);
     // More than the bound of one key each.
     const each = Array.from({ length: 9 }, (_, n) => seen(other.id, `key-${n}`, [n]));
-    await store.recordBouncers(each.flat(), 0, most);
+    await record(each.flat());
     assert.deepEqual(await names(other.id), ['key-6 b/6', 'key-7 b/7', 'key-8 b/8']);
   });
 

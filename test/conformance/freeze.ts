@@ -306,9 +306,13 @@ export function freezeConformance(driver: StoreDriver): void {
     assert.match(String((await canaries())[0]![2]), new RegExp(`silent since the change: ${keys[1]!.id}$`));
     await store.thawFeed(workspace.id, list.id, null);
     await send('15.0.0.0/8', now + 100_000);
-    await store.recordBouncers([{ ...BOUNCER, workspaceId: workspace.id, keyId: keys[1]!.id, lastPull: now + 120_000 }], 0);
+    await store.recordBouncers([{ ...BOUNCER, workspaceId: workspace.id, keyId: keys[1]!.id, lastPull: now + 120_000 }]);
     await sweep(now + 700_000);
     assert.deepEqual(await canaries(), []);
+    await store.updateList(workspace.id, list.id, { canaryKeys: 'lost' });
+    await send('16.0.0.0/8');
+    await sweep(now + 700_000);
+    assert.match(String((await canaries())[0]![2]), /stopped: canary_keys name no key$/);
   });
 
   test(`D65.5, D65.12 store ${name}: the deletion of an old list waits, and canaries have a limit of their own`, async (t) => {
@@ -364,6 +368,34 @@ export function freezeConformance(driver: StoreDriver): void {
     const composed = await read(device);
     assert.deepEqual([composed.lists, composed.rules.length], [['default', 'late'], 7], 'with the never-block rules as exceptions');
     assert.equal((await read(own)).rules.length, 2);
+  });
+
+  test(`D67.15 store ${name}: removed addresses count in the last ten minutes, of this workspace`, async (t) => {
+    const { store, workspace } = await fixture(t, driver);
+    await store.noteRemoved(workspace.id, 300);
+    await store.noteRemoved(workspace.id, 200);
+    const now = await store.ping();
+    assert.equal(await store.unapprovedAddresses(workspace.id, now), 500);
+    assert.equal(await store.unapprovedAddresses(workspace.id, now + 11 * 60_000), 0);
+    assert.equal(await store.recentAddresses(workspace.id, '', now), 0);
+  });
+
+  test(`D65.2, D65.6 store ${name}: each state of a feed whose canary a setting began has another revision`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', { ...NO_SETTINGS, canaryKeys: 'lab' });
+    const send = (target: string) => land([{ listId: list.id, change: upsert(access(ip(target))) }], START);
+    const steps = [
+      () => store.updateWorkspace(workspace.id, { protect: ['192.0.2.0/24'] }),
+      () => send('198.51.100.1'),
+      () => store.stopCanary(workspace.id, list.id, 'wrong'),
+      () => send('198.51.100.2'),
+    ];
+    const revisions = new Set<number>();
+    for (const step of steps) {
+      await step();
+      revisions.add((await store.findNamed(workspace.id, list.id))!.freezes![0]!.revision);
+    }
+    assert.equal(revisions.size, steps.length);
   });
 
   test(`D60.2 store ${name}: a freeze with missing rules is an error`, async (t) => {

@@ -104,7 +104,6 @@ const MEANT: readonly RegExp[] = [
   // The bouncers of a workspace: management.
   /^SELECT key_id,.* FROM bouncers WHERE workspace_pk = /,
   // Whether there are too many of them, once a minute for each 200 that were seen.
-  /^SELECT count\(\*\) AS count FROM bouncers$/,
   /^SELECT workspace_pk, count\(\*\) AS count FROM bouncers GROUP BY workspace_pk$/,
   /^DELETE FROM bouncers WHERE workspace_pk = \S+ AND \(key_id, user_agent, address\) IN /,
   // The few records of one list or feed that is deleted or set, and its days.

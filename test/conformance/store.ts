@@ -1827,7 +1827,8 @@ export function storeConformance(driver: StoreDriver): void {
       byAge.map(({ id }) => id),
     );
     await store.touchKeys([]);
-    await store.touchKeys([{ id: randomUUID(), at: T0 + 9 }, ...keys.map(({ id }, n) => ({ id, at: n < 10 ? T0 + 9 : T0 + 3 }))]);
+    const unknown = Array.from({ length: 33_000 }, () => ({ id: randomUUID(), at: T0 + 9 }));
+    await store.touchKeys([...unknown, ...keys.map(({ id }, n) => ({ id, at: n < 10 ? T0 + 9 : T0 + 3 }))]);
     const used = new Map((await store.keys(workspace.id)).map(({ id, lastUsedAt }) => [id, lastUsedAt]));
     assert.deepEqual(
       keys.map(({ id }) => used.get(id)),

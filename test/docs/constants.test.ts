@@ -28,13 +28,12 @@ const seconds = (ms: number) => ms / 1000;
 const SAID: Readonly<Record<string, readonly [value: number, ...sentences: string[]]>> = {
   'expiry of a block that names none': [
     DEFAULT_EXPIRY,
-    ...['default for blocks: {}', 'block without expiry gets {}', 'absent: {} for a block'],
+    ...['default for blocks: {}', 'absent: {} for a block'],
     ...['absent or 0 means {}', 'A block without it lasts {}', '0 or omitted means {},', 'block of an access rule {};', '{} (default)'],
   ],
   'least expiry of an access rule': [
     LEAST_EXPIRY,
-    ...['| expiry | {} to', 'a positive value below {} counts', 'below 60 counts as {}.', 'The floor of {} is'],
-    ...['1 to 59 mean {}', 'access rules live at least {}.', 'rules at least {} after'],
+    ...['| expiry | {} to', '1 to 59 mean {}', 'access rules live at least {}.', 'rules at least {} after'],
   ],
   'longest expiry': [
     LIMITS.expirySeconds,
@@ -53,7 +52,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ],
     ...[
       'JSON arrays of 1 to {} entries',
-      'A file of more than {} entries is tried',
+      'in batches of {} entries, each against',
       'sends a large file in batches of {} entries',
       'are imported, in batches of {}.',
     ],
@@ -115,7 +114,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'the batches of the last {},',
       'at two points in time, up to {} back',
     ],
-    ...['Batches are stored for {};', 'Removals from lists are known for {} ('],
+    ...['Batches are stored for {};', 'Removals from lists are known for {}.'],
   ],
   'audit log, dead letters, devices, people': [
     seconds(AUDIT_RETENTION),

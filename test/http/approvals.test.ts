@@ -173,6 +173,18 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       assert.equal((await signal(['20.0.4.0/23'], next)).status, 206);
     });
 
+    test('D67.14 a change of more percent of the rules of its list waits; an empty list has nothing to lose', async () => {
+      const { key } = await newTenant(settings, { organization: 'default', workspace: 'percent' });
+      const policy = ['--approval', 'all', '--approval-percent', '50'];
+      assert.equal((await command(['workspace', 'set', 'percent', ...policy], settings)).code, 0);
+      const some = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `192.0.2.${from + i}`);
+      assert.equal((await signal(some(0, 40), key)).status, 200);
+      const landed = `SELECT count(*) AS rules FROM access_rules r JOIN lists l ON l.pk = r.list_pk JOIN workspaces w ON w.pk = l.workspace_pk WHERE w.name = 'percent'`;
+      await eventually(async () => assert.equal(Number((await sql(landed))[0]!.rules), 40));
+      await sql(`DELETE FROM recent_addresses WHERE workspace_pk = (SELECT pk FROM workspaces WHERE name = 'percent')`);
+      assert.match((await signal(some(100, 200), key)).body.errors.at(-1), /more than 50% of 40 /);
+    });
+
     test('D67.1 refreshes of sources wait', async (t) => {
       const server = await listServer();
       after(() => server[Symbol.asyncDispose]());
@@ -215,16 +227,16 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       const left = 100 - approvals.filter(({ state }: { state: string }) => state === 'pending').length;
       for (let i = 0; i < left; i += 1) requestIn((await signal([`${30 + i}.0.0.0/14`])).body.errors[0]);
       assert.match((await signal(['29.0.0.0/14'])).body.errors?.[0] ?? (await signal(['29.0.0.0/14'])).body.message, /its limit/);
-      await write(['28.0.0.0/15', '192.0.2.78'], {});
+      await write(['28.0.0.0/15'], {});
       const letters = async () => (await manage('GET', '/dead-letters')).body.dead_letters;
-      await eventually(async () => assert.equal((await letters()).length, 2));
-      const [, letter] = await letters();
+      await eventually(async () => assert.equal((await letters()).length, 1));
+      const [letter] = await letters();
       assert.match(letter.reason, /100 changes of the workspace wait/);
       await as('ada', 'POST', `/approvals/${waiting.named}/withdraw`, {});
       await allWait({ replay: () => manage('POST', '/dead-letter-replays', { ids: [letter.id] }) });
       await as('ada', 'POST', `/approvals/${waiting.replay}/reject`, {});
       await local('dead-letter', 'replay', String(letter.id));
-      assert.equal((await letters()).length, 2);
+      assert.equal((await letters()).length, 1);
     });
   });
 }

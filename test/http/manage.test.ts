@@ -1038,7 +1038,7 @@ suite('management', () => {
         'sources',
         'stopped',
       ],
-      ...['unused_keys', 'urgent'],
+      ...['unused_keys', 'urgent', 'waiting_approvals'],
     ]);
     assert.ok(body.feeds.length > 0 && body.feeds.every((feed) => feed.workspace_id === workspace));
     assert.deepEqual(

@@ -5,7 +5,7 @@ import { mock, test } from 'node:test';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { DAY } from '../../src/clock.ts';
 import type { Freeze } from '../../src/ports/stored/freeze-store.ts';
-import { migrateDatabase, openDatabase, storeClock } from '../../src/store/sqlite/database.ts';
+import { migrateDatabase, openDatabase, prepared, storeClock } from '../../src/store/sqlite/database.ts';
 import { ruleScans } from '../../src/store/sqlite/snapshot.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { agreementConformance } from '../conformance/agreement.ts';
@@ -160,6 +160,15 @@ test('D22.5 store sqlite: what a large delete leaves free goes back to the disk,
   assert.equal(await store.shrink(), false);
   assert.equal((await query('PRAGMA integrity_check'))[0]!.integrity_check, 'ok');
   assert.ok((await targets()).includes('192.0.2.1'));
+});
+
+test('D50.9 store sqlite: values bound in order have no names, which SQLite would search for each of them', () => {
+  const db = new DatabaseSync(':memory:');
+  assert.deepEqual(
+    ['SELECT $1, $2', 'SELECT $2, $1, $2'].map((text) => prepared(db, text).sourceSQL),
+    ['SELECT ?, ?', 'SELECT ?2, ?1, ?2'],
+  );
+  db.close();
 });
 
 test('D56.3 store sqlite: blocks that ended long ago are forgotten in steps of one item too', async (t) => {

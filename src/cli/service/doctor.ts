@@ -31,7 +31,7 @@ const SYNCS = 9;
 const MOST_AHEAD = 2_000;
 const OLD_GEO = 90;
 const ENDING = 14;
-/** Descriptors besides those of connections. */
+/** For other files than connections. */
 const OTHER_FILES = 500;
 /** statfs types. */
 const TMPFS = 0x0102_1994;

@@ -25,6 +25,7 @@ import {
   type StatusParts,
   stoppedJson,
   unusedKeyJson,
+  waitingApprovals,
 } from '../../manage/status.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { everyItem } from '../../ports/stored/paginate.ts';
@@ -113,7 +114,17 @@ const snoozesOf = ({ workspace, snoozes, keys }: Snoozed['snoozed'][number], ite
 type Stored = Snoozed &
   Pick<
     StatusParts,
-    'deadLetters' | 'unusedKeys' | 'endingKeys' | 'stopped' | 'fullDevices' | 'sources' | 'webhooks' | 'unguarded' | 'frozen' | 'workspaces'
+    | 'deadLetters'
+    | 'unusedKeys'
+    | 'endingKeys'
+    | 'stopped'
+    | 'fullDevices'
+    | 'sources'
+    | 'webhooks'
+    | 'unguarded'
+    | 'frozen'
+    | 'approvals'
+    | 'workspaces'
   >;
 const NOT_STORED: Stored = {
   ...{
@@ -126,6 +137,7 @@ const NOT_STORED: Stored = {
     webhooks: null,
     unguarded: null,
     frozen: null,
+    approvals: null,
   },
   workspaces: new Map(),
   snoozed: [],
@@ -152,6 +164,7 @@ async function readStored({ config }: Context, store: StoreReads, processes: rea
     frozen: (
       await Promise.all(workspaces.map(async (each) => (await store.freezes(each.id)).map((freeze) => frozenJson(freeze, each, now))))
     ).flat(),
+    approvals: await waitingApprovals(store, workspaces, now),
     workspaces: names,
     snoozed: (await Promise.all(workspaces.map((workspace) => readSnoozed(store, workspace, now)))).flat(),
   };

@@ -1,4 +1,4 @@
-/** Decisions of all feeds on the feed thread. The document builder updates them; bouncers query them. */
+/** On the feed thread. The document builder updates decisions; bouncers query them. */
 import { type Clock, within } from '../../clock.ts';
 import type { VersionedContent, VersionedContents } from '../../feed/build/versioned-content.ts';
 import { plainId } from '../../feed/canary.ts';
@@ -8,7 +8,7 @@ import type { DecisionAnswer, DecisionRequest, DroppedDecisions } from '../decis
 import { DecisionFeeds, MOST_NETWORKS, type NetworkBounds } from './decision-feeds.ts';
 import { FeedDecisions } from './feed-decisions.ts';
 
-/** Timeout for reading or writing the decision log, ms. */
+/** Of the decision log, ms. */
 const ASK_LIMIT = 2_000;
 
 export interface DecisionBuilderOptions {
@@ -17,12 +17,12 @@ export interface DecisionBuilderOptions {
   readonly clock: Clock;
   /** Default: MOST_NETWORKS. */
   readonly most?: NetworkBounds;
-  /** Called for each feed whose state was evicted, from memory or from the store. */
+  /** Evicted from memory or from the store. */
   readonly onDropped?: (dropped: DroppedDecisions) => void;
 }
 
 export interface DecisionAnswers {
-  /** A response body from the feed's last build; undefined if this thread has not built the feed. */
+  /** From the feed's last build; undefined: this thread has not built the feed. */
   decisions(request: DecisionRequest): Promise<DecisionAnswer | undefined>;
 }
 

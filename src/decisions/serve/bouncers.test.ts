@@ -66,14 +66,19 @@ test('D14.3 however often a bouncer pulls what has not changed, little is known 
   assert.deepEqual(bouncers.since(mine, ''), later);
 });
 
-test('D14.14 bouncers are written 200 at a time, and a write that fails is told once', async () => {
+test('D14.14, D50.9 bouncers are written 200 at a time, in the order of the table, and their number is checked once', async () => {
   const written: number[] = [];
+  const order: string[] = [];
   const errors: string[] = [];
   const bouncers = new Bouncers();
   const store = {
     async recordBouncers(slice: readonly Bouncer[]) {
-      if (written.length === 3) throw new Error('away');
+      if (written.length === 4) throw new Error('away');
       written.push(slice.length);
+      order.push(...slice.map(({ keyId }) => keyId));
+    },
+    async forgetBouncers() {
+      written.push(0);
     },
   };
   const write = writeBouncers(
@@ -82,12 +87,13 @@ test('D14.14 bouncers are written 200 at a time, and a write that fails is told 
     () => 0,
     (error) => errors.push(error.message),
   );
+  for (let n = 0; n < 450; n += 1) pull(bouncers, { ...name('a', 'x'), keyId: `k/${999 - n}` });
+  await write();
+  assert.deepEqual(order, order.toSorted());
+  assert.deepEqual([written, errors], [[200, 200, 50, 0], []]);
   for (let n = 0; n < 450; n += 1) pull(bouncers, name('a', `x/${n}`));
   await write();
-  assert.deepEqual([written, errors], [[200, 200, 50], []]);
-  for (let n = 0; n < 450; n += 1) pull(bouncers, name('a', `x/${n}`));
-  await write();
-  assert.deepEqual([written.length, errors], [3, ['away']]);
+  assert.deepEqual([written.length, errors], [4, ['away']]);
 });
 
 test('D14.14 the log has twenty lines a minute about the bouncers of one workspace', () => {

@@ -1,4 +1,4 @@
-/** Finds response bodies for bouncers: the document cache provides the current content, the feed thread renders the body. */
+/** The document cache provides the current content, the feed thread renders the body. */
 import { DECISIONS } from '../../feed/document.ts';
 import type { DocumentCache, Found } from '../../feed/serve/cache.ts';
 import type { Representation } from '../../feed/serve/representation.ts';
@@ -11,7 +11,7 @@ export type NoDecisions = Exclude<Found, Representation>;
 /** A response body, or why there is none. Rejects like the document cache's `find`. */
 export type FindDecisions = (request: DecisionRequest, keyId?: string) => Promise<SharedAnswer | typeof BUSY | NoDecisions>;
 
-/** `make` renders a body on the feed thread from the last build; undefined if there is none. `monotonic` in ms. */
+/** `make` renders a body on the feed thread from the last build; undefined: none. `monotonic` in ms. */
 export function findDecisions(
   documents: Pick<DocumentCache, 'hit' | 'find' | 'forget'>,
   make: (request: DecisionRequest) => Promise<DecisionAnswer | undefined>,

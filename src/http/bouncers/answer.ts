@@ -21,9 +21,9 @@ export interface BouncerRequest {
   /** Without the question mark. */
   readonly query: string;
   readonly acceptEncoding: string | undefined;
-  /** Why the key is refused now, after the request has waited (SPEC D50.7). */
+  /** After the request has waited (SPEC D50.7). */
   readonly readmit: () => Promise<HttpFault | undefined>;
-  /** Leaves the connection open while nothing is sent for `ms`. Call `end` before sending. */
+  /** While nothing is sent for `ms`. Call `end` before sending. */
   readonly keepOpen: (ms: number) => Line & { end(): void };
 }
 
@@ -55,7 +55,6 @@ interface BouncerOptions {
   readonly hits: RecordHits;
   readonly now: () => number;
   readonly monotonic: () => number;
-  /** Receives the errors behind a 500. */
   readonly report: (error: Error) => void;
 }
 
@@ -219,7 +218,7 @@ const checkHeaders = ({ since, check }: SharedAnswer): string[] =>
         ...(since === null ? [] : ['X-Feed-Since', versionText(since)]),
       ];
 
-/** Whether a change of the feed concerns no decision that the filter selects. */
+/** The change concerns no decision that the filter selects. */
 const isEmpty = ({ since, bytes }: SharedAnswer): boolean => since !== null && bytes.length === EMPTY.length;
 const EMPTY = '{"new":[],"deleted":[]}';
 

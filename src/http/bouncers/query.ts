@@ -9,18 +9,18 @@ import { misnamed } from '../feeds/parameters.ts';
 
 export interface StreamQuery {
   readonly startup: boolean;
-  /** Seconds to wait for a change; undefined: answer at once. */
+  /** Seconds; undefined: answer at once. */
   readonly wait: number | undefined;
-  /** The version that the client has; null: none; undefined: the client does not name versions. */
+  /** null: none; undefined: the client does not name versions. */
   readonly since: DecisionMark | null | undefined;
   /** Whether the answer is signed (SPEC D63.6). */
   readonly isSigned: boolean;
   readonly filter: DecisionFilter;
-  /** The filter as a short text for comparison; stored per bouncer. */
+  /** As a short text for comparison; stored per bouncer. */
   readonly filtered: string;
 }
 
-/** A query of current decisions: all (`network` null), or those that cover a network; `isEmpty`: none can match. */
+/** All (`network` null), or those that cover a network; `isEmpty`: none can match. */
 export interface CurrentQuery {
   readonly network: Network | null;
   readonly isEmpty: boolean;

@@ -17,7 +17,7 @@ export interface DocumentRequest {
   readonly caller: Caller;
   readonly query: DocumentQuery;
   readonly headers: DocumentHeaders;
-  /** Age limit of a response from memory; default now. */
+  /** Of a response from memory; default now. */
   readonly at?: Instant | undefined;
   readonly instead: Instead | undefined;
   /** Reported only after the caller's access to the list is checked. */
@@ -25,7 +25,7 @@ export interface DocumentRequest {
   refusalOf(found: Exclude<Found, Representation | { kind: 'forbidden' }>): HttpFault;
 }
 
-/** Synchronous if the document is in memory. */
+/** Synchronous from memory. */
 export type Answered = DocumentAnswer | HttpFault | Promise<DocumentAnswer | HttpFault>;
 export type AnswerDocument = (asked: DocumentRequest) => Answered;
 

@@ -26,7 +26,7 @@ export interface Signer {
   stream(found: SharedAnswer, named: NamedFeed, workspaceId: string): Promise<string | HttpFault>;
 }
 
-/** Statements end on the hour, so that replicas sign equal bytes; s. */
+/** Statements end on the hour: replicas sign equal bytes; s. */
 const HOUR = 3600;
 /** A client orders answers of several processes by it; s. */
 const MINUTE = 60;

@@ -10,6 +10,7 @@ import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import { MOST_PENDING_BYTES } from '../../ports/stored/approval-store.ts';
 import type { Message } from '../../ports/stream.ts';
 import type { Meter } from '../../signal/accept.ts';
+import { LIMITS } from '../../signal/limits.ts';
 import { pack } from '../imports/pack.ts';
 import { type MessageSize, NOTHING, sizeOfAdded, sizeOfMessages, sum } from './size.ts';
 
@@ -19,9 +20,9 @@ export const APPROVAL_LIFETIME = 3 * DAY;
 export interface GateParts {
   readonly store: Pick<
     StoreReads,
-    'workspace' | 'unapprovedAddresses' | 'rulesById' | 'rulesByRef' | 'namedRules' | 'defaultList' | 'batch'
+    'workspace' | 'unapprovedAddresses' | 'countListRules' | 'rulesById' | 'rulesByRef' | 'namedRules' | 'defaultList' | 'batch'
   > &
-    Pick<StoreWrites, 'requestApproval'>;
+    Pick<StoreWrites, 'requestApproval' | 'noteRemoved'>;
   readonly now: () => number;
 }
 
@@ -29,7 +30,7 @@ export interface ApprovalGate {
   /** Stores a change over the limit and rejects with REFUSED: nothing may be published. */
   check(pieces: Iterable<readonly Message[]> | AsyncIterable<readonly Message[]>): Promise<void>;
   /** undefined: signals of this caller never wait. */
-  meter(caller: Caller, by: Author): Promise<Meter | undefined>;
+  meter(caller: Caller, by: Author, listId: string | undefined): Promise<Meter | undefined>;
   /** The messages over the limit: added rules, and removals. */
   sort(workspace: Workspace, messages: readonly Message[], isSignal: boolean): Promise<readonly Sorted[]>;
 }
@@ -63,6 +64,12 @@ export function approvalGate({ store, now }: GateParts): ApprovalGate {
     const found = recent.get(workspaceId);
     return found === undefined || found.at < now() - RECENT ? NOTHING : found.size;
   }
+  /** Removals have no landing to be counted at. */
+  async function noteRemoved(workspaceId: string, size: MessageSize): Promise<void> {
+    note(workspaceId, size);
+    const removed = size.addresses - size.blocked;
+    if (removed > 0) await store.noteRemoved(workspaceId, removed);
+  }
   function note(workspaceId: string, size: MessageSize): void {
     const at = now();
     const before = recentOf(workspaceId);
@@ -76,8 +83,20 @@ export function approvalGate({ store, now }: GateParts): ApprovalGate {
     const own = recentOf(id);
     return { ...own, addresses: Math.max(own.addresses, await store.unapprovedAddresses(id, now())) };
   }
-  const whyOf = (workspace: Workspace, { addresses, rules, places }: MessageSize, isSignal: boolean) =>
-    approvalReason(workspace, { isSignal, addresses, places, networks: rules });
+  const whyOf = (workspace: Workspace, { addresses, rules, places }: MessageSize, isSignal: boolean, before: number | undefined) =>
+    approvalReason(workspace, { isSignal, addresses, places, networks: rules, before });
+
+  /** Rules of the lists, as far as a change of `rules` needs them; undefined: there is no limit in percent. */
+  async function listedOf({ id, approvalPercent }: Workspace, lists: Iterable<string | undefined>, rules: number) {
+    if (approvalPercent === null) return undefined;
+    const most = Math.ceil((rules * 100) / approvalPercent);
+    let listed = 0;
+    for (const list of new Set(lists)) {
+      const listId = list ?? (await store.defaultList(id))!;
+      if (listed < most) listed += await store.countListRules(id, listId, most - listed);
+    }
+    return listed;
+  }
 
   async function request(workspaceId: string, { messages, size, why }: Sorted, by: Author): Promise<string> {
     const { addresses, blocked, rules } = size;
@@ -87,8 +106,9 @@ export function approvalGate({ store, now }: GateParts): ApprovalGate {
   }
 
   /** Sorts changes of one sender in their order. */
-  function sorter(workspace: Workspace, isSignal: boolean, first: MessageSize) {
-    let before = first;
+  async function sorterOf(workspace: Workspace, isSignal: boolean, lists: Iterable<string | undefined>, most: number) {
+    let before = await beforeOf(workspace);
+    const listed = await listedOf(workspace, lists, before.rules + most);
     const adds = { messages: [] as Message[], size: NOTHING, why: '' };
     const removals: Message[] = [];
     return {
@@ -98,7 +118,7 @@ export function approvalGate({ store, now }: GateParts): ApprovalGate {
       add(message: Message): boolean {
         const added = sizeOfAdded(message);
         if (added.rules === 0) removals.push(message);
-        const why = added.rules === 0 ? undefined : whyOf(workspace, sum(before, added), isSignal);
+        const why = added.rules === 0 ? undefined : whyOf(workspace, sum(before, added), isSignal, listed);
         if (why === undefined) {
           before = sum(before, added);
           note(workspace.id, added);
@@ -112,8 +132,8 @@ export function approvalGate({ store, now }: GateParts): ApprovalGate {
       /** All of them, if they wait. */
       async removals(): Promise<Sorted | undefined> {
         const size = await sizeOfMessages(store, workspace.id, removals, now());
-        const why = size.rules + size.places === 0 ? undefined : whyOf(workspace, sum(before, size), isSignal);
-        if (why === undefined) note(workspace.id, size);
+        const why = size.rules + size.places === 0 ? undefined : whyOf(workspace, sum(before, size), isSignal, listed);
+        if (why === undefined) await noteRemoved(workspace.id, size);
         return why === undefined ? undefined : { messages: removals, size, why };
       },
     };
@@ -123,18 +143,23 @@ export function approvalGate({ store, now }: GateParts): ApprovalGate {
     async check(pieces) {
       let [workspace, size, bytes]: [Workspace | undefined, MessageSize, number] = [undefined, NOTHING, 0];
       const messages: Message[] = [];
+      const lists = new Set<string | undefined>();
       for await (const piece of pieces) {
         const [first] = piece;
         if (first === undefined) continue;
         workspace ??= await store.workspace(first.key);
         if (workspace === undefined || (workspace.approval ?? 'none') === 'none') return;
         size = sum(size, await sizeOfMessages(store, workspace.id, piece, now()));
-        for (const message of piece) bytes += message.value.length;
+        for (const { value, headers } of piece) {
+          bytes += value.length;
+          lists.add(headers.list_id);
+        }
         if (bytes <= MOST_PENDING_BYTES) messages.push(...piece);
       }
       if (workspace === undefined || size.rules + size.places === 0) return;
-      const why = whyOf(workspace, sum(size, await beforeOf(workspace)), false);
-      if (why === undefined) return note(workspace.id, size);
+      const all = sum(size, await beforeOf(workspace));
+      const why = whyOf(workspace, all, false, await listedOf(workspace, lists, all.rules));
+      if (why === undefined) return noteRemoved(workspace.id, size);
       if (bytes > MOST_PENDING_BYTES)
         throw new WeirError('REFUSED', `${why}: it needs approval, and is too large to wait for it: divide it`);
       throw new WeirError(
@@ -142,11 +167,11 @@ export function approvalGate({ store, now }: GateParts): ApprovalGate {
         `the change ${waits(why, await request(workspace.id, { messages, size, why }, senderIn(messages[0]!)))}`,
       );
     },
-    async meter({ workspaceId, guardRails }, by) {
+    async meter({ workspaceId, guardRails }, by, listId) {
       if (guardRails.signalsWait !== true) return undefined;
       const workspace = await store.workspace(workspaceId);
       if (workspace === undefined) return undefined;
-      const sorting = sorter(workspace, true, await beforeOf(workspace));
+      const sorting = await sorterOf(workspace, true, [listId], LIMITS.batchEntries);
       const { adds } = sorting;
       return {
         faultOf: (message) => (sorting.add(message) ? waits(adds.why, '') : undefined),
@@ -160,7 +185,8 @@ export function approvalGate({ store, now }: GateParts): ApprovalGate {
       };
     },
     async sort(workspace, messages, isSignal) {
-      const sorting = sorter(workspace, isSignal, await beforeOf(workspace));
+      const lists = messages.map(({ headers }) => headers.list_id);
+      const sorting = await sorterOf(workspace, isSignal, lists, messages.length);
       for (const message of messages) sorting.add(message);
       const held = await sorting.removals();
       return [sorting.adds, ...(held === undefined ? [] : [held])].filter((each) => each.messages.length > 0);

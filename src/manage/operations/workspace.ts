@@ -99,6 +99,7 @@ const WorkspaceAnswer = answerOf('Workspace', {
       approval: null,
       approvalAddresses: null,
       approvalRules: null,
+      approvalPercent: null,
       canaryKeys: null,
       canaryMinutes: null,
     },

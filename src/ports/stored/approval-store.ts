@@ -46,13 +46,17 @@ export interface ApprovalReads {
   /** Newest first. */
   approvals(workspaceId: string): Promise<Approval[]>;
   approval(workspaceId: string, id: string): Promise<Approval | undefined>;
+  /** Those of the workspaces with a limit. */
+  approvingWorkspaces(ids: readonly string[]): Promise<string[]>;
+  /** Pending requests. `now`: ms. */
+  waitingApprovals(workspaceId: string, now: number): Promise<number>;
   /** Compressed; undefined once applied or refused. */
   approvalContent(workspaceId: string, id: string): Promise<Uint8Array | undefined>;
   /** Of all workspaces, untouched since `before` (ms). */
   unappliedApprovals(before: number): Promise<{ readonly workspaceId: string; readonly id: string }[]>;
   /** Whether an operation has left an audit row with the request as its act, in its own transaction. */
   isApplied(id: string): Promise<boolean>;
-  /** Addresses of landed blocks of all senders in the last ten minutes without approved ones (SPEC D67.3). */
+  /** Addresses of landed blocks of all senders, and of removals, in the last ten minutes without approved ones (SPEC D67.3). */
   unapprovedAddresses(workspaceId: string, now: number): Promise<number>;
 }
 
@@ -61,6 +65,8 @@ export interface ApprovalWrites {
   requestApproval(workspaceId: string, request: ApprovalRequest, lifetime: number): Promise<Approval>;
   /** NOT_FOUND; REFUSED: not pending, or a person who stands behind it already. */
   decideApproval(workspaceId: string, id: string, decision: Decision, reason: string | null, by: Author): Promise<Approval>;
+  /** Counts removed addresses as those of landed blocks: `unapprovedAddresses`. */
+  noteRemoved(workspaceId: string, addresses: number): Promise<void>;
   /** For its application; false: another process does it. */
   touchApproval(workspaceId: string, id: string, before: number): Promise<boolean>;
   /** With the same content and another effect: all approvals are void. */

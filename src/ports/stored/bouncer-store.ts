@@ -75,9 +75,11 @@ export interface RecordedLog {
 export interface BouncerWrites {
   /** Above `most` bytes per workspace (default MOST_TOLD) drops the logs of other feeds, least recently polled first. */
   recordLog(workspaceId: string, feedId: string | null, row: NewLogRow, most?: number): Promise<RecordedLog>;
+  /** Stores these bouncers; null `metrics`, `enforced`, `differedAt` or `lastStream` leave stored values unchanged. */
+  recordBouncers(bouncers: readonly Bouncer[]): Promise<void>;
   /**
-   * Null `metrics`, `enforced`, `differedAt` or `lastStream` leave stored values unchanged. Deletes bouncers not seen since `before` (ms)
-   * and, above `most` (default MOST_BOUNCERS), the least recently seen ones of the workspaces and keys with the most.
+   * Deletes bouncers not seen since `before` (ms). Above `most` (default MOST_BOUNCERS) it deletes the least recently seen ones of the
+   * workspaces and keys with the most.
    */
-  recordBouncers(bouncers: readonly Bouncer[], before: number, most?: typeof MOST_BOUNCERS): Promise<void>;
+  forgetBouncers(before: number, most?: typeof MOST_BOUNCERS): Promise<void>;
 }

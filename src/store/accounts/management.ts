@@ -22,7 +22,7 @@ import { stageSettings } from '../canary/start.ts';
 import { redateDocuments } from '../document-record.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from '../rows.ts';
 import { forgetRepeats } from '../rules/repeats.ts';
-import { type Changes, one, run, type Work } from '../work.ts';
+import { type Changes, one, run, runRows, type Work } from '../work.ts';
 import { revokeKeys } from './access/revoke-keys.ts';
 import {
   changeWorkspace,
@@ -214,11 +214,10 @@ function* listRow(workspacePk: number, id: string): Work<Row> {
 }
 
 function* touchKeys(used: readonly { id: string; at: number }[]): Work<void> {
-  const rows = used.map((_, i) => `(CAST($${2 * i + 1} AS TEXT), CAST($${2 * i + 2} AS BIGINT))`);
-  yield* run(
-    `WITH used (id, at) AS (VALUES ${rows}) UPDATE keys SET last_used_at = used.at FROM used
-     WHERE keys.id = used.id AND coalesce(keys.last_used_at, 0) < used.at`,
-    ...used.flatMap(({ id, at }) => [id, at]),
+  yield* runRows(
+    used.map(({ id, at }) => [id, at]),
+    (rows) => `WITH used (id, at) AS (VALUES ${rows}) UPDATE keys SET last_used_at = CAST(used.at AS BIGINT) FROM used
+      WHERE keys.id = CAST(used.id AS TEXT) AND coalesce(keys.last_used_at, 0) < CAST(used.at AS BIGINT)`,
   );
 }
 

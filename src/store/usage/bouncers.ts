@@ -127,7 +127,7 @@ const note = (values: string) => `INSERT INTO bouncers AS known (workspace_pk, $
 /** A fixed order, to prevent deadlocks. */
 const byName = (a: Bouncer, b: Bouncer) => (placeOf(a) < placeOf(b) ? -1 : 1);
 
-function* noteBouncers(bouncers: readonly Bouncer[], before: number, most = MOST_BOUNCERS): Work<void> {
+function* noteBouncers(bouncers: readonly Bouncer[]): Work<void> {
   for (const [workspaceId, its] of Map.groupBy(bouncers.toSorted(byName), (bouncer) => bouncer.workspaceId)) {
     const workspace = yield* workspacePk(workspaceId);
     if (workspace === undefined) continue;
@@ -135,17 +135,19 @@ function* noteBouncers(bouncers: readonly Bouncer[], before: number, most = MOST
       its.map((bouncer) => [workspace, ...BOUNCER.values(bouncer)]),
       note,
     );
-    yield* forgetBouncers(workspace, most.ofWorkspace);
   }
-  yield* run('DELETE FROM bouncers WHERE last_pull < $1', before);
-  if (Number((yield* one('SELECT count(*) AS count FROM bouncers'))!.count) <= most.inAll) return;
-  const counts = yield* all('SELECT workspace_pk, count(*) AS count FROM bouncers GROUP BY workspace_pk');
-  const share = Math.max(1, fairShare(countsIn(counts), most.inAll));
-  for (const { workspace_pk, count } of counts) if (Number(count) > share) yield* forgetBouncers(Number(workspace_pk), share);
 }
 
-/** From the keys with the most. */
-function* forgetBouncers(workspace: number, most: number): Work<void> {
+function* forgetBouncers(before: number, { ofWorkspace, inAll } = MOST_BOUNCERS): Work<void> {
+  yield* run('DELETE FROM bouncers WHERE last_pull < $1', before);
+  const counts = yield* all('SELECT workspace_pk, count(*) AS count FROM bouncers GROUP BY workspace_pk');
+  const allowed = countsIn(counts).map((count) => Math.min(count, ofWorkspace));
+  const most = Math.min(ofWorkspace, Math.max(1, fairShare(allowed, inAll)));
+  for (const { workspace_pk, count } of counts) if (Number(count) > most) yield* forgetOfWorkspace(Number(workspace_pk), most);
+}
+
+/** Deletes bouncers above the limit, from the keys with the most. */
+function* forgetOfWorkspace(workspace: number, most: number): Work<void> {
   const counts = yield* all('SELECT key_id, count(*) AS count FROM bouncers WHERE workspace_pk = $1 GROUP BY key_id', workspace);
   const share = Math.max(1, fairShare(countsIn(counts), most));
   let left = 0;
@@ -170,4 +172,5 @@ export const bouncerReads = { logRecords: logRows, bouncerPage } satisfies Reads
 export const bouncerChanges = {
   recordLog: (_now, ...args) => appendLog(...args),
   recordBouncers: (_now, ...args) => noteBouncers(...args),
+  forgetBouncers: (_now, ...args) => forgetBouncers(...args),
 } satisfies Changes<BouncerWrites>;

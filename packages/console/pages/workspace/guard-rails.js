@@ -126,6 +126,7 @@ function Change({ workspace: { body, tag }, onClose, onDone }) {
           ${input('approval', { options: [{ value: '', label: 'default: none' }, ...LARGE], fault: faultOf('approval') })}
           ${input('approval_addresses', { fault: faultOf('approval_addresses') })}
           ${input('approval_rules', { fault: faultOf('approval_rules') })}
+          ${input('approval_percent', { fault: faultOf('approval_percent') })}
         </div>
         <${Reached} before=${body.protect} after=${protect} service=${body.service.protect} rails=${rails} />
       `}

@@ -58,7 +58,7 @@ export const EXPLAIN_RULES = 100_000;
 export const MOST_EXPLAINED = 20;
 export const EXPLAIN_UNTOUCHED = 1_000;
 
-/** Explains the workspace's feed, then those of lists, then composed ones. */
+/** The workspace's feed, then lists, then composed ones. */
 export async function explain(
   { workspace, target, action, feedIds, counts, outlook }: Asked,
   options: ExplainOptions,

@@ -153,7 +153,7 @@ class TouchingIds implements RuleSink {
   }
 }
 
-/** Selects a feed's rules, in order: those of its lists, and all never-block rules. Faster than comparing every rule with every feed. */
+/** A feed's rules, in order: of its lists, and all never-block rules. Faster than comparing every rule with every feed. */
 export function rulesByFeed(rules: readonly StoredAccessRule[]): (feed: FeedSource) => readonly StoredAccessRule[] {
   const places = new Map(rules.map((stored, place) => [stored, place]));
   const allows = rules.filter(({ rule }) => rule.action === 'allow');

@@ -14,7 +14,8 @@ import {
 } from '../../../ports/stored/approval-store.ts';
 import { WORKSPACE_PK } from '../../row-ids.ts';
 import { type Row, textOrNull } from '../../rows.ts';
-import { all, type Changes, one, type Reads, run, type Work } from '../../work.ts';
+import { noteRemoved } from '../../usage/recent-addresses.ts';
+import { all, allOf, type Changes, one, type Reads, run, type Work } from '../../work.ts';
 import { create, holdWorkspace } from '../account-statements.ts';
 import { audit } from '../audit.ts';
 
@@ -77,6 +78,14 @@ export const approvalReads = {
       WHERE a.state = 'approved' AND a.touched_at < $1 ORDER BY a.touched_at LIMIT 10`;
     return (yield* all(text, before)).map((row) => ({ workspaceId: String(row.workspace_id), id: String(row.id) }));
   },
+  *approvingWorkspaces(ids) {
+    const rows = yield* allOf(ids, (places) => `SELECT id FROM workspaces WHERE approval <> 'none' AND id IN (${places})`);
+    return rows.map(({ id }) => String(id));
+  },
+  *waitingApprovals(workspaceId, now) {
+    const text = `SELECT count(*) AS requests FROM approvals WHERE workspace_pk = ${WORKSPACE_PK} AND state = 'pending' AND expires_at > $2`;
+    return Number((yield* one(text, workspaceId, now))?.requests);
+  },
   *isApplied(id) {
     const text = 'SELECT u.id FROM approvals a JOIN audit u ON u.at >= a.approved_at AND u.act = a.id WHERE a.id = $1 LIMIT 1';
     return (yield* one(text, id)) !== undefined;
@@ -110,6 +119,7 @@ function approversWith({ by, approvers }: Approval, person: string | null | unde
 const audited = ({ operation, why, hash, approvers, reason }: Approval) => ({ name: why, operation, hash, approvers, reason });
 
 export const approvalChanges = {
+  noteRemoved,
   *requestApproval(now, workspaceId, { id, by, content, operation, why, addresses, blocked, rules, hash }, lifetime) {
     const workspacePk = yield* holdWorkspace(workspaceId);
     yield* sweep(now, workspacePk);
