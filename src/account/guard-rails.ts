@@ -75,8 +75,14 @@ export function protectedWord(text: string): string | undefined {
   return typeof network === 'string' ? undefined : formatNetwork(network);
 }
 
+/** Addresses excluded from block feeds. */
+export interface Guarded extends AddressSet {
+  /** Prefix lengths of the widest networks that may be blocked; missing: any. */
+  readonly least?: { readonly v4: number; readonly v6: number };
+}
+
 export interface BlockGuard {
-  readonly protected: AddressSet | undefined;
+  readonly protected: Guarded | undefined;
   /** Why a network must not be blocked (SPEC D7.2, D7.3); empty: permitted. */
   faults(network: Network): string[];
   /** Protected networks that overlap the set, as text for people. */
@@ -133,8 +139,10 @@ function blockGuard({ protect, minPrefixV4, minPrefixV6, peers }: GuardRails, se
     { self, peers },
   );
   const refused = setOf(parts);
+  const isLimited = minPrefixV4 > 0 || minPrefixV6 > 0;
   return {
     ...refused,
+    protected: isLimited ? { ...(refused.protected ?? addressSet([])), least: { v4: minPrefixV4, v6: minPrefixV6 } } : refused.protected,
     faults(network) {
       const least = network.family === 4 ? minPrefixV4 : minPrefixV6;
       const faults = network.prefix < least ? [`is wider than /${least}, the widest network that may be blocked`] : [];

@@ -77,8 +77,6 @@ export const LARGE_SETTINGS: Readonly<Record<keyof LargeSettings, ListSetting>> 
     most: 4_000_000,
     help: 'a change of more rules needs approval; default: any number',
   },
-  canaryKeys: LIST_SETTINGS.canaryKeys,
-  canaryMinutes: LIST_SETTINGS.canaryMinutes,
   approvalPercent: {
     field: 'approval_percent',
     value: 'percent',
@@ -86,6 +84,8 @@ export const LARGE_SETTINGS: Readonly<Record<keyof LargeSettings, ListSetting>> 
     most: 100,
     help: 'a change of more percent of the rules of its lists needs approval; default: any share',
   },
+  canaryKeys: LIST_SETTINGS.canaryKeys,
+  canaryMinutes: LIST_SETTINGS.canaryMinutes,
 };
 
 const NAMES = Object.keys(LARGE_SETTINGS) as readonly (keyof LargeSettings)[];

@@ -17,13 +17,18 @@ export interface SourceReading {
   readonly column: string | null;
   /** Lines to skip at the start. */
   readonly skip: number;
+  /** Keys (`readSigner`) of which one must have signed it; none: it need not be signed (SPEC D63.8). */
+  readonly signers: readonly string[];
 }
 
 /** Fetched in several responses: a TAXII collection or a MISP feed. */
 export const collectionOf = ({ format, collection }: SourceReading) =>
   format === 'taxii' || format === 'misp-feed' ? { form: format, collection: collection ?? undefined } : undefined;
 
-export const PLAIN_READING: SourceReading = { format: null, paths: [], condition: null, collection: null, column: null, skip: 0 };
+export const PLAIN_READING: SourceReading = {
+  ...{ format: null, paths: [], condition: null, collection: null, column: null, skip: 0 },
+  signers: [],
+};
 
 /** SPEC D23.10 and following. */
 export interface SourceGuards {
@@ -193,6 +198,8 @@ export interface SourceState {
   readonly seen: string | null;
   readonly etag: string | null;
   readonly lastModified: string | null;
+  /** Date of the newest signed content, s since 1970; null: none. */
+  readonly signedAt: number | null;
   /** Whether the applied content ends with a line feed: without one, it may be truncated. */
   readonly endsWithLineFeed: boolean;
   /** Whether it had countries or ASNs that were accepted. */
@@ -235,6 +242,7 @@ export const newState = (now: number): SourceState => ({
   seen: null,
   etag: null,
   lastModified: null,
+  signedAt: null,
   endsWithLineFeed: false,
   hasBroad: false,
   entries: 0,

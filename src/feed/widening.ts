@@ -1,7 +1,7 @@
 /** Blocked hosts that block feeds serve as networks (SPEC D55). */
-import type { AddressSet } from '@weir/network/address-set.ts';
 import { firstAddressV4, lastAddressV4, lastAddressV6, maskHostBits } from '@weir/network/bounds.ts';
 import type { Network } from '@weir/network/network.ts';
+import type { Guarded } from '../account/guard-rails.ts';
 import type { ListSettings } from '../account/list.ts';
 
 const HOST = { v4: 32, v6: 128 } as const;
@@ -25,14 +25,15 @@ export function hostPrefixes(list: WidenSettings, feed: WidenSettings = list): H
 export const needsLists = (head: { readonly quorum: unknown; readonly lists: readonly { readonly hosts?: HostPrefixes | undefined }[] }) =>
   head.quorum !== undefined || head.lists.some(({ hosts }) => hosts !== undefined);
 
-/** Widens the blocked hosts of a list, except those whose network has a protected address. */
+/** Widens the blocked hosts of a list, except those whose network has a protected address or is wider than blocks may be. */
 export class Widening {
   readonly hosts: HostPrefixes;
-  readonly #guarded: AddressSet | undefined;
+  readonly #guarded: Guarded | undefined;
   readonly #ends = new Uint32Array(8);
 
-  constructor(hosts: HostPrefixes, guarded: AddressSet | undefined) {
-    this.hosts = hosts;
+  constructor({ v4, v6 }: HostPrefixes, guarded: Guarded | undefined) {
+    const { least = { v4: 0, v6: 0 } } = guarded ?? {};
+    this.hosts = { v4: v4 < least.v4 ? HOST.v4 : v4, v6: v6 < least.v6 ? HOST.v6 : v6 };
     this.#guarded = guarded;
   }
 

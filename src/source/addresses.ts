@@ -154,12 +154,15 @@ interface ChangedRules {
   readonly mayLose?: boolean;
 }
 
+/** Half of all addresses of a family. */
+const HALF: Counts = { 4: 2 ** 31, 6: 2 ** 63 };
+
 /**
- * Rows requiring confirmation; empty for a list without rules. The percentage refers to the family's addresses or, if larger, to the list's
- * rules: first addresses of another family need none.
+ * The rows requiring confirmation; for a list without rules, those that block more than half of all addresses. The percentage refers to
+ * the family's addresses or, if larger, to the list's rules: first addresses of another family need no confirmation.
  */
 export function largeChanges(rows: readonly AddressChange[], { present, added, percent, mayLose = false }: ChangedRules): AddressChange[] {
-  if (present === 0) return [];
+  if (present === 0) return rows.filter(({ action, family, after }) => action === 'block' && after > HALF[family]);
   const isOver = (part: number, { before }: AddressChange) => part * 100 > Math.max(before, present) * percent;
   const isFew = (row: AddressChange) => row.added <= Math.min(FEW, added);
   return rows.filter((row) => (isOver(row.added, row) && !isFew(row)) || (isOver(row.removed, row) && !mayLose));

@@ -309,6 +309,10 @@ export function freezeConformance(driver: StoreDriver): void {
     await store.recordBouncers([{ ...BOUNCER, workspaceId: workspace.id, keyId: keys[1]!.id, lastPull: now + 120_000 }]);
     await sweep(now + 700_000);
     assert.deepEqual(await canaries(), []);
+    await store.updateList(workspace.id, list.id, { canaryKeys: 'lost' });
+    await send('16.0.0.0/8');
+    await sweep(now + 700_000);
+    assert.match(String((await canaries())[0]![2]), /stopped: canary_keys name no key$/);
   });
 
   test(`D65.5, D65.12 store ${name}: the deletion of an old list waits, and canaries have a limit of their own`, async (t) => {
@@ -374,6 +378,24 @@ export function freezeConformance(driver: StoreDriver): void {
     assert.equal(await store.unapprovedAddresses(workspace.id, now), 500);
     assert.equal(await store.unapprovedAddresses(workspace.id, now + 11 * 60_000), 0);
     assert.equal(await store.recentAddresses(workspace.id, '', now), 0);
+  });
+
+  test(`D65.2, D65.6 store ${name}: each state of a feed whose canary a setting began has another revision`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', { ...NO_SETTINGS, canaryKeys: 'lab' });
+    const send = (target: string) => land([{ listId: list.id, change: upsert(access(ip(target))) }], START);
+    const steps = [
+      () => store.updateWorkspace(workspace.id, { protect: ['192.0.2.0/24'] }),
+      () => send('198.51.100.1'),
+      () => store.stopCanary(workspace.id, list.id, 'wrong'),
+      () => send('198.51.100.2'),
+    ];
+    const revisions = new Set<number>();
+    for (const step of steps) {
+      await step();
+      revisions.add((await store.findNamed(workspace.id, list.id))!.freezes![0]!.revision);
+    }
+    assert.equal(revisions.size, steps.length);
   });
 
   test(`D60.2 store ${name}: a freeze with missing rules is an error`, async (t) => {

@@ -60,7 +60,7 @@ const V6 = 0x20010db8n << 96n;
 const body = (networks: readonly string[]) => networks.map((network) => `${network}\n`).join('');
 
 describe('D55 blocked addresses served as networks', () => {
-  test('D55.1 D55.2 random lists with never-block rules and protected networks are served as a model serves them', async () => {
+  test('D55.1 D55.2 D55.5 random lists with never-block rules, protected networks and shortest prefixes are served as a model serves them', async () => {
     for (let seed = 1; seed <= 12; seed++) {
       const random = seededRandom(seed);
       const pick = <T>(of: readonly T[]): T => of[random.below(of.length)]!;
@@ -76,6 +76,7 @@ describe('D55 blocked addresses served as networks', () => {
       const store = new MemoryStore(clock);
       const guards = [block(), around(block(), 30)].map((guard) => ({ ...guard, prefix: Math.max(guard.prefix, guard.bits - 8) }));
       const guarded = guards.map((guard) => around(guard, guard.prefix));
+      const least = { minPrefixV4: pick([0, 24, 25]), minPrefixV6: pick([0, 56, 57]) };
       const settings = () => ({ widenV4: pick([null, 24]), widenV6: pick([null, 64, 56, 48]) });
       const lists = [0, 1, 2].map((n) => {
         const own = { ...settings(), subtractAllow: pick(['on', 'workspace', null] as const) };
@@ -84,13 +85,14 @@ describe('D55 blocked addresses served as networks', () => {
       const own = { ...settings(), subtractAllow: pick(['on', 'off'] as const) };
       store.addFeed('device', [lists[0]!.id, lists[1]!.id], own);
       const rules: { readonly list: string; readonly allows: boolean; readonly network: Block; readonly id: number }[] = [];
-      const replica = new Replica(clock, store, { guardRails: { protect: guarded.map(textOf) } });
+      const replica = new Replica(clock, store, { guardRails: { protect: guarded.map(textOf), ...least } });
 
       const expected = (ids: readonly string[], feed: Partial<ListSettings>) => {
         const served = ({ list, network }: (typeof rules)[number]): Range => {
           const { widenV4, widenV6 } = lists.find(({ id }) => id === list)!;
           const wide = network.bits === 32 ? (widenV4 ?? feed.widenV4) : (widenV6 ?? feed.widenV6);
-          const range = rangeOf(network.prefix === network.bits && wide != null ? around(network, wide) : network);
+          const isWide = wide != null && wide >= (network.bits === 32 ? least.minPrefixV4 : least.minPrefixV6);
+          const range = rangeOf(network.prefix === network.bits && isWide ? around(network, wide) : network);
           const isNear = guarded.some((guard) => guard.bits === network.bits && overlap(rangeOf(guard), range));
           return isNear ? rangeOf(network) : range;
         };

@@ -15,6 +15,7 @@ import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { needs } from '../support/programs.ts';
 import { addressFloods } from './addresses.ts';
 import { bouncerFilters, bouncerNames, expiredRules, waitingClients } from './bouncers.ts';
+import { canaryChanges } from './canary.ts';
 import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from './checks.ts';
 import { enrolmentFlood } from './enroll.ts';
 import { filesOfWorkspaces } from './files.ts';
@@ -88,6 +89,7 @@ const ofOneTenant = (engine: 'embedded' | 'PostgreSQL'): readonly Part[] => [
   check('sources', engine, politeSources),
   check('queued reads', engine, queuedReads),
   check('hostile geo data', engine, hostileGeo),
+  check('canaries', engine, canaryChanges),
   check('addresses', engine, (settings) => addressFloods(settings)),
 ];
 

@@ -1029,7 +1029,6 @@ suite('management', () => {
         'failing_webhooks',
         'feeds',
         'frozen_feeds',
-        'waiting_approvals',
         'full_devices',
         'geo',
         'guard_rails_off',
@@ -1039,7 +1038,7 @@ suite('management', () => {
         'sources',
         'stopped',
       ],
-      ...['unused_keys', 'urgent'],
+      ...['unused_keys', 'urgent', 'waiting_approvals'],
     ]);
     assert.ok(body.feeds.length > 0 && body.feeds.every((feed) => feed.workspace_id === workspace));
     assert.deepEqual(

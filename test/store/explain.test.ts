@@ -26,7 +26,7 @@ const geoTarget = (name: string): Target =>
   name.startsWith('AS') ? { kind: 'asn', asn: Number(name.slice(2)) } : { kind: 'country', country: name };
 const ipTarget = (text: string): Target => ({ kind: 'ip', network: parseNetwork(text) as Network });
 
-test('D10.1, D10.4, D55.4 property: explain agrees with the bytes of every feed: rules of every kind, subtraction, protection, expiry', async (t) => {
+test('D10.1, D10.4, D55.4, D55.5 property: explain agrees with the bytes of every feed: rules of every kind, subtraction, protection, expiry', async (t) => {
   const random = seededRandom(10);
   let asked = 0;
   const met = { in: 0, partly: 0, out: 0 };
@@ -136,7 +136,7 @@ test('D10.1, D10.4, D55.4 property: explain agrees with the bytes of every feed:
     });
     await store.apply({ streamId: 's', partition: 0, from: null, to: items.length, items, poison: [], now: clock.now() });
     const [workspace] = (await store.workspaces()).filter((each) => each.id === id);
-    const guard = blockGuards({ ...NO_GUARD_RAILS, protect: protect(), self: [] });
+    const guard = blockGuards({ ...NO_GUARD_RAILS, protect: protect(), minPrefixV6: from.pick([0, 119]), self: [] });
     return { store, clock, workspace, spans, geo: geoOf(spans), options: { store, guard } };
   }
 });
@@ -179,7 +179,7 @@ test('D45.10 a country and an ASN are explained however many rules there are els
   await store.close();
 });
 
-test('D55.4 the look-up finds the host whose network has the target, however many hosts of the list are in other networks nearby', async (t) => {
+test('D55.4, D55.5 the look-up finds the host whose network has the target, however many hosts of the list are in other networks nearby', async (t) => {
   const clock = new ManualClock();
   const store = await openSqliteStore(temporaryFolder(t), () => clock.now());
   const { id } = await store.createWorkspace((await store.createOrganization('o', 'active')).id, 'w');
@@ -203,5 +203,9 @@ test('D55.4 the look-up finds the host whose network has the target, however man
     ['wide', 'out'],
     ['narrow', 'in'],
   ]);
+  const narrow = { ...options, guard: blockGuards({ ...NO_GUARD_RAILS, minPrefixV6: 65, self: [] }) };
+  const asSent = await explain({ workspace: workspace!, target: ipTarget(texts.at(-1)!), action: 'block', counts: false }, narrow);
+  const { rules, verdict } = asSent.feeds.at(-1)!.explanation;
+  assert.deepEqual([verdict, rules.map(({ notWidened }) => notWidened)], ['in', [['wider than /65']]]);
   await store.close();
 });

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before } from 'node:test';
 import { Client } from 'pg';
+import type { Stream } from '../../src/ports/stream.ts';
 import { newBatchId, signalId } from '../../src/signal/message/signal-id.ts';
+import { openKafkaStream } from '../../src/stream/kafka/stream.ts';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { command, commandJson } from './command.ts';
 import { temporaryFolder } from './folder.ts';
@@ -14,6 +16,8 @@ import { startProvider, type TestProvider, Visitor, writeProvider } from './open
 import { startPostgres } from './postgres.ts';
 import { KEY, PATIENT, startWeir, type Weir } from './weir.ts';
 
+/** With PostgreSQL the stream is Kafka where `npm test` has started one. */
+const KAFKA_BROKERS = process.env.TEST_KAFKA_BROKERS;
 const PROOF = { 'x-weir-console': '1', 'sec-fetch-site': 'same-origin' };
 
 export interface Reply {
@@ -50,6 +54,7 @@ export function approvalWorld(engine: 'sqlite' | 'postgres') {
     Object.assign(settings, {
       ...{ ...smallGeo(folder), DATA_DIR: join(folder, 'data'), OIDC_FILE, BASE_URL: baseUrl, PORT, BOOTSTRAP_API_KEY: KEY },
       ...(database && { DATABASE_URL: await database.createDatabase() }),
+      ...(database && KAFKA_BROKERS && { KAFKA_BROKERS, KAFKA_TOPIC: `approvals-${PORT}` }),
       ...{ RATE_LIMIT_MANAGE: '0', FEED_REBUILD_SECONDS: '0', SOURCE_NETWORKS: '127.0.0.1' },
       // With it, operations that wait are stored encrypted.
       ...(engine === 'sqlite' && { SECRETS_KEY: 'a'.repeat(64) }),
@@ -88,6 +93,12 @@ export function approvalWorld(engine: 'sqlite' | 'postgres') {
   }
   const rules = async (address: string): Promise<number> => (await manage('GET', `/rules?address=${address}`)).body.rules.length;
 
+  const openStream = async (): Promise<Stream> => {
+    const { KAFKA_BROKERS: brokers, KAFKA_TOPIC: topic } = settings;
+    if (brokers === undefined || topic === undefined) return openSqliteStream(settings.DATA_DIR!);
+    return openKafkaStream({ brokers: brokers.split(','), topic, partitions: 12, retentionHours: 24, group: `${topic}-test` });
+  };
+
   return {
     settings,
     ...{ call, manage, as, approval, rules, start },
@@ -114,7 +125,7 @@ export function approvalWorld(engine: 'sqlite' | 'postgres') {
     /** Writes blocks into the stream as another producer does, or with `organization_id` as weir does. Returns their batch. */
     async write(ips: readonly string[], headers: Readonly<Record<string, string>>): Promise<string> {
       const { body } = await manage('GET', '/workspace');
-      const [stream, batch] = [openSqliteStream(settings.DATA_DIR!), newBatchId(Date.now())];
+      const [stream, batch] = [await openStream(), newBatchId(Date.now())];
       const value = (ip: string) => JSON.stringify({ type: 'access_rules', action: 'block', ip, expiration: 864_000 });
       const own: Record<string, string> = headers.organization_id === undefined ? {} : { organization_id: body.organization_id };
       await stream.publish(

@@ -237,7 +237,7 @@ function ruleText(rule: RuleJson): string {
     `since ${created_at}`,
     expires_at === null ? 'no expiry' : `until ${expires_at}`,
     ...(rule.repeated === undefined ? [] : [rule.repeated]),
-    ...rule.not_widened.map((network) => `served as sent, because its network has the protected network ${network}`),
+    ...rule.not_widened.map((reason) => `served as sent, because its network may not be blocked: ${reason}`),
   ];
   return printable(parts.join(', '));
 }

@@ -52,7 +52,7 @@ const sumOf = (one: Widened, other: Widened = { hosts: 0, as_sent: 0 }): Widened
 
 const widenedLines = ({ hosts, as_sent: asSent }: Widened): string[] => [
   ...(hosts > 0 ? [`${plural(hosts, 'address', 'addresses')} served as networks`] : []),
-  ...(asSent > 0 ? [`${plural(asSent, 'address', 'addresses')} served as sent: protected addresses are near`] : []),
+  ...(asSent > 0 ? [`${plural(asSent, 'address', 'addresses')} served as sent: the networks around may not be blocked`] : []),
 ];
 
 const keyOf = ({ id, action }: Pick<FeedSum, 'id' | 'action'>) => `${id} ${action}`;

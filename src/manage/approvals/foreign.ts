@@ -1,6 +1,7 @@
 /** Foreign messages in the stream over the limit of approvals (SPEC D67.9). */
 import { v7 } from 'uuid';
 import type { HoldForeign, LandingItem, WaitingItems } from '../../ports/landing.ts';
+import type { StoreReads } from '../../ports/store.ts';
 import type { Message } from '../../ports/stream.ts';
 import { isOperation } from '../../rule.ts';
 import { pack } from '../imports/pack.ts';
@@ -15,16 +16,17 @@ const messageOf = ({ workspaceId, receivedAt, record: { headers, value } }: Land
 };
 
 /** Of one process. */
-export function foreignHold(parts: GateParts): HoldForeign {
+export function foreignHold(parts: GateParts & { readonly store: Pick<StoreReads, 'approvingWorkspaces'> }): HoldForeign {
   const gate = approvalGate(parts);
   return async (items) => {
     const waiting: WaitingItems[] = [];
-    for (const [workspaceId, own] of Map.groupBy(
+    const foreign = Map.groupBy(
       items.filter(({ isForeign }) => isForeign),
       (item) => item.workspaceId,
-    )) {
-      const workspace = await parts.store.workspace(workspaceId);
-      if (workspace === undefined || (workspace.approval ?? 'none') === 'none') continue;
+    );
+    for (const workspaceId of await parts.store.approvingWorkspaces([...foreign.keys()])) {
+      const [workspace, own] = [await parts.store.workspace(workspaceId), foreign.get(workspaceId)!];
+      if (workspace === undefined) continue;
       // Operations are no signals, whoever wrote them.
       for (const [isSignal, some] of Map.groupBy(own, ({ change }) => !isOperation(change))) {
         const of = new Map(some.map((item) => [messageOf(item, workspace.organizationId), item]));

@@ -95,8 +95,9 @@ export async function runAsked(operation: Operation, ...[, context, id, content]
 /** The effect now; undefined: it would not wait any more. Rejects with REFUSED if its names mean other objects (SPEC D67.11). */
 export async function excessNow(operation: Operation, context: ManageContext, content: Uint8Array): Promise<Excess | undefined> {
   const { requester, of, given } = await askedIn(context, content);
-  const now = await excessOf(operation, { ...context, ...requester }, given);
-  if (now !== undefined && now.of !== of)
+  const about = { ...context, ...requester };
+  const touched = await operation.touches?.(about, given);
+  if (touched != null && JSON.stringify(touched.of) !== of)
     throw new WeirError('REFUSED', 'the objects that it names, or their settings, have changed since: reject it and request it again');
-  return now;
+  return excessOf(operation, about, given);
 }

@@ -85,7 +85,7 @@ function touchedBy({ changes, tag: of }: Applied): Touched {
     if (!['list', 'feed', 'source'].includes(kind) || what === 'add') return false;
     return what === 'remove' || !isDescriptive(fields.map(({ field }) => field));
   });
-  if (changed.length === 0 && ofWorkspace.every((field) => field === 'people' || field.startsWith('large'))) return null;
+  if (changed.length === 0 && ofWorkspace.every((field) => field === 'people' || /^(large|canary)/.test(field))) return null;
   return { lists: undefined, of, ...refusal };
 }
 const NO_KEYS = 'the file creates keys, whose texts are returned only once: create the keys first, with a file that only has keys';

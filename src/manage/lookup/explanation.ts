@@ -23,7 +23,7 @@ export interface RuleJson extends Record<string, unknown> {
   readonly relation: Relation;
   /** The network served for a blocked host; null: as sent (SPEC D55.4). */
   readonly served_as: string | null;
-  /** Protected networks within the wider network: the host is served as sent. */
+  /** Why the host is served as sent: `wider than /24`, protected networks within the wider network. */
   readonly not_widened: readonly string[];
   /** Why the block lasts longer than sent. */
   readonly repeated?: string;

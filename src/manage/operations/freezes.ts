@@ -4,7 +4,7 @@ import { WeirError } from '../../errors.ts';
 import type { FeedDifference } from '../../feed/whatif/difference/difference.ts';
 import { answerOf, exampleOf, flagField, listOf, nullable, objectOf, Type, textField } from '../../json/schema.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { Freeze } from '../../ports/stored/freeze-store.ts';
+import { alreadyFrozen, type Freeze } from '../../ports/stored/freeze-store.ts';
 import { changeOptions, type ManageContext } from '../context.ts';
 import { anyFeedId } from '../find.ts';
 import { type Operation, operation } from '../operation.ts';
@@ -128,8 +128,8 @@ export const FREEZE_OPERATIONS: readonly Operation[] = [
     async run(context, { body: { feed, reason = null } }) {
       const { store, workspaceId, freezer } = context;
       const feedId = await feedIdOf(context, feed);
-      if ((await store.freezes(workspaceId)).some((each) => each.feedId === feedId))
-        throw new WeirError('REFUSED', 'the feed is frozen: thaw it first');
+      const known = (await store.freezes(workspaceId)).find((each) => each.feedId === feedId);
+      if (known !== undefined) throw alreadyFrozen(known.canary);
       return freezeJson(await store.freezeFeed(workspaceId, await freezer(workspaceId, feedId), reason, changeOptions(context)));
     },
   }),

@@ -63,7 +63,7 @@ const EXPLAINED = answerOf(
           ],
           Type.Array(Rule, {
             description:
-              'With effect (in, out, none), relation, list_name, key_name and, if a source manages the list, source: its name, the refresh of the last write, and the time of creation. The first 20. idle is the reason for no effect: not_cut_out, no_ranges, other_family, too_few_lists, left_out, and with at not_known: whether the address was in the country or ASN. served_as is the network served for a blocked address; not_widened, the protected networks because of which it is served as sent.',
+              'With effect (in, out, none), relation, list_name, key_name and, if a source manages the list, source: its name, the refresh of the last write, and the time of creation. The first 20. idle is the reason for no effect: not_cut_out, no_ranges, other_family, too_few_lists, left_out, and with at not_known: whether the address was in the country or ASN. served_as is the network served for a blocked address; not_widened, the reason that it is served as sent: protected networks, or wider than a prefix length.',
           }),
         ],
         rules_left_out: 0,

@@ -46,6 +46,8 @@ export interface ApprovalReads {
   /** Newest first. */
   approvals(workspaceId: string): Promise<Approval[]>;
   approval(workspaceId: string, id: string): Promise<Approval | undefined>;
+  /** Those of the workspaces with a limit. */
+  approvingWorkspaces(ids: readonly string[]): Promise<string[]>;
   /** Pending requests. `now`: ms. */
   waitingApprovals(workspaceId: string, now: number): Promise<number>;
   /** Compressed; undefined once applied or refused. */
@@ -65,7 +67,7 @@ export interface ApprovalWrites {
   decideApproval(workspaceId: string, id: string, decision: Decision, reason: string | null, by: Author): Promise<Approval>;
   /** Counts removed addresses as those of landed blocks: `unapprovedAddresses`. */
   noteRemoved(workspaceId: string, addresses: number): Promise<void>;
-  /** Locks an approved one for its application; false: another process does it. */
+  /** For its application; false: another process does it. */
   touchApproval(workspaceId: string, id: string, before: number): Promise<boolean>;
   /** With the same content and another effect: all approvals are void. */
   askAgain(workspaceId: string, id: string, size: ApprovalSize & { readonly why: string }): Promise<Approval>;

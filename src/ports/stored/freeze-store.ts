@@ -1,6 +1,7 @@
 /** Feeds served as of a moment until they are thawed (SPEC D60). */
 import type { Author } from '../../account/caller.ts';
 import type { FeedProfile } from '../../account/feed.ts';
+import { WeirError } from '../../errors.ts';
 import type { Canary, QuorumSettings, SnapshotHead, SnapshotList } from '../snapshot.ts';
 import type { ChangeOptions } from './account-store.ts';
 
@@ -39,6 +40,15 @@ export interface Freeze {
   /** null: a person froze the feed. */
   readonly canary: Canary | null;
 }
+
+/** The fault of freezing it again. A thaw would serve the change of a canary to all keys. */
+export const alreadyFrozen = (canary: Canary | null) =>
+  new WeirError(
+    'REFUSED',
+    canary === null
+      ? 'the feed is frozen: thaw it first'
+      : 'a large change of the feed waits for its canaries, and other keys keep the feed: stop the canary instead',
+  );
 
 export interface FreezeReads {
   /** Oldest first. */

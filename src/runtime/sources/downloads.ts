@@ -5,6 +5,7 @@ import type { SourceAnswer } from '../../fetch/content-file.ts';
 import { hostOf } from '../../source/host.ts';
 import { knownContent, type Outcome } from '../../source/refresh/outcome.ts';
 import { goesAlong, isDueAt, stops } from '../../source/refresh/schedule.ts';
+import { signedAfter } from '../../source/signed-feed.ts';
 import type { Refused } from '../../source/taxii/ask.ts';
 import { durationText } from '../../text/duration.ts';
 import type { Candidate } from './host-queue.ts';
@@ -78,7 +79,7 @@ export function downloads(ports: DownloadPorts): Downloads {
   /** Sources with equal text share a download. */
   const addressOf = (one: Known): string => {
     const { url, reading } = one.record.source;
-    return `${url} ${JSON.stringify(collectionOf(reading) ?? null)} ${credentialsOf(one.record).key}`;
+    return `${url} ${JSON.stringify([collectionOf(reading) ?? null, reading.signers])} ${credentialsOf(one.record).key}`;
   };
 
   const isAsked = ({ record: { asked } }: Known) => asked?.what === 'refresh';
@@ -184,6 +185,7 @@ export function downloads(ports: DownloadPorts): Downloads {
         credentials,
         known: validatorsOf(sources),
         taxii: collectionOf(record.source.reading),
+        signed: signedAfter(record.source.reading, Math.max(...sources.map(({ state }) => state.signedAt ?? 0))),
         before: visit.before,
         signal,
       });

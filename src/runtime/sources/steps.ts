@@ -90,8 +90,8 @@ export function sourceSteps(ports: StepPorts) {
 
     async take(one: Known, content: FetchedContent): Promise<Outcome> {
       const state = await withUndone(one);
-      const { digest, validators, endsWithLineFeed, bytes, file } = content;
-      const answered = { digest, validators, endsWithLineFeed };
+      const { digest, validators, endsWithLineFeed, signedAt, bytes, file } = content;
+      const answered = { digest, validators, endsWithLineFeed, signedAt };
       const known = knownContent(state, digest);
       // After an undo the list may equal this content.
       if (known !== undefined && state.undone === null) return { ...known, answered } as Outcome;

@@ -9,6 +9,8 @@ export interface Answered {
   readonly digest: string;
   readonly validators: { readonly etag?: string; readonly lastModified?: string };
   readonly endsWithLineFeed: boolean;
+  /** See `SourceState.signedAt`. */
+  readonly signedAt?: number | undefined;
 }
 
 export type Outcome =
@@ -35,10 +37,11 @@ export interface Effort {
 
 type Timed = Pick<Source, 'every'> & { readonly least: number; readonly random: number };
 
-const seenOf = ({ digest, validators: { etag, lastModified } }: Answered) => ({
+const seenOf = ({ digest, validators: { etag, lastModified }, signedAt }: Answered) => ({
   seen: digest,
   etag: etag ?? null,
   lastModified: lastModified ?? null,
+  ...(signedAt !== undefined && { signedAt }),
 });
 
 export function settled(state: SourceState, outcome: Outcome, { every, least, random }: Timed, now: number): SourceState {

@@ -4,6 +4,7 @@ import { WeirError } from '../../errors.ts';
 import { CANARY, canaryText, isCanaryId, plainId } from '../../feed/canary.ts';
 import type { Canary, QuorumSettings } from '../../ports/snapshot.ts';
 import {
+  alreadyFrozen,
   type Freeze,
   type FreezeReads,
   type FreezeWrites,
@@ -68,6 +69,9 @@ export const freezeReads = {
 export const MOST_REASON = 1000;
 /** A new revision of a frozen feed of the workspace `$1`. */
 export const MOVED = '(SELECT -revision FROM workspaces WHERE pk = $1)';
+/** Comes before MOVED in a landing: two states of a frozen feed have different revisions. */
+export const moveRevision = (workspacePk: number): Work<number> =>
+  run('UPDATE workspaces SET revision = revision + 1 WHERE pk = $1', workspacePk);
 export const TOUCH_LISTS = 'UPDATE lists SET revision = revision + 1 WHERE workspace_pk = $1';
 
 /** False: it is not frozen. */
@@ -161,7 +165,8 @@ export const freezeChanges = {
     const workspacePk = yield* changeWorkspace(workspaceId);
     yield* placeOf(workspaceId, feedId);
     const frozen = yield* all('SELECT feed, rules, canary FROM freezes WHERE workspace_pk = $1', workspacePk);
-    if (frozen.some((row) => feedIn(row) === feedId)) throw new WeirError('REFUSED', 'the feed is frozen: thaw it first');
+    const known = frozen.find((row) => feedIn(row) === feedId);
+    if (known !== undefined) throw alreadyFrozen(canaryIn(known));
     const others = frozen.filter(({ canary }) => canary === null);
     if (others.length >= MOST_FREEZES)
       throw new WeirError('REFUSED', `the workspace has ${MOST_FREEZES} frozen feeds, its limit: thaw one`);

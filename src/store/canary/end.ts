@@ -18,14 +18,16 @@ export function* endCanaries(now: number): Work<number> {
     const [workspaceId, feedId, at] = [String(row.workspace_id), feedIn(row), String(now)];
     const fetched = (table: string, places: string) =>
       `SELECT key_id, last_pull FROM ${table} WHERE workspace_pk = $1 AND key_id IN (${places})`;
+    const { keys } = canaryIn(row)!;
     const silent = yield* allOf(
-      canaryIn(row)!.keys,
+      keys,
       (places) => `SELECT key_id FROM (${fetched('devices', places)} UNION ALL ${fetched('bouncers', places)}) c
         GROUP BY key_id HAVING max(last_pull) < $2`,
       ...[Number(row.workspace_pk), Number(row.staged_at)],
     );
-    if (silent.length > 0) {
-      yield* stopSilent(at, row, 'since the change', silent);
+    if (silent.length > 0 || keys.length === 0) {
+      if (keys.length > 0) yield* stopSilent(at, row, 'since the change', silent);
+      else yield* freezeChanges.stopCanary(at, workspaceId, feedId, 'canary_keys name no key', {});
       continue;
     }
     const workspacePk = yield* changeWorkspace(workspaceId);

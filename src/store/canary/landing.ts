@@ -4,7 +4,7 @@ import { addressesOf, isWayBack, largeReason, largeSettingsOf } from '../../acco
 import { EXCEPTIONS_KEY } from '../../ports/snapshot.ts';
 import { type FrozenHead, MOST_FROZEN_RULES } from '../../ports/stored/freeze-store.ts';
 import { isOperation } from '../../rule.ts';
-import { haltCanary } from '../accounts/freezes.ts';
+import { haltCanary, moveRevision } from '../accounts/freezes.ts';
 import { feedIn, profileIn } from '../accounts/frozen-feeds.ts';
 import { ruleSource } from '../accounts/lists.ts';
 import type { NumberedItem } from '../batches/batches.ts';
@@ -188,6 +188,7 @@ function* passSmall(
   if (changes.length === 0) return;
   const freezes = yield* all('SELECT * FROM freezes WHERE workspace_pk = $1 AND canary IS NOT NULL ORDER BY pk', workspacePk);
   if (freezes.length === 0) return;
+  yield* moveRevision(workspacePk);
   const ids = yield* allOf([...new Set(changes.map(({ list }) => list))], (places) => `SELECT pk, id FROM lists WHERE pk IN (${places})`);
   const idOf = new Map(ids.map((row) => [Number(row.pk), String(row.id)]));
   const seq = items.at(-1)!.seq;

@@ -4,7 +4,7 @@ import { isoTime } from '../../clock.ts';
 import { type Canary, EXCEPTIONS_KEY } from '../../ports/snapshot.ts';
 import type { FrozenContent } from '../../ports/stored/freeze-store.ts';
 import { audit } from '../accounts/audit.ts';
-import { haltCanary, insertFreeze, MOST_REASON, MOVED, TOUCH_LISTS } from '../accounts/freezes.ts';
+import { haltCanary, insertFreeze, MOST_REASON, MOVED, moveRevision, TOUCH_LISTS } from '../accounts/freezes.ts';
 import { feedIn } from '../accounts/frozen-feeds.ts';
 import { keyOf, ruleSource } from '../accounts/lists.ts';
 import { ACTIVE, COLUMNS, handOver } from '../changes-since.ts';
@@ -66,6 +66,7 @@ export function* startCanaries(now: string, { workspaceId, workspacePk, reason, 
   yield* extendCanaries(now, { workspaceId, workspacePk, reason, overlap }, by);
   const feeds = yield* unfrozenCanaries(workspacePk);
   if (feeds.length === 0) return;
+  yield* moveRevision(workspacePk);
   const keys = yield* all('SELECT id, name FROM keys WHERE workspace_pk = $1 AND revoked_at IS NULL', workspacePk);
   for (const row of feeds) {
     const named = new Set(
@@ -91,6 +92,7 @@ const minutesOf = (row: Row | undefined) => Number(row?.canary_minutes ?? CANARY
 function* extendCanaries(now: string, { workspaceId, workspacePk, reason, overlap }: Staged, by?: Author): Work<void> {
   const rows = yield* all('SELECT * FROM freezes WHERE workspace_pk = $1 AND until_at IS NOT NULL', workspacePk);
   if (rows.length === 0) return;
+  yield* moveRevision(workspacePk);
   const feeds = yield* canaryFeeds(workspacePk);
   for (const row of rows) {
     const feedId = feedIn(row);

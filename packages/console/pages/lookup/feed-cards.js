@@ -74,7 +74,7 @@ const COLUMNS = [
   {
     label: 'Rule',
     cell: ({ target, list_id: list, served_as: served, not_widened: near }) =>
-      html`<a class="mono text" href=${`${link('/rules/access')}?${new URLSearchParams({ address: target ?? '', match: 'exact', list: list ?? '' })}`}>${target}</a>${served && html`<div class="small soft">served as <bdi class="mono">${served}</bdi></div>`}${near.length > 0 && html`<div class="small soft">served as sent: its network has the protected network <bdi class="mono">${near.join(', ')}</bdi></div>`}`,
+      html`<a class="mono text" href=${`${link('/rules/access')}?${new URLSearchParams({ address: target ?? '', match: 'exact', list: list ?? '' })}`}>${target}</a>${served && html`<div class="small soft">served as <bdi class="mono">${served}</bdi></div>`}${near.length > 0 && html`<div class="small soft">served as sent: its network may not be blocked: <bdi class="mono">${near.join(', ')}</bdi></div>`}`,
   },
   {
     label: 'Effect',

@@ -20,7 +20,7 @@ const PLACES = [
     action: 'Raise limit',
     href: (of, feedOf) => feedHref(of, feedOf, '?do=edit'),
   },
-  { of: 'freeze/', permission: 'manage', action: 'Thaw', href: (of, feedOf) => feedHref(of, feedOf, '?do=thaw') },
+  { of: 'freeze/', states: ['frozen'], permission: 'manage', action: 'Thaw', href: (of, feedOf) => feedHref(of, feedOf, '?do=thaw') },
   { of: 'freeze/', permission: 'rules:read', action: 'Review', href: feedHref },
   { of: 'feed/', permission: 'rules:read', action: 'Review', href: feedHref },
   {

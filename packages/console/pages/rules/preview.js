@@ -70,7 +70,7 @@ export function FeedChanges({ answer }) {
       keyOf=${(/** @type {FeedChange} */ { id, action }) => `${id} ${action}`} />`
     }
     ${changed.length === 0 && html`<p class="soft" role="status">No feed changes: other rules already have this effect.</p>`}
-    ${widened.map(({ id, name, widened: { hosts, as_sent: asSent } }) => html`<p class="small" key=${id}>Feed <bdi>${name}</bdi> serves ${counted(hosts, 'address', 'addresses')} as networks${asSent > 0 && `, and ${count(asSent)} as sent: protected addresses are near`}.</p>`)}
+    ${widened.map(({ id, name, widened: { hosts, as_sent: asSent } }) => html`<p class="small" key=${id}>Feed <bdi>${name}</bdi> serves ${counted(hosts, 'address', 'addresses')} as networks${asSent > 0 && `, and ${count(asSent)} as sent: the networks around may not be blocked`}.</p>`)}
     ${leftOut > 0 && html`<p class="small soft">${counted(leftOut, 'more feed')} affected.</p>`}
   `;
 }

@@ -69,8 +69,11 @@ function widened(stored: StoredAccessRule, feed: FeedSource, { guard }: Question
   const [sent, served] = [stored.rule.target, servedTarget(stored, feed, { guard })];
   if (served !== sent && formatTarget(served) !== formatTarget(sent)) return { servedAs: served, notWidened: [] };
   const wanted = servedTarget(stored, feed, { guard: { ...guard, protected: undefined } });
-  const isHeld = formatTarget(wanted) !== formatTarget(sent) && wanted.kind === 'ip';
-  return { servedAs: null, notWidened: isHeld ? guard.within(addressSet([wanted.network])) : [] };
+  if (formatTarget(wanted) === formatTarget(sent) || wanted.kind !== 'ip') return { servedAs: null, notWidened: [] };
+  const { network } = wanted;
+  const least = guard.protected?.least?.[network.family === 4 ? 'v4' : 'v6'] ?? 0;
+  const tooWide = network.prefix < least ? [`wider than /${least}`] : [];
+  return { servedAs: null, notWidened: [...tooWide, ...guard.within(addressSet([network]))] };
 }
 
 /** `rules`: all workspace rules overlapping the target or having it as target, with any action. */

@@ -75,7 +75,7 @@ export interface ExplainedRule {
   readonly relation: Relation;
   /** The network served for the host that the rule blocks; null: the rule is served as sent. */
   readonly servedAs: Target | null;
-  /** Protected networks that prevent the host from being widened. */
+  /** Why the host is not widened: `wider than /24`, protected networks. */
   readonly notWidened: readonly string[];
 }
 

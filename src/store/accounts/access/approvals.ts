@@ -15,7 +15,7 @@ import {
 import { WORKSPACE_PK } from '../../row-ids.ts';
 import { type Row, textOrNull } from '../../rows.ts';
 import { noteRemoved } from '../../usage/recent-addresses.ts';
-import { all, type Changes, one, type Reads, run, type Work } from '../../work.ts';
+import { all, allOf, type Changes, one, type Reads, run, type Work } from '../../work.ts';
 import { create, holdWorkspace } from '../account-statements.ts';
 import { audit } from '../audit.ts';
 
@@ -77,6 +77,10 @@ export const approvalReads = {
     const text = `SELECT w.id AS workspace_id, a.id FROM approvals a JOIN workspaces w ON w.pk = a.workspace_pk
       WHERE a.state = 'approved' AND a.touched_at < $1 ORDER BY a.touched_at LIMIT 10`;
     return (yield* all(text, before)).map((row) => ({ workspaceId: String(row.workspace_id), id: String(row.id) }));
+  },
+  *approvingWorkspaces(ids) {
+    const rows = yield* allOf(ids, (places) => `SELECT id FROM workspaces WHERE approval <> 'none' AND id IN (${places})`);
+    return rows.map(({ id }) => String(id));
   },
   *waitingApprovals(workspaceId, now) {
     const text = `SELECT count(*) AS requests FROM approvals WHERE workspace_pk = ${WORKSPACE_PK} AND state = 'pending' AND expires_at > $2`;
