@@ -4,12 +4,13 @@ import type { RuleOperation } from '../rule.ts';
 import { approvalChanges } from './accounts/access/approvals.ts';
 import { noteUndo } from './accounts/source-states.ts';
 import { type ListPlace, type NumberedItem, placed } from './batches/batches.ts';
+import { watchLarge } from './canary/landing.ts';
 import { LandedChanges } from './changes/rule-changes.ts';
 import { RuleCountChanges, writeRuleCounts } from './rules/rule-counts.ts';
 import { operate } from './rules/rule-operations.ts';
 import { writeLanded } from './usage/activity.ts';
 import { countOperation, DayCounts } from './usage/feed-days.ts';
-import { writeRecentAddresses } from './usage/recent-addresses.ts';
+import { measuredWorkspaces, writeRecentAddresses } from './usage/recent-addresses.ts';
 import type { Work } from './work.ts';
 
 export interface Located {
@@ -81,11 +82,14 @@ export class Changed {
     yield* countOperation(this.#days, { workspace, seq, change, ...done });
   }
 
-  /** Comes before `write`. `now`: ms. */
+  /** Comes before `write`. Throws CanaryNeeded. `now`: ms. */
   *count(now: number): Work<void> {
-    yield* writeRecentAddresses(this.#known, now);
+    const measured = yield* measuredWorkspaces(this.#known);
+    yield* writeRecentAddresses(measured, this.#known, now);
     yield* this.#changes.count(this);
     for (const { workspace, place, net } of this.#changes.nets) this.#days.add('net', workspace, place, net);
+    const watched = measured.filter((row) => row.has_canaries === 1);
+    if (watched.length > 0) yield* watchLarge(watched, this.#known, now);
   }
 
   /** ms. */

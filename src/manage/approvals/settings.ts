@@ -12,7 +12,7 @@ import { type Excess, type MessageSize, NOTHING, sizeOfTarget, sum } from './siz
 
 type Given = Parameters<Operation['run']>[1];
 
-/** Between two steps of counting, and at most. */
+/** Rules between two steps of counting, and counted of a change over the limit. */
 const STEP = 1000;
 const MOST_COUNTED = 250_000;
 
@@ -38,21 +38,24 @@ async function excessOf({ touches }: Operation, context: ManageContext, given: G
   const [of, refusal] = [JSON.stringify(touched.of), touched.refusal];
   if ('why' in touched) return { ...NOTHING, why: touched.why, of, refusal };
   const now = await store.ping();
-  let size: MessageSize = NOTHING;
-  for (const listId of touched.lists ?? [undefined]) {
-    for await (const { rule, createdAt } of store.rules(workspaceId, {
-      kind: 'access_rule',
-      now,
-      ...(listId !== undefined && { listId }),
-    })) {
-      if (isWayBack(createdAt, now)) continue;
-      size = sum(size, sizeOfTarget((rule as AccessRule).target, false));
-      if (size.rules % STEP === 0) await pause();
-      if (size.rules === MOST_COUNTED) break;
+  const whyOf = ({ addresses, places, rules }: MessageSize) =>
+    approvalReason(workspace, { isSignal: false, addresses, places, networks: rules, before: rules });
+  async function sizeOf(lists: readonly (string | undefined)[]): Promise<MessageSize> {
+    let size: MessageSize = NOTHING;
+    for (const listId of lists) {
+      const of = { kind: 'access_rule', now, ...(listId !== undefined && { listId }) } as const;
+      for await (const { rule, createdAt } of store.rules(workspaceId, of)) {
+        if (isWayBack(createdAt, now)) continue;
+        size = sum(size, sizeOfTarget((rule as AccessRule).target, false));
+        if (size.rules % STEP !== 0) continue;
+        await pause();
+        if (size.rules >= MOST_COUNTED && whyOf(size) !== undefined) return size;
+      }
     }
+    return size;
   }
-  const { addresses, places, rules } = size;
-  const why = approvalReason(workspace, { isSignal: false, addresses, places, networks: rules, before: rules });
+  const size = await sizeOf(touched.lists ?? [undefined]);
+  const why = whyOf(size);
   return why === undefined ? undefined : { ...size, why, of, refusal };
 }
 

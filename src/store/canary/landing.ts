@@ -11,7 +11,7 @@ import { COLUMNS, handOver } from '../changes-since.ts';
 import { actionCode, targetOf } from '../columns.ts';
 import type { Row } from '../rows.ts';
 import { FrozenRules } from '../rules/frozen-rules.ts';
-import { blockedAddresses, forgetAddresses, HAS_CANARIES, isSignal, recentOf, senderOfItem } from '../usage/recent-addresses.ts';
+import { blockedAddresses, forgetAddresses, isSignal, recentOf, senderOfItem } from '../usage/recent-addresses.ts';
 import { all, allOf, one, run, type Work } from '../work.ts';
 import { overlapOf, WORKSPACE_LISTS } from './overlap.ts';
 import { type Staged, startCanaries, unfrozenCanaries } from './start.ts';
@@ -26,12 +26,11 @@ export class CanaryNeeded extends Error {
   }
 }
 
-/** Throws CanaryNeeded. `now`: time of the landing, ms. */
-export function* watchLarge(known: readonly NumberedItem[], now: number): Work<void> {
+/** Throws CanaryNeeded. `workspaces`: with canaries. `now`: ms. */
+export function* watchLarge(workspaces: readonly Row[], known: readonly NumberedItem[], now: number): Work<void> {
   const byWorkspace = Map.groupBy(known, ({ workspace }) => workspace);
-  const text = (places: string) => `SELECT w.* FROM workspaces w WHERE w.pk IN (${places}) AND (${HAS_CANARIES}) ORDER BY w.pk`;
   const staged: Staged[] = [];
-  for (const workspace of yield* allOf([...byWorkspace.keys()], text)) {
+  for (const workspace of workspaces) {
     const workspacePk = Number(workspace.pk);
     const place = { workspaceId: String(workspace.id), workspacePk };
     const items = byWorkspace.get(workspacePk)!;

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { LandingBatch, PoisonRecord } from '../../ports/landing.ts';
 import { isExpressionKind, isOperation } from '../../rule.ts';
 import { listPlaceOf, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
-import { CanaryNeeded, watchLarge } from '../canary/landing.ts';
+import { CanaryNeeded } from '../canary/landing.ts';
 import { type Staged, startCanaries } from '../canary/start.ts';
 import { nearestInstant } from '../columns.ts';
 import { Changed, type Located, numberItems, writeWaiting } from '../landing.ts';
@@ -71,7 +71,6 @@ async function applyItems(session: Session, numbered: readonly NumberedItem[], b
   }
   await flush();
   await drive(session, changed.count(batch.now));
-  await drive(session, watchLarge(known, batch.now));
   await driveAtOnce(session, [...changed.write(batch.now), touchLists(changed.lists)]);
 }
 

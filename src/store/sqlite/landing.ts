@@ -3,7 +3,7 @@ import type { LandingBatch, PoisonRecord } from '../../ports/landing.ts';
 import { isExpressionKind, isOperation, type RuleChange } from '../../rule.ts';
 import { namedBy } from '../../signal/named-rules.ts';
 import { type ListPlace, listPlaceOf, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
-import { CanaryNeeded, watchLarge } from '../canary/landing.ts';
+import { CanaryNeeded } from '../canary/landing.ts';
 import { type Staged, startCanaries } from '../canary/start.ts';
 import { actionCode, nearestInstant } from '../columns.ts';
 import { Changed, type Located, numberItems, writeWaiting } from '../landing.ts';
@@ -22,7 +22,7 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
       for (const each of large) drive(db, startCanaries(String(batch.now), each));
       const { known, poison } = numberItems(batch.items, takeNumbers(statements, batch.items.length), locator(statements));
       const changed = applyItems(db, statements, known, batch.now);
-      for (const work of [changed.count(batch.now), watchLarge(known, batch.now), ...changed.write(batch.now)]) drive(db, work);
+      for (const work of [changed.count(batch.now), ...changed.write(batch.now)]) drive(db, work);
       const { lists, workspaces, expressions } = changed;
       for (const pk of lists) statements.touchList.run(pk);
       for (const pk of workspaces) statements.touchWorkspace.run(pk);

@@ -3,6 +3,7 @@ import { addressesOf, RECENT } from '../../account/large.ts';
 import { isOperation } from '../../rule.ts';
 import type { NumberedItem } from '../batches/batches.ts';
 import { WORKSPACE_PK, workspacePk } from '../row-ids.ts';
+import type { Row } from '../rows.ts';
 import { allOf, one, run, runRows, type Value, type Work } from '../work.ts';
 
 /** Keeps sums exact. */
@@ -29,17 +30,27 @@ export function blockedAddresses({ item: { change } }: Sent): number {
 const ADDED = `ON CONFLICT (workspace_pk, sender, minute) DO UPDATE
   SET addresses = CASE WHEN recent_addresses.addresses > ${MOST} THEN recent_addresses.addresses ELSE recent_addresses.addresses + excluded.addresses END`;
 
-/** Of the workspace `w`. */
-export const HAS_CANARIES = ['lists', 'feeds', 'freezes']
+/** Without EXISTS, for which PostgreSQL would read whole tables. */
+const HAS_CANARIES = ['lists', 'feeds', 'freezes']
   .map(
     (table) =>
-      `EXISTS (SELECT 1 FROM ${table} c WHERE c.workspace_pk = w.pk AND c.${table === 'freezes' ? 'canary' : 'canary_keys'} IS NOT NULL)`,
+      `(SELECT 1 FROM ${table} c WHERE c.workspace_pk = w.pk AND c.${table === 'freezes' ? 'canary' : 'canary_keys'} IS NOT NULL LIMIT 1) IS NOT NULL`,
   )
   .concat('w.canary_keys IS NOT NULL')
   .join(' OR ');
 
+/** Workspaces whose changes are measured: in one statement, for most landings the only one. `has_canaries` is 1 or 0. By pk. */
+export const measuredWorkspaces = (items: readonly NumberedItem[]): Work<Row[]> =>
+  allOf(
+    [...new Set(items.map(({ workspace }) => workspace))],
+    (
+      places,
+    ) => `SELECT * FROM (SELECT w.*, CASE WHEN ${HAS_CANARIES} THEN 1 ELSE 0 END AS has_canaries FROM workspaces w WHERE pk IN (${places})) m
+      WHERE has_canaries = 1 OR 'all' IN (large, approval) OR approval = 'changes' ORDER BY pk`,
+  );
+
 /** Runs in the landing transaction. `now`: ms. */
-export function* writeRecentAddresses(items: readonly NumberedItem[], now: number): Work<void> {
+export function* writeRecentAddresses(measured: readonly Row[], items: readonly NumberedItem[], now: number): Work<void> {
   const sums = new Map<number, Map<string, number>>();
   for (const each of items) {
     const addresses = blockedAddresses(each);
@@ -48,16 +59,12 @@ export function* writeRecentAddresses(items: readonly NumberedItem[], now: numbe
     const sender = senderOfItem(each);
     sums.set(each.workspace, senders.set(sender, Math.min((senders.get(sender) ?? 0) + addresses, MOST)));
   }
-  const places = [...sums.keys()];
-  const counting = yield* allOf(
-    places,
-    (given) =>
-      `SELECT pk FROM workspaces w WHERE pk IN (${given}) AND ('all' IN (large, approval) OR approval = 'changes' OR ${HAS_CANARIES}) ORDER BY pk`,
-  );
-  for (const row of counting) {
+  for (const row of measured) {
     const workspace = Number(row.pk);
+    const own = sums.get(workspace);
+    if (own === undefined) continue;
     yield* run('DELETE FROM recent_addresses WHERE workspace_pk = $1 AND minute < $2', workspace, firstMinute(now));
-    yield* add([...sums.get(workspace)!].sort().map(([sender, sum]) => [workspace, sender, Math.floor(now / MINUTE), sum]));
+    yield* add([...own].sort().map(([sender, sum]) => [workspace, sender, Math.floor(now / MINUTE), sum]));
   }
 }
 
