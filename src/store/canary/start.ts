@@ -28,12 +28,18 @@ export function* unfrozenCanaries(workspacePk: number): Work<Row[]> {
   return feeds.filter(({ id }) => !frozen.has(id!));
 }
 
-/** Reads the feed in this transaction. */
-function* contentNow(now: string, workspaceId: string, feedId: string | null): Work<{ content: FrozenContent; readAt: number }> {
+/** Reads the feed in this transaction, without lists that `rules` has. */
+function* contentNow(
+  now: string,
+  workspaceId: string,
+  feedId: string | null,
+  rules: FrozenRules,
+): Work<{ content: FrozenContent; readAt: number }> {
   const { head, lists, workspacePk } = (yield* ruleSource(now, workspaceId, feedId))!;
-  // No list is too large: landing would stop for all workspaces.
-  const rules = new FrozenRules(Number.POSITIVE_INFINITY);
-  function* take(condition: string, pk: number, isException: boolean): Work<void> {
+  function* take(key: string, condition: string, pk: number): Work<void> {
+    if (rules.has(key)) return;
+    rules.list(key);
+    const isException = key === EXCEPTIONS_KEY;
     for (let last = -1; ; ) {
       const text = `SELECT ${COLUMNS} FROM access_rules WHERE ${condition} AND id > $2 AND ${ACTIVE} ORDER BY id LIMIT ${PAGE}`;
       const rows = yield* all(text, pk, last, head.readAt);
@@ -42,15 +48,10 @@ function* contentNow(now: string, workspaceId: string, feedId: string | null): W
       last = Number(rows.at(-1)!.id);
     }
   }
-  for (const { pk } of lists) {
-    rules.list(keyOf(pk));
-    yield* take('list_pk = $1', pk, false);
-  }
-  if (head.profile.subtractAllow === 'workspace') {
-    rules.list(EXCEPTIONS_KEY);
-    const own = '(SELECT pk FROM lists WHERE workspace_pk = $1)';
-    yield* take(`list_pk IN ${own} AND action = ${actionCode('allow')}`, workspacePk, true);
-  }
+  for (const { pk } of lists) yield* take(keyOf(pk), 'list_pk = $1', pk);
+  const own = '(SELECT pk FROM lists WHERE workspace_pk = $1)';
+  if (head.profile.subtractAllow === 'workspace')
+    yield* take(EXCEPTIONS_KEY, `list_pk IN ${own} AND action = ${actionCode('allow')}`, workspacePk);
   return { content: rules.content(head, feedId), readAt: head.readAt };
 }
 
@@ -69,6 +70,8 @@ export function* startCanaries(now: string, { workspaceId, workspacePk, reason, 
   if (feeds.length === 0) return;
   yield* moveRevision(workspacePk);
   const keys = yield* all('SELECT id, name FROM keys WHERE workspace_pk = $1 AND revoked_at IS NULL', workspacePk);
+  // No list is too large: landing would stop for all workspaces.
+  const rules = new FrozenRules(Number.POSITIVE_INFINITY);
   for (const row of feeds) {
     const named = new Set(
       String(row.canary_keys)
@@ -77,7 +80,7 @@ export function* startCanaries(now: string, { workspaceId, workspacePk, reason, 
     );
     const ids = keys.filter(({ id, name }) => named.has(String(id)) || named.has(String(name))).map(({ id }) => String(id));
     const feedId = String(row.id) || null;
-    const { content, readAt } = yield* contentNow(now, workspaceId, feedId);
+    const { content, readAt } = yield* contentNow(now, workspaceId, feedId, rules);
     const canary: Canary = { keys: ids, until: readAt + minutesOf(row) * MINUTE };
     yield* insertFreeze(now, workspacePk, content, reason, by, canary);
     const change = { before: null, after: { reason, until: new Date(canary.until!).toISOString(), keys: ids } };

@@ -31,6 +31,11 @@ export class FrozenRules implements ListSink {
     if (key === this.#key) return;
     this.#flush();
     this.#key = key;
+    if (!this.has(key)) this.#counts.set(key, 0);
+  }
+
+  has(key: string): boolean {
+    return this.#counts.has(key);
   }
 
   /** Of a later change: earlier records of the rule do not count. */
@@ -59,19 +64,22 @@ export class FrozenRules implements ListSink {
     this.#end = at + 1 + length;
   }
 
+  /** Without other lists that were read. */
   content({ lists, quorum, profile, kind, guardRails }: SnapshotHead, feedId: string | null): FrozenContent {
     this.#flush();
-    const keys = [...lists.map(({ key }) => key), EXCEPTIONS_KEY];
+    const keys = [...lists.map(({ key }) => key), ...(profile.subtractAllow === 'workspace' ? [EXCEPTIONS_KEY] : [])];
+    const partOf = new Map(keys.map((key, part) => [key, part]));
+    const counts = keys.map((key) => this.#counts.get(key) ?? 0);
     const { fits, ...rest } = quorum ?? { fits: new Map() };
     return {
-      ...{ feedId, profile, rules: this.#counts.values().reduce((sum, count) => sum + count, 0) },
+      ...{ feedId, profile, rules: counts.reduce((sum, count) => sum + count, 0) },
       head: {
-        ...{ kind, guardRails, counts: keys.map((key) => this.#counts.get(key) ?? 0) },
+        ...{ kind, guardRails, counts },
         lists: lists.map(({ key: _, ...list }) => list),
         quorum: quorum === undefined ? null : (rest as Omit<typeof quorum, 'fits'>),
       },
       fits: fits.size === 0 ? null : JSON.stringify(Object.fromEntries(fits)),
-      pieces: this.#pieces.map(({ key, rules }) => ({ part: keys.indexOf(key), rules })),
+      pieces: this.#pieces.flatMap(({ key, rules }) => (partOf.has(key) ? [{ part: partOf.get(key)!, rules }] : [])),
     };
   }
 
