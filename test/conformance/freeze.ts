@@ -400,6 +400,10 @@ export function freezeConformance(driver: StoreDriver): void {
     assert.equal(await store.unapprovedAddresses(workspace.id, now), 756);
     await store.updateWorkspace(workspace.id, { approval: 'all' });
     assert.equal(await store.unapprovedAddresses(workspace.id, now), 1012);
+    await store.createList(workspace.id, 'edge', { ...NO_SETTINGS, canaryKeys: 'lab' });
+    await land([{ keyId: 'a', batchId: randomUUID(), change: upsert(access(ip('11.0.0.0/8'))), isManaged: true } as never], now);
+    assert.equal((await store.freezes(workspace.id)).length, 1);
+    assert.equal(await store.unapprovedAddresses(workspace.id, now), 1012 + 2 ** 24, 'those that canaries have count, too');
   });
 
   test(`D65.2, D65.6 store ${name}: each state of a feed whose canary a setting began has another revision`, async (t) => {

@@ -11,7 +11,7 @@ import { COLUMNS, handOver } from '../changes-since.ts';
 import { actionCode, targetOf } from '../columns.ts';
 import type { Row } from '../rows.ts';
 import { FrozenRules } from '../rules/frozen-rules.ts';
-import { blockedAddresses, forgetAddresses, isSignal, recentOf, senderOfItem } from '../usage/recent-addresses.ts';
+import { blockedAddresses, isSignal, recentOf, senderOfItem, setStagedAside } from '../usage/recent-addresses.ts';
 import { all, allOf, one, run, type Work } from '../work.ts';
 import { overlapOf, WORKSPACE_LISTS } from './overlap.ts';
 import { type Staged, startCanaries, unfrozenCanaries } from './start.ts';
@@ -135,7 +135,7 @@ function* largeSenders(workspace: Row, items: readonly NumberedItem[], changes: 
     const reason = largeReason(settings, size);
     if (reason === undefined) continue;
     large.set(sender, reason);
-    yield* forgetAddresses(pk, sender, now, blocks);
+    yield* setStagedAside(pk, sender, now, blocks);
   }
   return large;
 }

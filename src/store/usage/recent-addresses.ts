@@ -83,15 +83,17 @@ export function* noteRemoved(now: string, workspaceId: string, addresses: number
   yield* add([[pk, REMOVALS, Math.floor(at / MINUTE), Math.min(addresses, MOST)]]);
 }
 
-/** A large change is staged: it does not make later ones of its sender large. */
-export const forgetAddresses = (workspacePk: number, sender: string, now: number, addresses: number): Work<number> =>
-  run(
+/** A large change is staged: it does not make later ones of its sender large, but counts for approvals. */
+export function* setStagedAside(workspacePk: number, sender: string, now: number, addresses: number): Work<void> {
+  const minute = Math.floor(now / MINUTE);
+  yield* run(
     `UPDATE recent_addresses SET addresses = CASE WHEN addresses > $4 THEN addresses - $4 ELSE 0 END
      WHERE workspace_pk = $1 AND sender = $2 AND minute = $3`,
-    ...[workspacePk, sender, Math.floor(now / MINUTE), addresses],
+    ...[workspacePk, sender, minute, addresses],
   );
+  yield* add([[workspacePk, `${sender.startsWith(CHANGES) ? CHANGES : ''}staged`, minute, Math.min(addresses, MOST)]]);
+}
 
-/** By pk. */
 export function* recentOf(workspacePk: number, sender: string, now: number): Work<number> {
   const text = 'SELECT sum(addresses) AS addresses FROM recent_addresses WHERE workspace_pk = $1 AND sender = $2 AND minute >= $3';
   return Number((yield* one(text, workspacePk, sender, firstMinute(now)))?.addresses ?? 0);
