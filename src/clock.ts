@@ -36,7 +36,7 @@ export const systemClock: Clock = {
 export const timeUntil = (at: number, now: number): number => Math.max(0, at - now);
 
 /** Yields to other work in the event loop. */
-export const turnOf = (clock: Pick<Clock, 'after'>): Promise<void> => new Promise((resolve) => void clock.after(0, resolve));
+export const turnOf = (clock: Pick<Clock, 'after'>, ms = 0): Promise<void> => new Promise((resolve) => void clock.after(ms, resolve));
 
 /** End of the year 9999, ms: later instants have no common form. */
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);

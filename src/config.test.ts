@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { readConfig, SETTINGS } from './config.ts';
+import { misspeltSettings, readConfig, SETTINGS } from './config.ts';
 
 const faultsOf = (environment: Record<string, string>) => {
   const read = readConfig(environment);
@@ -184,6 +184,14 @@ test('D1 settings: what is set without what belongs to it is a fault, and a pass
 test('D2 BOOTSTRAP_API_KEY has 8 to 64 visible ASCII characters', () => {
   for (const key of ['12345678', '~'.repeat(64)]) assert.equal(configOf({ BOOTSTRAP_API_KEY: key }).bootstrapApiKey, key);
   for (const key of ['1234567', 'x'.repeat(65), 'with blank', 'ümlaut-key']) assert.equal(faultsOf({ BOOTSTRAP_API_KEY: key }).length, 1);
+});
+
+test('D49.13 a variable one edit away from an unset setting is probably misspelt', () => {
+  const given = { PROTECTED_NETWORK: 'x', MIN_PREFX_V4: '8', DATA_DIR: 'd', DATA_DIRS: 'x', HOSTS: 'x', PATH: 'x', MIN_PREFIX_V6: '9' };
+  assert.deepEqual(misspeltSettings(given), [
+    'PROTECTED_NETWORK is no setting; did you mean PROTECTED_NETWORKS?',
+    'MIN_PREFX_V4 is no setting; did you mean MIN_PREFIX_V4?',
+  ]);
 });
 
 test('D1 docs/settings.md explains every setting, in order and with its default', () => {

@@ -1,5 +1,6 @@
 import type { Setting } from './settings/setting.ts';
 import { type Config, ROWS } from './settings/settings.ts';
+import { isOneEdit } from './text/one-edit.ts';
 
 const variableOf = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
@@ -64,4 +65,15 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     if (isSet(given) && !isSet(needed)) faults.push(`${SETTINGS[needed].variable} must be set, because ${SETTINGS[given].variable} is`);
   }
   return faults.length > 0 ? { faults } : { config: Object.freeze(config) as unknown as Config };
+}
+
+/** Variables one edit away from a setting that is unset, a sentence each. */
+export function misspeltSettings(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const known = Object.values(SETTINGS).map(({ variable }) => variable);
+  // Single words are common names of other programs.
+  const unset = known.filter((variable) => variable.includes('_') && !environment[variable]);
+  return Object.keys(environment).flatMap((name) => {
+    const intended = known.includes(name) ? undefined : unset.find((variable) => isOneEdit(name, variable));
+    return intended === undefined ? [] : [`${name} is no setting; did you mean ${intended}?`];
+  });
 }

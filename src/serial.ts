@@ -57,7 +57,7 @@ function turnIn(waiting: (() => void)[], patience: number | undefined): Promise<
 /** Gives up the turn of a piece of work while it waits. */
 export type Aside = <T>(wait: () => Promise<T>) => Promise<T>;
 
-/** Runs up to `most` at a time, one per name. Names take turns, so that a slow name delays only itself, up to `most` of them. */
+/** Runs up to `most` at a time, one per name. Names take turns: a slow name delays only itself, up to `most` of them. */
 export function inTurns(most: number) {
   const [ofName, waiting] = [oneByOne(), [] as (() => void)[]];
   let running = 0;

@@ -13,7 +13,7 @@ import { authenticator } from '../../src/http/auth/authenticator.ts';
 import { newHttpCounts } from '../../src/http/counts.ts';
 import { deviceLedger } from '../../src/http/device-ledger.ts';
 import { documentEndpoint } from '../../src/http/feeds/document.ts';
-import { feedSigner } from '../../src/http/feeds/signature.ts';
+import { signer } from '../../src/http/feeds/signature.ts';
 import { createLogger } from '../../src/runtime/logging.ts';
 import { CALLER } from '../../test/support/bouncer-world.ts';
 import { MemoryStore, Replica } from '../../test/support/feed-world.ts';
@@ -46,7 +46,7 @@ const parts: AppParts = {
     counts,
   }),
   submitSignals: undefined,
-  answerDocument: documentEndpoint(cache, feedSigner([], now), now, console.error),
+  answerDocument: documentEndpoint(cache, signer([], now).feed, now, console.error),
   bouncers: undefined,
   readiness: async () => ({}),
   draining: () => false,

@@ -8,20 +8,27 @@ export const useAttention = (every) => useLiveWork('attention', readAttention, e
 /** @returns {Promise<AlertItem[]>} */
 async function readAttention() {
   const { body } = await ask(manage('/status'));
-  const items = /** @type {AlertItem[]} */ (body.items);
-  dispatchEvent(new CustomEvent('weir-attention', { detail: items.filter(({ snooze }) => snooze === null).length }));
+  const items = body.items.map((item) =>
+    item.key.startsWith(APPROVALS) ? { ...item, requests: body.waiting_approvals[0].requests } : item,
+  );
+  dispatchEvent(new CustomEvent('weir-attention', { detail: items }));
   return items;
 }
 
-/** Number of alerts that are not snoozed, from the last read of any component; 0 before the first. */
-export function useAttentionCount() {
+const APPROVALS = 'approvals/';
+
+/** Numbers next to pages, by path, from the last read of any component. @returns {Record<string, { count: number, text: string }>} */
+export function useSideCounts() {
   const { value } = useAttention(30_000);
-  const [count, setCount] = useState(0);
+  const [items, setItems] = useState(/** @type {AlertItem[]} */ ([]));
   useEffect(() => {
-    const onCount = (/** @type {any} */ { detail }) => setCount(detail);
-    addEventListener('weir-attention', onCount);
-    return () => removeEventListener('weir-attention', onCount);
+    const onItems = (/** @type {any} */ { detail }) => setItems(detail);
+    addEventListener('weir-attention', onItems);
+    return () => removeEventListener('weir-attention', onItems);
   }, []);
-  useEffect(() => value && setCount(value.filter((/** @type {AlertItem} */ { snooze }) => snooze === null).length), [value]);
-  return count;
+  useEffect(() => value && setItems(value), [value]);
+  return {
+    '/': { count: items.filter(({ snooze }) => snooze === null).length, text: 'alerts' },
+    '/approvals': { count: items.find(({ key }) => key.startsWith(APPROVALS))?.requests ?? 0, text: 'waiting for approval' },
+  };
 }

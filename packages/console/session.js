@@ -45,5 +45,9 @@ export function switchWorkspace(id) {
   location.assign('/console/');
 }
 
+/** Signed in as a person. @param {Session} session */
+export const isAdmin = ({ person, workspaces, workspace_id: id }) =>
+  person !== null && workspaces.some((each) => each.id === id && each.role === 'admin');
+
 /** Only decides what to offer; the service checks again. @param {Session} session @param {string} permission */
 export const may = ({ permissions }, permission) => permissions.some((own) => own === permission || IMPLIED[own]?.includes(permission));

@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { manage } from './api.js';
-import { useAttentionCount } from './attention.js';
+import { useSideCounts } from './attention.js';
 import { useLive, useWork } from './data.js';
 import { count, dateTime, sentence } from './format.js';
 import { PAGES, pageOf } from './pages.js';
@@ -96,7 +96,7 @@ function Trouble() {
 
 /** @param {{ session: Session, path: string | undefined, workspace: string | undefined }} props */
 function Side({ session, path, workspace }) {
-  const attention = useAttentionCount();
+  const counts = useSideCounts();
   const offered = PAGES.filter(({ permission }) => may(session, permission));
   return html`
     <nav class="side" aria-label="Pages">
@@ -109,7 +109,7 @@ function Side({ session, path, workspace }) {
               ${pages.map(
                 (page) => html`
                   <li key=${page.path}>
-                    <a href=${link(page.path)} aria-current=${page.path === path ? 'page' : undefined}><${Icon} name=${page.icon} />${page.title}${page.path === '/' && attention > 0 && html`<span class="side-count" title=${`${count(attention)} alerts`} data-count=${attention}></span>`}</a>
+                    <a href=${link(page.path)} aria-current=${page.path === path ? 'page' : undefined}><${Icon} name=${page.icon} />${page.title}<${SideCount} ...${counts[page.path]} /></a>
                   </li>
                 `,
               )}
@@ -121,6 +121,10 @@ function Side({ session, path, workspace }) {
     </nav>
   `;
 }
+
+/** @param {{ count?: number, text?: string }} props */
+const SideCount = ({ count: shown = 0, text }) =>
+  shown > 0 && html`<span class="side-count" title=${`${count(shown)} ${text}`} data-count=${shown}></span>`;
 
 /** @param {{ session: Session, workspace: string | undefined }} props */
 function Account({ session, workspace }) {

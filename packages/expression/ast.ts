@@ -1,13 +1,10 @@
-/**
- * The syntax tree of a filter expression. Only the parser builds it and checks it against a scheme, so every tree is valid. It has no
- * parentheses or escapes.
- */
+/** Only the parser builds the tree and checks it against a scheme, so every tree is valid. It has no parentheses or escapes. */
 import type { ByteString } from './bytes.ts';
 import type { Field } from './scheme.ts';
 import type { FunctionSignature } from './signature.ts';
 import type { Type } from './types.ts';
 
-/** A complete expression of type Bool. */
+/** Of type Bool. */
 export type FilterAst = Expression;
 
 /** Type Bool, or Array(Bool) under `[*]`. */
@@ -16,7 +13,7 @@ export type Expression = Combination | Negation | Quantifier | Comparison;
 /** `&&`, `||` and `^^` are other spellings. */
 export type LogicalOperator = 'or' | 'xor' | 'and';
 
-/** Two or more operands of the same operator, from left to right. */
+/** Two or more, from left to right. */
 interface Combination {
   readonly kind: 'combination';
   readonly type: Type;
@@ -46,7 +43,7 @@ export type Comparison = {
 
 export type OrderingOperator = 'eq' | 'ne' | 'ge' | 'le' | 'gt' | 'lt';
 
-/** `is true` tests a Bool value without an operator. */
+/** `is true`: no operator, of a Bool value. */
 export type Test = { readonly op: 'is true' } | RightTest;
 
 export type RightTest =

@@ -1,4 +1,4 @@
-/** Bytes as a string: one character, with a code from 0 to 255, for each byte. ASCII text is its own byte string. */
+/** One character, with a code from 0 to 255, for each byte. ASCII text is its own byte string. */
 export type ByteString = string;
 
 /** UTF-8. */
@@ -17,7 +17,7 @@ export function encodeText(text: string): ByteString {
   return bytes;
 }
 
-/** Length of `text[from, to)` in UTF-8, in bytes. */
+/** Of `text[from, to)` in UTF-8, in bytes. */
 export function byteLength(text: string, from: number, to: number): number {
   let length = to - from;
   for (let i = from; i < to; i++) {

@@ -10,7 +10,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** A function avoids work: most faults are dropped, because the parser tries another production. */
+/** A function avoids work: most faults are dropped. */
 type Message = string | (() => string);
 
 interface Fault extends Span {
@@ -23,32 +23,31 @@ export interface Cursor {
   /** In characters. */
   pos: number;
   fault: Fault | null;
-  /** Characters read so far, including those read again: the measure of the work. */
+  /** Including characters read again: the measure of the work. */
   steps: number;
-  /** Precedence of the logical operator ahead; 0 if there is none. */
+  /** Of the logical operator ahead; 0: none. */
   ahead: number;
-  /** Start of the right side of the operator ahead. */
+  /** Of the operator ahead: start of its right side. */
   aheadEnd: number;
   /** Fields of the expression, in order of first use. */
   readonly fields: Field[];
-  /** Number of regular expressions. */
   regexes: number;
   /** The first named list. It is a fault, but any other fault is reported first. */
   list: Span | null;
 }
 
-/** Notes a fault at `[start, end)`. */
+/** At `[start, end)`. */
 export function fail(c: Cursor, start: number, end: number, message: Message): null {
   c.fault = { start, end, message };
   return null;
 }
 
-/** Notes a fault from here to the end of the text. */
+/** From here to the end of the text. */
 export function failHere(c: Cursor, message: Message): null {
   return fail(c, c.pos, c.text.length, message);
 }
 
-/** Skips spaces, CR and LF. A tab is not white space in this language. */
+/** Also CR and LF. A tab is not white space in this language. */
 export function skipSpace(c: Cursor): void {
   const { text } = c;
   const from = c.pos;
@@ -58,7 +57,7 @@ export function skipSpace(c: Cursor): void {
   c.steps += i - from + 1;
 }
 
-/** The character at `pos`, for the end of a message. */
+/** For the end of a message. */
 function found(text: string, pos: number): string {
   return pos === text.length ? ', found the end' : `, found ${quote(String.fromCodePoint(text.codePointAt(pos)!))}`;
 }
@@ -68,7 +67,7 @@ export function failExpected(c: Cursor, what: string): null {
   return failHere(c, () => `expected ${what}${found(text, pos)}`);
 }
 
-/** Moves past the next character if it is `code`; returns whether it was. */
+/** Whether the next character is `code`. */
 export function take(c: Cursor, code: number): boolean {
   c.steps++;
   if (c.text.charCodeAt(c.pos) !== code) return false;
@@ -96,17 +95,17 @@ export function isHex(code: number): boolean {
   return code < 128 && (CLASSES[code] & HEX) !== 0;
 }
 
-/** A letter or `_`: the start of an identifier. */
+/** The start of an identifier. */
 export function isLetter(code: number): boolean {
   return code < 128 && (CLASSES[code] & LETTER) !== 0;
 }
 
-/** A word character other than a hexadecimal digit: part of an identifier, but not of a number. */
+/** Part of an identifier, but not of a number. */
 export function isWordNotHex(code: number): boolean {
   return code < 128 && (CLASSES[code] & (WORD | HEX)) === WORD;
 }
 
-/** Quotes a user's text for a message: on one line, shortened, and with invisible characters escaped. */
+/** On one line, shortened, with invisible characters escaped. */
 export function quote(text: string): string {
   const characters = Array.from(text.slice(0, 100));
   const short = JSON.stringify(characters.length > 40 ? `${characters.slice(0, 40).join('')}…` : text);

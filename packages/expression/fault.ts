@@ -1,17 +1,17 @@
-/** A fault of an expression and its position, counted as in the enforcement engine: lines and bytes, from 1. */
+/** Positions as in the enforcement engine: lines and bytes, from 1. */
 import { byteLength } from './bytes.ts';
 
 export interface ParseError {
   readonly line: number;
   /** In bytes of UTF-8, from 1. */
   readonly column: number;
-  /** Bytes of the faulty span on that line, at least 1. */
+  /** On that line, at least 1. */
   readonly length: number;
   /** One line, without the position. */
   readonly text: string;
 }
 
-/** The fault on the characters `[start, end)` of a text, cut to its first line. */
+/** On the characters `[start, end)`, cut to its first line. */
 export function locate(text: string, start: number, end: number, message: string): ParseError {
   let line = 1;
   let lineStart = 0;
@@ -35,7 +35,7 @@ export function faultLine(e: ParseError): string {
 
 const WINDOW = 100;
 
-/** The faulty line with carets under the span, both indented; a long line is cut around it. */
+/** With carets under the span, both indented; a long line is cut around it. */
 export function faultExcerpt(text: string, e: ParseError): string {
   let lineStart = 0;
   for (let line = 1; line < e.line; line++) lineStart = text.indexOf('\n', lineStart) + 1;
@@ -56,7 +56,6 @@ function endOfLine(text: string, from: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** Converts a byte offset to a character offset. */
 function characterAt(line: string, bytes: number): number {
   let i = 0;
   for (let passed = 0; i < line.length && passed < bytes; i++) passed += byteLength(line, i, i + 1);

@@ -1,7 +1,4 @@
-/**
- * The productions of the filter-expression language, as a recursive-descent parser. `depth` counts enclosing parentheses, negations, calls
- * and quantifiers: the engine allows 128.
- */
+/** A recursive-descent parser. `depth` counts enclosing parentheses, negations, calls and quantifiers: the engine allows 128. */
 
 import { parseAddress } from './address.ts';
 import { type Argument, type Call, type Comparison, EACH, type Expression, type Index, type Value } from './ast.ts';
@@ -13,12 +10,10 @@ import { accepts, describeParameter, type FunctionSignature, parameterAt } from 
 import { unknownName } from './suggest.ts';
 import { arrayOf, BOOL, BOOL_ARRAY, BYTES, INT, IP, type Type } from './types.ts';
 
-/** The engine's limit of nesting. */
 const MAX_DEPTH = 128;
 const TOO_DEEP = `nested deeper than ${MAX_DEPTH} levels`;
 const NO_INDEXES: readonly Index[] = [];
 
-/** Parses operands joined by logical operators. */
 export function parseExpression(c: Cursor, depth: number): Expression | null {
   const first = parseOperand(c, depth);
   if (first === null) return null;
@@ -26,7 +21,7 @@ export function parseExpression(c: Cursor, depth: number): Expression | null {
   return parseCombination(c, depth, first, 1);
 }
 
-/** Precedence climbing: parses operators at least as strong as `weakest`, and their right sides. */
+/** Operators at least as strong as `weakest`, with their right sides. */
 function parseCombination(c: Cursor, depth: number, first: Expression, weakest: number): Expression | null {
   let left = first;
   let items: Expression[] = [];
@@ -84,14 +79,13 @@ function parseOperand(c: Cursor, depth: number): Expression | null {
   return value === null ? null : parseComparison(c, value);
 }
 
-/** Expects a closing parenthesis. */
 function close(c: Cursor): boolean {
   skipSpace(c);
   if (take(c, 0x29)) return true;
   return failExpected(c, '")"') !== null;
 }
 
-/** Notes an unfinished argument. After a comparison a logical operator can follow only inside parentheses. */
+/** After a comparison a logical operator can follow only inside parentheses. */
 function failInside(c: Cursor, expected: string): null {
   lookAhead(c);
   if (c.ahead === 0) return failExpected(c, expected);
@@ -268,7 +262,7 @@ function parseValueArgument(c: Cursor, depth: number): Argument | null {
   return compared ? parseComparison(c, value) : value;
 }
 
-/** Tries an address, an integer and bytes in hexadecimal, in this order. */
+/** In this order: an address, an integer, bytes in hexadecimal. */
 function lexOtherLiteral(c: Cursor): Argument | null {
   const { text } = c;
   const start = c.pos;
@@ -286,7 +280,7 @@ function lexOtherLiteral(c: Cursor): Argument | null {
   return lexLiteral(c, BYTES);
 }
 
-/** The end of the word at `start`, or of one character if there is no word. */
+/** Or of one character. */
 function endOfWord(c: Cursor, start: number): number {
   let end = start;
   while (isWord(c.text.charCodeAt(end))) end++;

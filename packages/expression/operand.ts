@@ -1,4 +1,4 @@
-/** Right sides of comparisons, by the type of the left side, and indexes of values. */
+/** By the type of the left side; and indexes of values. */
 import { EACH, type Index, type Item, type Literal, type RightTest } from './ast.ts';
 import { type ByteString, decodeText } from './bytes.ts';
 import { type Cursor, fail, failExpected, failHere, quote, skipSpace, take } from './cursor.ts';
@@ -10,7 +10,7 @@ import type { ComparisonOperator } from './operators.ts';
 import { BYTES, INT, IP, type Type } from './types.ts';
 import { checkWildcard } from './wildcard.ts';
 
-/** `opStart` is the position of the operator. */
+/** `opStart`: of the operator. */
 export function lexTest(c: Cursor, type: Type, op: ComparisonOperator, opStart: number): RightTest | null {
   const opEnd = c.pos;
   skipSpace(c);
@@ -62,7 +62,7 @@ function lexList(c: Cursor, type: Type): RightTest | null {
   }
 }
 
-/** The engine has named lists, weir does not; the fault is reported only if the rest of the text is valid. */
+/** The fault is reported only if the rest of the text is valid: the engine has named lists. */
 function lexNamedList(c: Cursor): RightTest | null {
   const start = c.pos;
   const name = /[a-z0-9_.]*/y;
@@ -99,7 +99,7 @@ function unsupported(op: ComparisonOperator, type: Type): string {
 const MAX_INDEX = 2n ** 32n - 1n;
 const INDEX_EXPECTED = 'expected "*", a number or a quoted name';
 
-/** The text between the brackets after a value. */
+/** Between the brackets after a value. */
 export function lexIndex(c: Cursor): Index | null {
   const start = c.pos;
   if (take(c, 0x2a)) return EACH;
@@ -114,7 +114,7 @@ export function lexIndex(c: Cursor): Index | null {
   return Number(index);
 }
 
-/** Null if the type has no such index. */
+/** null: the type has no such index. */
 export function indexedType(type: Type, index: Index): Type | null {
   if (index === EACH) return type.of;
   return type.kind === (typeof index === 'number' ? 'Array' : 'Map') ? type.of : null;

@@ -1,4 +1,4 @@
-/** Recognizes operators. They need no word boundary: `lt5` is `lt` and `5`, `nothttp.host` is `not` and `http.host`. */
+/** Operators need no word boundary: `lt5` is `lt` and `5`, `nothttp.host` is `not` and `http.host`. */
 import type { LogicalOperator, OrderingOperator } from './ast.ts';
 import { type Cursor, skipSpace } from './cursor.ts';
 
@@ -8,7 +8,7 @@ const [OR, XOR, AND] = [1, 2, 3];
 
 export type ComparisonOperator = OrderingOperator | 'in' | 'bitwise_and' | 'contains' | 'matches' | 'wildcard' | 'strict wildcard';
 
-/** Looks for a logical operator after white space and notes it in the cursor, without moving it. */
+/** After white space; notes it in the cursor, without moving it. */
 export function lookAhead(c: Cursor): void {
   const start = c.pos;
   skipSpace(c);
@@ -47,14 +47,14 @@ export function lookAhead(c: Cursor): void {
   c.pos = start;
 }
 
-/** Length of `not` or `!` here; 0 if there is none. */
+/** Of `not` or `!`; 0: none. */
 export function negationLength(c: Cursor): number {
   const code = c.text.charCodeAt(c.pos);
   if (code === 0x21) return 1;
   return code === 0x6e && c.text.charCodeAt(c.pos + 1) === 0x6f && c.text.charCodeAt(c.pos + 2) === 0x74 ? 3 : 0;
 }
 
-/** Position of the parenthesis of a quantifier: `any` or `all`, white space, `(`. -1 if there is no quantifier here. */
+/** After `any` or `all` and white space; -1: no quantifier here. */
 export function quantifierParenthesis(c: Cursor): number {
   const { text, pos } = c;
   if (text.charCodeAt(pos) !== 0x61 || !(text.startsWith('any', pos) || text.startsWith('all', pos))) return -1;
@@ -65,7 +65,7 @@ export function quantifierParenthesis(c: Cursor): number {
   return text.charCodeAt(at) === 0x28 ? at : -1;
 }
 
-/** Prefers the longer of two matching operators. Null, without moving, if there is none. */
+/** The longer of two. null, without moving, if there is none. */
 export function lexComparison(c: Cursor): ComparisonOperator | null {
   const { text, pos } = c;
   const second = text.charCodeAt(pos + 1);
@@ -114,7 +114,7 @@ function step(c: Cursor, length: number, operator: ComparisonOperator): Comparis
   return operator;
 }
 
-/** A hint on unsupported syntax in place of an operator; empty if there is none. */
+/** Empty: none. */
 export function operatorHint(text: string, pos: number): string {
   for (const [written, hint] of MISTAKES) if (text.startsWith(written, pos)) return `; ${hint}`;
   return '';

@@ -1,4 +1,4 @@
-/** Parses filter expressions of the enforcement engine and checks them against a scheme (docs/expressions.md). */
+/** Against a scheme (docs/expressions.md). */
 import type { FilterAst } from './ast.ts';
 import { type Cursor, fail, failHere, quote } from './cursor.ts';
 import { locate, type ParseError } from './fault.ts';
@@ -8,18 +8,18 @@ import type { Field, Scheme } from './scheme.ts';
 import { BOOL } from './types.ts';
 import { isWhiteSpace } from './white-space.ts';
 
-/** Maximum length of a rule's expression, in code points. The caller checks it. */
+/** Of a rule, in code points. The caller checks it. */
 export const MAX_CHARACTERS = 4096;
-/** Maximum number of regular expressions in a rule. The caller checks it. */
+/** Of a rule. The caller checks it. */
 export const MAX_REGEXES = 64;
 
 type ParseResult =
   | {
       readonly ok: true;
       readonly ast: FilterAst;
-      /** `response` if the expression uses a response field. */
+      /** `response`: a response field is used. */
       readonly phase: 'request' | 'response';
-      /** Names of its fields, in order of first use. */
+      /** In order of first use. */
       readonly fields: readonly string[];
       readonly regexes: number;
       /** Characters read: the measure of the work. */
@@ -27,7 +27,7 @@ type ParseResult =
     }
   | { readonly ok: false; readonly fault: ParseError; readonly steps: number };
 
-/** The fault is the one that the engine would report. Never throws. */
+/** The fault that the engine would report. Never throws. */
 export function parseExpression(text: string, scheme: Scheme): ParseResult {
   const [start, end] = trim(text);
   const c: Cursor = {
@@ -65,7 +65,7 @@ function phaseOf(fields: readonly Field[]): 'request' | 'response' {
   return 'request';
 }
 
-/** Message for text after a complete expression. */
+/** After a complete expression. */
 function leftOver(rest: string): string {
   const text = rest.trimStart();
   if (rest.startsWith('\t')) return 'a tab is no white space here';
@@ -77,7 +77,7 @@ function leftOver(rest: string): string {
   return `expected "and", "or", "xor" or the end, found ${quote(Array.from(text.slice(0, 40)).slice(0, 20).join(''))}`;
 }
 
-/** Bounds without white space: Unicode's White_Space, unlike JavaScript's. */
+/** Without white space: Unicode's White_Space, unlike JavaScript's. */
 function trim(text: string): [start: number, end: number] {
   let start = 0;
   let end = text.length;

@@ -1,4 +1,4 @@
-/** Prints a tree, or a part of one, as text that parses to the same tree. */
+/** As text that parses to the same tree. */
 
 import { addressText } from './address.ts';
 import {
@@ -25,7 +25,7 @@ export function printExpression(ast: Expression): string {
 
 const ORDERS: Readonly<Record<OrderingOperator, string>> = { eq: '==', ne: '!=', ge: '>=', le: '<=', gt: '>', lt: '<' };
 
-/** Adds parentheses if the context binds at least as strongly. */
+/** Parentheses if the context binds at least as strongly. */
 function print(ast: Expression, around: number): string {
   switch (ast.kind) {
     case 'combination': {
@@ -97,7 +97,7 @@ export function printBytes(bytes: ByteString): string {
   return `"${escapeText(decodeText(bytes)) ?? escapeBytes(bytes)}"`;
 }
 
-/** Uses as many hashes as needed. */
+/** With as many hashes as needed. */
 function printRaw(text: string): string {
   let hashes = '';
   while (text.includes(`"${hashes}`)) hashes += '#';

@@ -1,8 +1,7 @@
-/** Fields and entries used by an expression. */
 import type { Argument, Expression, FilterAst, Value } from './ast.ts';
 import { type ByteString, encodeText } from './bytes.ts';
 
-/** Null = the complete field. */
+/** null: the complete field. */
 export interface Read {
   readonly field: string;
   readonly key: ByteString | null;
@@ -20,7 +19,7 @@ export function readsOf(ast: FilterAst): Read[] {
   return [...reads.values()];
 }
 
-/** Visits every field and call, from left to right, outer ones first. */
+/** Fields and calls, from left to right, outer ones first. */
 export function walkValues(ast: Argument, visit: (value: Value) => void): void {
   switch (ast.kind) {
     case 'literal':
@@ -41,7 +40,7 @@ export function walkValues(ast: Argument, visit: (value: Value) => void): void {
   }
 }
 
-/** Visits every expression, including arguments; `negated` = after an odd number of `not`. */
+/** Including arguments; `negated`: after an odd number of `not`. */
 export function walkExpressions(ast: Argument, visit: (expression: Expression, negated: boolean) => void, negated = false): void {
   if (ast.kind === 'literal') return;
   if (ast.kind === 'value') {

@@ -1,6 +1,6 @@
 /**
- * Schemes: the fields and functions of expressions, by rule kind, as data. The packaged schemes are those of the enforcement engine; an
- * operator's file adds to them or replaces parts.
+ * The fields and functions of expressions, by rule kind, as data. Packaged is the enforcement engine's scheme; an operator's file adds to
+ * it or replaces parts.
  */
 import packaged from './schemes.json' with { type: 'json' };
 import { type FunctionSignature, parseSignature } from './signature.ts';

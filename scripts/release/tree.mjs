@@ -92,7 +92,9 @@ export function releaseFacts({ commit, version, epoch }, { root }, packages) {
       /^### Breaking\n([\s\S]*?)(?=^### |$(?![\s\S]))/m.exec(section)?.[1] ??
       /^Check these before you upgrade:\n([\s\S]*?)(?=^### )/m.exec(section)?.[1] ??
       '';
-    const rows = [...text.matchAll(/^\| (?!where|before)(.*) \|$/gm)].map(([, cells]) => cells);
+    // A table of words is too long to list.
+    const names = text.replace(/^\| before [\s\S]*?\n(?!\|)/gm, '');
+    const rows = [...names.matchAll(/^\| (?!where)(.*) \|$/gm)].map(([, cells]) => cells);
     const items = text
       .split(/^- /m)
       .slice(1)

@@ -1,4 +1,4 @@
-/** Devices that poll, identified by API key, User-Agent and address, and when they count as stopped (SPEC D16.7 to D16.11, D42.5). */
+/** By API key, User-Agent and address; when they count as stopped (SPEC D16.7 to D16.11, D42.5). */
 import { createHash } from 'node:crypto';
 
 export interface DeviceName {
@@ -15,7 +15,7 @@ export interface DeviceDocument {
   readonly family: string;
   readonly action: string;
   readonly etag: string;
-  /** First appearance of the content, whole seconds. */
+  /** Of the content, whole seconds. */
   readonly lastModified: number;
   /** ms. */
   readonly at: number;
@@ -70,7 +70,7 @@ export interface DeviceState extends DeviceName, Pulls {
 }
 
 export const MOST_DOCUMENTS = 16;
-/** A refusal expires if the device polls for this long without another, ms. */
+/** Of polls without another refusal, ms. */
 const RECENT_REFUSAL = 3_600_000;
 /** Intervals needed for a usual one, and their maximum weight: older intervals fade. */
 const USUAL = 4;
@@ -79,11 +79,11 @@ const MOST_COUNTED = 64;
 const PATIENT_INTERVALS = 10;
 export const LEAST_PATIENCE = 600_000;
 
-/** Interactive programs; the polls and time (ms) after which one counts as a device. */
+/** With the polls and time (ms) after which one counts as a device. */
 const BY_HAND = /^(?:curl|wget|httpie|xh|mozilla|postman|insomnia|python-)/i;
 const TRIED = { pulls: 100, time: 3_600_000 };
 
-/** Whether all polls so far look like somebody at a terminal or browser. */
+/** All polls so far look like somebody at a terminal or browser. */
 const isTrial = ({ userAgent, pulls, firstPull, lastPull }: Pick<DeviceState, 'userAgent' | 'pulls' | 'firstPull' | 'lastPull'>) =>
   BY_HAND.test(userAgent) && (pulls < TRIED.pulls || lastPull - firstPull < TRIED.time);
 
@@ -97,10 +97,20 @@ export const usualInterval = ({ counted, countedFrom, lastPull }: Pick<DeviceSta
 /** Pause after which a device counts as stopped, ms; null: never (no usual interval, or only a trial). */
 export const patienceOf = (device: DeviceState): number | null => (isTrial(device) ? null : longestPause(usualInterval(device)));
 
+/** Pause after which a canary counts as silent (SPEC D65.9), ms; null: not known. Includes the minute until a poll is in the store. */
+export function silenceOf(device: Silent): number | null {
+  const interval = usualInterval(device);
+  return interval === null || isTrial(device) ? null : SILENT_INTERVALS * interval + WRITTEN_WITHIN;
+}
+
+export type Silent = Pick<DeviceState, 'userAgent' | 'pulls' | 'firstPull' | 'lastPull' | 'counted' | 'countedFrom'>;
+const SILENT_INTERVALS = 3;
+const WRITTEN_WITHIN = 60_000;
+
 const longestPause = (interval: number | null): number | null =>
   interval === null ? null : Math.max(PATIENT_INTERVALS * interval, LEAST_PATIENCE);
 
-/** Merges what a process saw. The order of processes does not matter. */
+/** The order of processes does not matter. */
 export function afterPulls(before: DeviceState | undefined, { workspaceId: _workspace, ...seen }: SeenDevice): DeviceState {
   const { keyId, userAgent, address, firstPull } = seen;
   if (before === undefined) {

@@ -20,15 +20,15 @@ export const workspaceProfile = ({
 /** Ids of a composed feed's lists by priority; null: all lists of the workspace, future ones included, oldest first. */
 export type Members = readonly string[] | null;
 
-/** How a feed over its cap is trimmed: not at all, last lists first, networks on fewest lists first, or to its best entries. */
+/** Not at all, last lists first, networks on fewest lists first, or to its best entries. */
 const FITS = ['none', 'lists', 'sources', 'best'] as const;
 export type Fit = (typeof FITS)[number];
 
-/** How a feed is composed of lists (SPEC D29). */
+/** SPEC D29. */
 export interface FeedMaking {
-  /** Independent lists that must contain a blocked network; null: one. */
+  /** null: one. */
   readonly minSources: number | null;
-  /** How a feed over its cap is trimmed; null: not at all. */
+  /** null: not at all. */
   readonly fit: Fit | null;
   /** Ids of lists that suffice alone, such as own detections. */
   readonly always: readonly string[];
@@ -100,7 +100,7 @@ export type FeedPatch = Partial<Omit<ComposedFeed, 'id' | 'workspaceId' | 'name'
 
 export type SavedFeed = Omit<ComposedFeed, 'workspaceId'>;
 
-/** Defaults of the composition: one list suffices. */
+/** One list suffices by default. */
 export type NewFeed = Omit<SavedFeed, 'id' | keyof FeedMaking> & Partial<FeedMaking>;
 
 /**

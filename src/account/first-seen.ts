@@ -1,4 +1,4 @@
-/** First-seen clients are written soon, within limits, so that `weir key revoke` reports them (SPEC D16.12). */
+/** First-seen clients are written soon, within limits: `weir key revoke` reports them (SPEC D16.12). */
 
 /** Per workspace and in total between two resets. Others wait for the regular write. */
 const MOST_OF_WORKSPACE = 20;

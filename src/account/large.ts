@@ -1,14 +1,14 @@
 /** Changes so large that one mistake in them cuts customers off (SPEC D64). */
 import { DAY } from '../clock.ts';
 import type { Target } from '../rule.ts';
-import type { ListSetting } from './list.ts';
+import { LIST_SETTINGS, type ListSetting, type ListSettings } from './list.ts';
 
 /** Which changes can be large: none, all except signals, all. */
 const LARGE = ['none', 'changes', 'all'] as const;
 type Which = (typeof LARGE)[number];
 
-/** null = the default. */
-export interface LargeSettings {
+/** null = the default. Canaries: those of the workspace's own feed. */
+export interface LargeSettings extends Pick<ListSettings, 'canaryKeys' | 'canaryMinutes'> {
   readonly large: Which | null;
   /** More than this is large; an IPv6 /64 counts as one address. */
   readonly largeAddresses: number | null;
@@ -21,6 +21,8 @@ export interface LargeSettings {
   readonly approvalAddresses: number | null;
   /** Rules of a change. */
   readonly approvalRules: number | null;
+  /** The same in percent of the rules of its lists before. */
+  readonly approvalPercent: number | null;
 }
 
 /** A /16. */
@@ -75,6 +77,15 @@ export const LARGE_SETTINGS: Readonly<Record<keyof LargeSettings, ListSetting>> 
     most: 4_000_000,
     help: 'a change of more rules needs approval; default: any number',
   },
+  approvalPercent: {
+    field: 'approval_percent',
+    value: 'percent',
+    least: 1,
+    most: 100,
+    help: 'a change of more percent of the rules of its lists needs approval; default: any share',
+  },
+  canaryKeys: LIST_SETTINGS.canaryKeys,
+  canaryMinutes: LIST_SETTINGS.canaryMinutes,
 };
 
 const NAMES = Object.keys(LARGE_SETTINGS) as readonly (keyof LargeSettings)[];
@@ -83,7 +94,7 @@ export const largeSettingsOf = (row: Readonly<Record<string, unknown>>): LargeSe
   Object.fromEntries(
     NAMES.map((name) => {
       const value = row[LARGE_SETTINGS[name].field] ?? null;
-      return [name, value === null || LARGE_SETTINGS[name].value === 'which' ? value : Number(value)];
+      return [name, value !== null && 'least' in LARGE_SETTINGS[name] ? Number(value) : value];
     }),
   ) as unknown as LargeSettings;
 
@@ -118,7 +129,7 @@ export interface ChangeSize {
 
 /** Why the change is large, for people; undefined: it is not. Pure: times are the caller's. */
 export function largeReason(
-  { large, largeAddresses, largeNetworks, largePercent }: Omit<LargeSettings, `approval${string}`>,
+  { large, largeAddresses, largeNetworks, largePercent }: Omit<LargeSettings, `approval${string}` | `canary${string}`>,
   { isSignal, addresses, places, networks = 0, before }: ChangeSize,
 ): string | undefined {
   if (large === 'none' || (isSignal && large !== 'all')) return undefined;
@@ -141,7 +152,7 @@ export const approvalReason = (settings: LargeSettings, size: ChangeSize): strin
       large: settings.approval ?? 'none',
       largeAddresses: settings.approvalAddresses,
       largeNetworks: settings.approvalRules,
-      largePercent: null,
+      largePercent: settings.approvalPercent,
     },
     size,
   );
@@ -149,9 +160,10 @@ export const approvalReason = (settings: LargeSettings, size: ChangeSize): strin
 /** Whether fewer changes would need approval. */
 export function isLooser(before: LargeSettings, after: LargeSettings): boolean {
   const strictness = ({ approval }: LargeSettings) => LARGE.indexOf(approval ?? 'none');
-  const limits = ({ approvalAddresses, approvalRules }: LargeSettings) => [
+  const limits = ({ approvalAddresses, approvalRules, approvalPercent }: LargeSettings) => [
     approvalAddresses ?? LARGE_ADDRESSES,
     approvalRules ?? Number.POSITIVE_INFINITY,
+    approvalPercent ?? Number.POSITIVE_INFINITY,
   ];
   if (strictness(before) === 0) return false;
   return strictness(after) < strictness(before) || limits(after).some((limit, i) => limit > limits(before)[i]!);

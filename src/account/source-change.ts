@@ -1,8 +1,8 @@
 /** Changes of a source's settings and their effect on its state; moves of sources (SPEC D23.4, D23.7). */
 import { GUARD_NAMES, newState, SOURCE_GUARDS, type Source, type SourceReading, type SourceSettings, type SourceState } from './source.ts';
 
-const flat = ({ paths, condition, format, collection, column, skip }: SourceReading) => ({
-  ...{ format, paths, where: condition, collection, column, skip },
+const flat = ({ paths, condition, format, collection, column, skip, signers }: SourceReading) => ({
+  ...{ format, paths, where: condition, collection, column, skip, signers },
 });
 
 export const sourceSettingsJson = ({ url, purpose, every, reading, guards, credential, copies, catalogue }: SourceSettings) => ({
@@ -42,6 +42,7 @@ export const afresh = (state: SourceState, now: number, isElsewhere: boolean): S
   applying: state.applying,
   replacement: state.replacement,
   undone: state.undone,
+  signedAt: isElsewhere ? null : state.signedAt,
   equalSeq: state.equalSeq,
   expired: state.expired,
   askedAt: isElsewhere ? null : state.askedAt,

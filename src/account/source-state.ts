@@ -5,13 +5,13 @@ import type { Source, SourceState } from './source.ts';
 export const LOG_STATES = ['paused', 'stopped', 'expired', 'held', 'stale', 'undone', 'failing', 'new', 'ok'] as const;
 export type LogState = (typeof LOG_STATES)[number];
 
-/** Whether the list was emptied because its content was not confirmed: undo restores it. */
+/** Its content was not confirmed: undo restores it. */
 const isEmptied = ({ expired, undone }: SourceState): boolean => expired && undone === null;
 
 /** `countedFor` if the entries must be counted. */
 export const UNCOUNTED = '';
 
-/** Whether `entries` is exact. Older versions did not count a list that existed before its source. */
+/** Older versions did not count a list that existed before its source. */
 export const isCounted = ({ countedFor, confirmedAt, undone }: SourceState): boolean =>
   countedFor === undefined ? confirmedAt !== null : countedFor === (undone?.batch ?? null);
 
@@ -46,7 +46,7 @@ export function stateOf(source: Aging & Pick<Source, 'isPaused'>, state: SourceS
   return LOG_STATES.find((each) => holds[each])!;
 }
 
-/** States that hide that the list is emptied soon, or was. */
+/** That the list is emptied soon, or was. */
 const HIDING: readonly LogState[] = ['paused', 'stopped', 'held'];
 
 /** How alerts and metrics call it: `expired` and `stale` also where it is paused, stopped or held (SPEC D44.8). */

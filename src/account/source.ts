@@ -1,4 +1,4 @@
-/** A source manages a list: its origin alone determines the rules (SPEC D23). Settings and state. */
+/** Its origin alone determines the rules of its list (SPEC D23). */
 import type { Form } from '../source/readers/form.ts';
 
 /** allow: never-block rules, such as ranges of providers and partners. */
@@ -17,15 +17,20 @@ export interface SourceReading {
   readonly column: string | null;
   /** Lines to skip at the start. */
   readonly skip: number;
+  /** Keys (`readSigner`) of which one must have signed it; none: it need not be signed (SPEC D63.8). */
+  readonly signers: readonly string[];
 }
 
 /** Fetched in several responses: a TAXII collection or a MISP feed. */
 export const collectionOf = ({ format, collection }: SourceReading) =>
   format === 'taxii' || format === 'misp-feed' ? { form: format, collection: collection ?? undefined } : undefined;
 
-export const PLAIN_READING: SourceReading = { format: null, paths: [], condition: null, collection: null, column: null, skip: 0 };
+export const PLAIN_READING: SourceReading = {
+  ...{ format: null, paths: [], condition: null, collection: null, column: null, skip: 0 },
+  signers: [],
+};
 
-/** Limits that put a refresh on hold (SPEC D23.10 and following). */
+/** SPEC D23.10 and following. */
 export interface SourceGuards {
   readonly changePercent: number;
   readonly refusedPercent: number;
@@ -142,7 +147,7 @@ export interface Source extends SourceSettings {
   readonly listId: string;
   readonly name: string;
   readonly isPaused: boolean;
-  /** Changes when settings change or it is paused or resumed. A state of another revision is not written. */
+  /** With settings, or when paused or resumed. A state of another revision is not written. */
   readonly revision: number;
   /** ms since 1970, as all instants here. */
   readonly createdAt: number;
@@ -172,14 +177,14 @@ export interface Applying {
   readonly equalSeq?: number;
 }
 
-/** Since this undo, the list differs from its origin. */
+/** The list differs from its origin since. */
 export interface Undone {
   readonly batch: string;
   readonly seq: number;
   readonly at: number;
 }
 
-/** Written by the refresh, and reset by changes of the settings. */
+/** Reset by changes of the settings. */
 export interface SourceState {
   readonly nextAt: number;
   /** Last valid response, unchanged ones included. */
@@ -193,6 +198,8 @@ export interface SourceState {
   readonly seen: string | null;
   readonly etag: string | null;
   readonly lastModified: string | null;
+  /** Date of the newest signed content, s since 1970; null: none. */
+  readonly signedAt: number | null;
   /** Whether the applied content ends with a line feed: without one, it may be truncated. */
   readonly endsWithLineFeed: boolean;
   /** Whether it had countries or ASNs that were accepted. */
@@ -235,6 +242,7 @@ export const newState = (now: number): SourceState => ({
   seen: null,
   etag: null,
   lastModified: null,
+  signedAt: null,
   endsWithLineFeed: false,
   hasBroad: false,
   entries: 0,

@@ -1,6 +1,6 @@
-/** Devices that enforce a feed, a row per kind (SPEC D25.1). A target sets the defaults of format, family, host style and entry cap. */
+/** A row per kind of device (SPEC D25.1). A target sets the defaults of format, family, host style and entry cap. */
 
-/** Addresses in `plain` and `commented`: with prefix length, or bare; `bare` lists the addresses of larger networks one by one. */
+/** With prefix length, or bare: the addresses of larger networks one by one. */
 export const HOST_STYLES = ['cidr', 'bare'] as const;
 export type HostStyle = (typeof HOST_STYLES)[number];
 
@@ -9,13 +9,13 @@ export interface Target {
   readonly format: string;
   readonly family: 'v4' | 'v6' | 'both';
   readonly hostStyle: HostStyle;
-  /** Capacity; null: not documented by the vendor. */
+  /** null: not documented by the vendor. */
   readonly maxEntries: number | null;
-  /** Whether the capacity is per list or for all lists of the device. */
+  /** Per list, or for all lists of the device. */
   readonly counts: 'list' | 'device';
   readonly beyond: string;
   readonly empty: string;
-  /** Source of the numbers, and the date read (YYYY-MM-DD). */
+  /** And the date read (YYYY-MM-DD). */
   readonly source: string;
   readonly readAt: string;
   /** Below docs/. */
@@ -233,7 +233,7 @@ export type TargetName = keyof typeof ROWS;
 export const TARGETS: Readonly<Record<string, Target>> = ROWS;
 export const TARGET_NAMES = Object.keys(ROWS) as readonly TargetName[];
 
-/** Effective settings: the feed's own, else the target's; null: neither. */
+/** The feed's own, else the target's; null: neither. */
 export interface Served {
   readonly format: string | null;
   readonly family: string | null;

@@ -85,7 +85,7 @@ async function explainPast(asked: PastLookUp, { rules: lines }: Past, settings: 
 
 const verdictOf = ({ feeds }: ExplainedTarget, place: number): Verdict => feeds[place]!.explanation.verdict;
 
-/** The rules as sent; the effects of networks, and the lists that agree, without what is only possible. */
+/** The rules as sent; effects of networks, and agreeing lists, without mere possibilities. */
 function withTargets(
   { feeds, ...rest }: ExplainedTarget,
   least: ExplainedTarget,

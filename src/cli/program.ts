@@ -52,7 +52,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['serve'], async () => (await import('./service/serve.ts')).serveCommand],
   [['org'], async () => (await import('./account/organizations.ts')).organizationCommands],
   [['workspace'], async () => (await import('./account/workspaces.ts')).workspaceCommands],
-  [['lookup', 'explain'], async () => (await import('./rules/lookup.ts')).lookupCommand],
+  [['lookup'], async () => (await import('./rules/lookup.ts')).lookupCommand],
   [['dead-letter'], async () => (await import('./state/dead-letters.ts')).deadLetterCommands],
   [['stream'], async () => (await import('./service/stream.ts')).streamCommands],
   [['send'], async () => (await import('./signals/send.ts')).sendCommand],
@@ -167,7 +167,8 @@ const wordOf = ([first = '', second = '', third = '']: readonly string[]): strin
 const isAway = (error: unknown) => hasCode(error, 'STORE_UNAVAILABLE') || hasCode(error, 'STREAM_UNAVAILABLE');
 
 /** SQLite result codes: I/O error, disk full. */
-const SQLITE_DISK: readonly number[] = [10, 13];
+const SQLITE_FULL = 13;
+const SQLITE_DISK: readonly number[] = [10, SQLITE_FULL];
 
 /** A later start may succeed. */
 function hasNoRoom(error: unknown): boolean {
@@ -184,6 +185,7 @@ function readable(error: unknown): string | undefined {
       : error.message.replace(/^error: /, '').replace(/\n/g, ' ');
   }
   const code = (error as NodeJS.ErrnoException).code ?? '';
+  if ((error as { errcode?: number }).errcode === SQLITE_FULL) return 'the disk of DATA_DIR is full';
   if (/^(E[A-Z]+|ERR_SQLITE.*)$/.test(code)) return (error as Error).message;
   return undefined;
 }

@@ -1,32 +1,31 @@
-/** The types that cross between the main thread and the feed thread for bouncers: the networks of a block feed as decisions (SPEC D14). */
+/** Between the main thread and the feed thread: the networks of a block feed as decisions (SPEC D14). */
 import type { Network } from '@weir/network/network.ts';
 
-/** Origin of decisions, and the name of a network that several lists cover. */
+/** Also the name of a network that several lists cover. */
 export const ORIGIN = 'weir';
-/** Origin if the feed announces lists (SPEC D31.1): clients then count by list. */
+/** The feed announces lists (SPEC D31.1): clients then count by list. */
 export const LISTS_ORIGIN = 'lists';
 
-/** Scopes of decisions: a single address, or a network. */
 export const SCOPES = ['Ip', 'Range'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export interface DecisionFilter {
   readonly scopes: readonly Scope[];
-  /** Accepted origins; null: all. */
+  /** null: all. */
   readonly origins: readonly string[] | null;
-  /** The scenario must contain one of these; null: any scenario. */
+  /** The scenario contains one of these; null: any. */
   readonly containing: readonly string[] | null;
-  /** The scenario must contain none of these. */
+  /** The scenario contains none of these. */
   readonly without: readonly string[];
 }
 
-/** A version of a feed's decision log. Versions of different builders (before and after a restart) are not comparable. */
+/** Versions of different builders (before and after a restart) are not comparable. */
 export interface DecisionMark {
   readonly builder: string;
   readonly version: number;
 }
 
-/** A feed (null: the workspace's) whose decision log was evicted, and from where (SPEC D14.16). */
+/** Evicted from memory or from the store (SPEC D14.16). */
 export interface DroppedDecisions {
   readonly workspaceId: string;
   readonly feedId: string | null;
@@ -35,33 +34,33 @@ export interface DroppedDecisions {
 
 export interface DecisionRequest {
   readonly workspaceId: string;
-  /** UUID of a list or composed feed; null for the workspace's feed. */
+  /** UUID of a list or composed feed; null for the workspace's feed; `canaryId` for its content for canaries. */
   readonly feedId: string | null;
   readonly filter: DecisionFilter;
-  /** The changes since a version (null: everything), or the decisions in force that contain a network (null: all). */
+  /** The changes since a version (null: everything), or the decisions that contain a network (null: all). */
   readonly ask: { readonly since: DecisionMark | null } | { readonly network: Network | null };
   /** Whether the client checks its networks. */
   readonly checks?: boolean;
 }
 
-/** What the networks of a version are: a client compares its own (SPEC D50.5). */
+/** A client compares its own (SPEC D50.5). */
 export interface FeedCheck {
   readonly version: string;
   readonly count: number;
-  /** SHA-256 of its networks, in hex. */
+  /** SHA-256, in hex. */
   readonly digest: string;
 }
 
 /** A version as clients name it. */
 export const versionText = ({ builder, version }: DecisionMark): string => `${builder}.${version}`;
 
-/** The version of a content (`Representation.hash` of the document `decisions`). */
+/** `hash`: `Representation.hash` of the document `decisions`. */
 export function markOf(hash: string): DecisionMark {
   const [builder, version] = hash.split(' ') as [string, string];
   return { builder, version: Number(version) };
 }
 
-/** null: no version of weir. */
+/** null: none of weir. */
 export function readVersion(text: string): DecisionMark | null {
   const [, builder, version] = /^([\da-f-]{36})\.(\d{1,15})$/.exec(text) ?? [];
   return builder === undefined ? null : { builder, version: Number(version) };
@@ -70,14 +69,14 @@ export function readVersion(text: string): DecisionMark | null {
 /** A JSON body. */
 export interface DecisionAnswer {
   readonly bytes: Uint8Array;
-  /** The version after this body. */
+  /** After this body. */
   readonly mark: DecisionMark;
-  /** The version since which it has the changes; null: it has everything. */
+  /** null: the body has everything. */
   readonly since: DecisionMark | null;
   readonly check?: FeedCheck | undefined;
   readonly count: number;
-  /** Of these, networks of more than one address. */
+  /** Of more than one address. */
   readonly networks: number;
-  /** Omitted because they are too wide for single addresses: networks, and addresses in them. */
+  /** Too wide for single addresses. */
   readonly leftOut: { readonly networks: number; readonly addresses: number };
 }

@@ -1,4 +1,4 @@
-/** What a bouncer cannot enforce of its feed, as far as weir can tell (SPEC D14.13). */
+/** As far as weir can tell (SPEC D14.13). */
 
 import type { Bouncer } from '../ports/stored/bouncer-store.ts';
 import { countText, plural } from '../text/count.ts';
@@ -15,12 +15,12 @@ export interface EnforcementGap {
 const FIREWALL = /^crowdsec-firewall-bouncer\b/;
 /** In stream mode, compares addresses with decisions as strings. */
 const TEXTS = /traefik/i;
-/** A client that has fetched no stream for this long but still sends requests is in look-up mode, ms. */
+/** Without a stream fetch for this long, a client that still sends requests is in look-up mode, ms. */
 const LEFT_STREAM = 3_600_000;
 
 type Seen = Pick<Bouncer, 'userAgent' | 'networks' | 'leftOutNetworks' | 'leftOutAddresses' | 'lastPull' | 'lastStream'>;
 
-/** Undefined if it should enforce everything. */
+/** undefined: it should enforce everything. */
 export function gapOf(bouncer: Seen): EnforcementGap | undefined {
   const { userAgent, networks, leftOutNetworks, leftOutAddresses } = bouncer;
   if (leftOutNetworks > 0) {

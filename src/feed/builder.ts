@@ -19,11 +19,11 @@ export interface BuildRequest {
   readonly workspaceId: string;
   readonly feedId: string | null;
   readonly variant: DocumentVariant;
-  /** Sequence of the requesting workspace read: older snapshots are read again. */
+  /** Older snapshots are read again. */
   readonly sequence: number;
   /** The store is unavailable: build from the last snapshot without store calls. */
   readonly offline: boolean;
-  /** The content served until a later second. The new content must not contain rules expired by then. */
+  /** The new content must not contain rules expired by `until`. */
   readonly before: { readonly hash: string; readonly until: number } | undefined;
 }
 
@@ -54,7 +54,6 @@ export interface BuiltDocument extends BuildSource {
 
 export interface TooLargeBuild extends BuildSource {
   readonly kind: 'too_large';
-  /** The most expensive rules, and remedies. */
   readonly hint: string;
 }
 
@@ -65,14 +64,13 @@ export interface DocumentBuilder {
   forget(workspaceId: string, document: DocumentKind, feedId: string | null): Promise<void>;
 }
 
-/** Limit of a preview: ms, and feeds counted. */
+/** ms, and feeds. */
 export const PREVIEW_LIMIT = 5_000;
 export const MOST_PREVIEWED = 20;
 
 export interface PreviewRequest {
   readonly workspaceId: string;
   readonly listId: string;
-  /** In stream form. */
   readonly messages: readonly Message[];
   /** Restricts the result to the list's own feed, for keys bound to the list. */
   readonly listOnly: boolean;
@@ -90,7 +88,7 @@ export interface FeedPreview {
   readonly leftOutAfter?: Trimmed | undefined;
   /** Blocked hosts of the signals: served as networks, and as sent because their network has protected addresses. */
   readonly widened?: Widened | undefined;
-  /** ms; undefined: the feed is not frozen. */
+  /** ms; undefined: not frozen. */
   readonly frozenSince?: number | undefined;
 }
 
@@ -121,7 +119,6 @@ export interface AddressSpaceRequest {
   readonly workspaceId: string;
   readonly feedId: string | null;
   readonly within: MapNetwork;
-  /** The store is unavailable. */
   readonly offline: boolean;
 }
 
@@ -129,36 +126,34 @@ export interface Block {
   readonly network: string;
   readonly addresses: number;
   readonly networks: number;
-  /** Rules with an address of it. */
   readonly rules: number;
-  /** The widest of them, at most five. `prefix` -1: a country or an ASN. `list` null: unknown. */
+  /** At most five. `prefix` -1: a country or an ASN. `list` null: unknown. */
   readonly widest: readonly { readonly id: number; readonly target: string; readonly prefix: number; readonly list: string | null }[];
 }
 
-/** A feed in its stored format, family and action. Counts are for the 256 children of a network. */
+/** Counts are for the 256 children of a network. */
 export interface AddressSpace {
   readonly name: string;
   readonly action: AccessAction;
   readonly family: Family;
   readonly addresses: readonly number[];
-  /** Rules for networks within it. */
   readonly rules: readonly number[];
   readonly protected: readonly number[];
   readonly neverBlock: readonly number[];
-  /** The widest networks in it, at most ten. */
+  /** At most ten. */
   readonly widest: readonly Block[];
-  /** The IPv6 networks of at most 32 bits, or the /32s, with the most addresses; at most ten. */
+  /** Of at most 32 bits, or the /32s, with the most addresses; at most ten. */
   readonly v6: readonly Block[];
 }
 
 export interface AddressMapper {
-  /** undefined: no such feed. Rejects if the store does not answer and no snapshot is known, and with LIMITED if the queue is full. */
+  /** undefined: no such feed. Rejects if the store does not answer and no snapshot is known; LIMITED if the queue is full. */
   addressSpace(request: AddressSpaceRequest): Promise<AddressSpace | undefined>;
 }
 
 export interface MeasureRequest {
   readonly workspaceId: string;
-  /** The UUID of a list or composed feed; null: the workspace's feed; or a proposed one. */
+  /** UUID of a list or composed feed; null: the workspace's; or a proposed one. */
   readonly feed: string | null | ProposedFeed;
 }
 
@@ -173,13 +168,13 @@ export interface FeedMeasure {
   readonly entryLimit: number;
   readonly leftOut: Trimmed | undefined;
   readonly addressRules: number;
-  /** All active rules of the action, in both families. */
+  /** Of the action, in both families. */
   readonly rules: number;
-  /** The largest countries and ASNs. A network may count in several. */
+  /** The largest. A network may count in several. */
   readonly costs: readonly GeoCost[];
-  /** undefined: the workspace has used up its budget for counting. */
+  /** undefined: the workspace's budget for counting is used up. */
   readonly shares: FeedShares | undefined;
-  /** Where lists have to agree: those that copy other lists of the feed, with the names of these. */
+  /** Lists that copy other lists of a feed with quorum, with the names of these. */
   readonly copies: readonly { readonly id: string; readonly name: string; readonly of: readonly string[] }[];
 }
 

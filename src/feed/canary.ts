@@ -5,9 +5,10 @@ import type { Canary } from '../ports/snapshot.ts';
 /** Prefix of the feed id, and of the format in records, of the content for canaries. */
 export const CANARY = '~';
 
-export const canaryId = (feedId: string | null): string | null => (feedId === null ? null : `${CANARY}${feedId}`);
+export const canaryId = (feedId: string | null): string => `${CANARY}${feedId ?? ''}`;
 export const isCanaryId = (id: string | null): boolean => id?.startsWith(CANARY) ?? false;
-export const plainId = (id: string | null): string | null => (isCanaryId(id) ? id!.slice(CANARY.length) : id);
+/** null: the workspace's feed. */
+export const plainId = (id: string | null): string | null => (isCanaryId(id) ? id!.slice(CANARY.length) || null : id);
 
 /** The header X-Feed-Canary. */
 export const canaryText = (what: 'receives' | 'waits', { until }: Pick<Canary, 'until'>): string =>

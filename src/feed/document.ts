@@ -4,14 +4,13 @@ import type { Variant } from './variant.ts';
 
 interface NamedVariant {
   readonly document: string;
-  /** Distinguishes the document's variants in store records and entity tags; empty for the complete document. */
+  /** Unique within the document, in store records and entity tags; empty for the complete document. */
   readonly name: string;
 }
 
 /** The rules of one kind (SPEC D13.1). `name` encodes filter and page. */
 export interface RulesVariant extends NamedVariant {
   readonly document: Kind;
-  /** null: both types. */
   readonly type: RuleType | null;
   readonly label: readonly [name: string, value: string] | null;
   readonly page: { readonly after: RulePlace | null; readonly limit: number } | null;
@@ -36,10 +35,10 @@ export type DocumentKind = DocumentVariant['document'];
 export const DECISIONS: DecisionsVariant = { document: 'decisions', name: '' };
 
 export interface Revisions {
-  /** Changes with everything visible in the feed or its rules. */
+  /** Changes with everything visible. */
   readonly revision: number;
   readonly expressionRevision: number;
-  /** Of the frozen feed; undefined: not frozen. */
+  /** undefined: not frozen. */
   readonly frozenRevision?: number | undefined;
 }
 
@@ -82,11 +81,10 @@ export interface VariantName {
 export const nameOf = (variant: DocumentVariant): VariantName =>
   variant.document === 'feed' ? variant : { format: variant.document, family: variant.name, action: '' };
 
-/** Whether the store records the variant's Last-Modified. */
 export function isRemembered(variant: DocumentVariant): boolean {
   const { remembered } = DOCUMENTS[variant.document];
   return remembered === 'all' || (remembered === 'complete' && nameOf(variant).family === '');
 }
 
-/** Unique within one document. A feed variant is a singleton object. */
+/** A feed variant is a singleton object. */
 export const keyOf = (variant: DocumentVariant): DocumentVariant | string => (variant.document === 'feed' ? variant : variant.name);

@@ -7,16 +7,15 @@ import { entryLimitOf, isBare, type Variant } from './variant.ts';
 /** Facts of a built document: made with its content on the feed thread, and passed on as one object to headers, 413s and monitoring. */
 export interface FeedFacts {
   readonly entryCount: number;
-  /** IPv4 entries; undefined for documents other than feeds. */
+  /** undefined for other documents than feeds. */
   readonly v4Count?: number | undefined;
   readonly entryLimit: number;
-  /** Whole seconds: a rule expires then, and the document must not be served any more. Infinity: never. */
+  /** Whole seconds, Infinity: never. */
   readonly nextExpiry: number;
-  /** undefined if the feed has no trimmable lists. */
+  /** undefined: no trimmable lists. */
   readonly trimmed?: TrimResult | undefined;
-  /** Networks in it whose blocks are only reported (SPEC D62.6), as text; undefined: none. */
+  /** Networks whose blocks are only reported (SPEC D62.6); undefined: none. */
   readonly warned?: readonly string[] | undefined;
-  /** The header X-Feed-Canary. */
   readonly canary?: string | undefined;
 }
 

@@ -7,15 +7,15 @@ const RADIX = LEVELS.length + 1;
 
 const code = (level: Level | null) => (level === null ? 0 : LEVELS.indexOf(level) + 1);
 
-/** Encodes both levels for `RuleSink`: confidence × 5 + severity, 0 = unset. */
+/** For `RuleSink`: confidence × 5 + severity, 0 = unset. */
 export const levelCode = (confidence: Level | null, severity: Level | null): number => code(confidence) * RADIX + code(severity);
 
-/** Decodes `levelCode`; null = unset. */
+/** null = unset. */
 export function levelsOf(code: number): { confidence: Level | null; severity: Level | null } {
   return { confidence: LEVELS[confidenceOf(code) - 1] ?? null, severity: LEVELS[(code % RADIX) - 1] ?? null };
 }
 
-/** The confidence in a level code: 0 = unset, 1 = low … 4 = critical. */
+/** 0 = unset, 1 = low … 4 = critical. */
 export const confidenceOf = (code: number): number => Math.floor(code / RADIX);
 
 /** Maps each level code to one with unset levels filled from the code `defaults`. */
@@ -31,7 +31,7 @@ interface LevelClass {
 
 export const LEVEL_CLASSES: readonly LevelClass[] = LEVELS.flatMap((confidence) => LEVELS.map((severity) => ({ confidence, severity })));
 
-/** Maps each level code to a class index; unset levels default to `defaults`. */
+/** To class indexes; unset levels default to `defaults`. */
 export function classTable(defaults: LevelClass): Uint8Array {
   const table = new Uint8Array(RADIX * RADIX);
   for (let confidence = 0; confidence < RADIX; confidence++) {

@@ -1,6 +1,6 @@
 import type { Instant } from '../clock.ts';
 
-/** A point in time. `sequence` orders reads, even within one millisecond: the sequence of the request behind the read. */
+/** `sequence` orders reads, even within one millisecond: the sequence of the request behind the read. */
 export interface ReadStamp extends Instant {
   readonly sequence: number;
 }

@@ -14,15 +14,14 @@ export interface Shares {
 export interface FeedShares {
   readonly lists: Shares;
   readonly keys: Shares;
-  /** Number of counted rules (the newest per list), if there are too many to count; null: all. */
+  /** The newest per list, if there are too many; null: all. */
   readonly ofRules: number | null;
 }
 
 const MOST_NAMED = 10;
-/** Those named in a sentence. */
 const MOST_SAID = 3;
 
-/** Sorted by entries, then by name; without zeros. */
+/** By entries, then name; without zeros. */
 export function sharesOf(all: readonly Share[]): Shares {
   const sorted = all.filter(({ entries }) => entries > 0).sort((a, b) => b.entries - a.entries || (a.name < b.name ? -1 : 1));
   return { largest: sorted.slice(0, MOST_NAMED), others: sumOf(sorted.slice(MOST_NAMED)) };

@@ -11,7 +11,6 @@ export type Trimmed =
       /** Excluded entries: those meeting only the configured quorum. */
       readonly entries: number;
     }
-  /** Excluded entries, of the lowest ranks. */
   | { readonly fit: 'best'; readonly entries: number };
 
 export interface TrimResult {
@@ -19,7 +18,6 @@ export interface TrimResult {
   readonly next: string | undefined;
 }
 
-/** Lists named in a header or sentence. */
 const MOST_NAMED = 20;
 const MOST_SAID = 3;
 

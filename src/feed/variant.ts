@@ -5,7 +5,7 @@ import { FORMAT_NAMES, FORMATS, type Format, formatOf } from './formats/table.ts
 export const FAMILIES = ['v4', 'v6', 'both'] as const;
 export type Family = (typeof FAMILIES)[number];
 
-/** Distinguishes the representations of a feed, except for the coding. */
+/** All but the coding. */
 export interface Variant {
   readonly document: 'feed';
   readonly format: Format;
@@ -21,7 +21,7 @@ const VARIANTS = perName(FORMAT_NAMES, (format) =>
   perName(FAMILIES, (family) => perName(ACCESS_ACTIONS, (action): Variant => Object.freeze({ document: 'feed', format, family, action }))),
 );
 
-/** Missing parts come from `defaults`. Equal variants are the same object. */
+/** Equal variants are the same object. */
 export const variantOf = (asked: Partial<Variant>, defaults: Variant): Variant =>
   VARIANTS[asked.format ?? defaults.format][asked.family ?? defaults.family][asked.action ?? defaults.action];
 

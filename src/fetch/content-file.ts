@@ -7,9 +7,11 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import about from '../../package.json' with { type: 'json' };
 import { WeirError } from '../errors.ts';
+import type { Signed } from '../source/signed-feed.ts';
 import type { Before } from './exchange.ts';
 import { type FetchLimits, fetchInto, type Validators } from './fetch.ts';
 import type { Reach } from './reach.ts';
+import { signedContent } from './signed.ts';
 import { type CollectionForm, KNOWN_END, taxiiFile } from './taxii.ts';
 import type { Via } from './via.ts';
 
@@ -34,6 +36,8 @@ export interface SourceRequest {
   readonly known: Validators | undefined;
   /** A list fetched in several responses. */
   readonly taxii?: CollectionForm | undefined;
+  /** Only a feed that one of these has signed. */
+  readonly signed?: Signed | undefined;
   readonly before?: Before | undefined;
   readonly signal: AbortSignal;
 }
@@ -48,6 +52,8 @@ export interface FetchedContent extends AsyncDisposable {
   readonly bytes: number;
   readonly validators: Validators;
   readonly endsWithLineFeed: boolean;
+  /** Date of a signed content, s since 1970. */
+  readonly signedAt?: number | undefined;
 }
 
 export type SourceAnswer =
@@ -75,7 +81,14 @@ const HEAD = 1024;
 
 export function sourceFetch({ folder, reach, via, ca, contact, limits, now }: SourceFetching): SourceFetch {
   const userAgent = `weir/${about.version}${contact === undefined ? '' : ` (+${contact})`}`;
-  return async ({ url, credentials, known, taxii, before, signal }) => {
+  return async (asked) => {
+    const { signed, url, credentials, before, signal } = asked;
+    if (signed === undefined) return await download(asked);
+    const request = { url, credentials, before, signal, userAgent, reach: reach(), via, ca, limits };
+    return await signedContent(request, signed, () => download({ ...asked, known: undefined }), now);
+  };
+
+  async function download({ url, credentials, known, taxii, before, signal }: SourceRequest): Promise<SourceAnswer> {
     const path = join(folder, `${randomUUID()}.part`);
     const request = { url, credentials, before, signal, userAgent, reach: reach(), via, ca, limits };
     const hash = createHash('sha256');
@@ -122,7 +135,7 @@ export function sourceFetch({ folder, reach, via, ca, contact, limits, now }: So
       if (head.length < HEAD) head = Buffer.concat([head, piece.subarray(0, HEAD - head.length)]);
       await file.writeFile(piece);
     }
-  };
+  }
 }
 
 /** Addresses of this machine; they may change at runtime. */

@@ -1,6 +1,6 @@
 /**
- * States of geo files accepted by the operator although they are much smaller than the data in use (SPEC D11.9). Stored in a small file in
- * the data folder; every process reads it.
+ * Geo files that the operator accepted although they are much smaller than the data in use (SPEC D11.9), in a small file of the data folder
+ * that every process reads.
  */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,10 +10,7 @@ import { acceptDownloads } from './update.ts';
 
 const acceptedFile = (dir: string) => join(dir, 'geo-accepted.json');
 
-/**
- * Accepts the current state of the operator's files and of downloads on hold. Later states need another acceptance. Returns the files;
- * rejects with GEO_FILE.
- */
+/** Also of downloads on hold. Later states need another acceptance. Returns the files; rejects with GEO_FILE. */
 export async function acceptGeo(files: GeoFiles, dir: string): Promise<Partial<Record<GeoKind, readonly string[]>>> {
   if (files.downloads !== undefined) await acceptDownloads(files.downloads);
   const origins = await Promise.all(GEO_KINDS.map((kind) => originOf(kind, files)));

@@ -2,10 +2,7 @@ import { type Reading, readAddress } from '@weir/network/read.ts';
 
 const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39;
 
-/**
- * Reads bytes [from, to) as an address: text (RFC 4291) or a decimal number, which is IPv4 up to 4294967295. Returns false if it is
- * neither.
- */
+/** Bytes [from, to): text (RFC 4291) or a decimal number, which is IPv4 up to 4294967295. False if neither. */
 export function readAddressOrNumber(text: DataView, from: number, to: number, into: Reading): boolean {
   let i = from;
   while (i < to && isDigit(text.getUint8(i))) i++;

@@ -5,12 +5,12 @@ import { crc32 } from 'node:zlib';
 import type { GeoKindData } from './data.ts';
 import type { GeoSources } from './sources.ts';
 
-/*
- * Compiled geo data on disk, so that a second start reads no CSV. One file per kind: CRC-32 of header and words, length of the header,
- * header (JSON), the table's words, the names. An invalid file counts as a miss, never as a fault.
+/**
+ * A second start reads no CSV. One file per kind: CRC-32 of header and words, length of the header, header (JSON), the table's words, the
+ * names. An invalid file counts as a miss, never as a fault.
  */
 
-/** Raise this when the readers or the table change: it invalidates data compiled by an older version. */
+/** To raise when the readers or the table change: older data is then invalid. */
 const CACHE_VERSION = 3;
 const PREAMBLE_BYTES = 8;
 
@@ -22,7 +22,7 @@ interface CacheHeader {
 
 const cacheFile = (dir: string, { kind }: Pick<GeoSources, 'kind'>) => join(dir, `geo-${kind}.bin`);
 
-/** Returns undefined if the cache has no data of exactly these files or is damaged. */
+/** undefined: not exactly these files, or damaged. */
 export async function readCache(dir: string, sources: GeoSources): Promise<GeoKindData | undefined> {
   try {
     await using file = await open(cacheFile(dir, sources));
@@ -56,7 +56,7 @@ async function readExactly<T extends Uint8Array>(file: FileHandle, into: T, posi
   return into;
 }
 
-/** Ignores write failures: the next start is only slower. */
+/** Write failures only make the next start slower. */
 export function writeCache(dir: string, data: GeoKindData): void {
   const target = cacheFile(dir, data);
   const temporary = `${target}.${process.pid}.tmp`;

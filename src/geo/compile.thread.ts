@@ -5,14 +5,14 @@ import { compileSources } from './compile.ts';
 import type { GeoKindData } from './data.ts';
 import type { GeoSources } from './sources.ts';
 
-/** The `workerData` of this thread. It compiles without blocking the caller's thread and posts one `Compiled` per source. */
+/** Posts one `Compiled` per source. */
 export interface CompileRequest {
   readonly sources: readonly GeoSources[];
-  /** Cache folder; undefined = no cache. */
+  /** undefined: none. */
   readonly cacheDir: string | undefined;
 }
 
-/** Compiled data, or the message of the GEO_FILE error: errors lose their code between threads. */
+/** Or the message of the GEO_FILE error: errors lose their code between threads. */
 export type Compiled = { readonly data: GeoKindData } | { readonly fault: string };
 
 function compile(sources: GeoSources, cacheDir: string | undefined): Compiled {

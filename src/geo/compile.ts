@@ -12,8 +12,8 @@ import { type GeoSources, sourcesLabel } from './sources.ts';
 import { buildTable, familyTables, type Overlaps } from './table.ts';
 
 /**
- * The share of rows that may overlap. Published tables have one or two mistakes in half a million rows. More overlaps indicate another
- * format, such as a table of exceptions to shorter prefixes; reading it here would block more than it says.
+ * Of rows. Published tables have one or two mistakes in half a million. More overlaps indicate another format, such as exceptions to
+ * shorter prefixes; reading it here would block more than it says.
  */
 const OVERLAP_TOLERANCE = 1 / 1000;
 
@@ -53,7 +53,6 @@ export function compileSources(sources: GeoSources): GeoKindData {
   });
 }
 
-/** Adds the setting and the file to the message of a GEO_FILE error. */
 function explain<T>(sources: GeoSources, file: string, work: () => T): T {
   try {
     return work();
@@ -73,7 +72,6 @@ function readSource(sources: GeoSources, file: string, sink: RowSink): { format:
   return { format: readCsv(bytes, sources.kind, sink, locations), date: statSync(file).mtime };
 }
 
-/** Decompresses gzip. */
 function readBytes(file: string): Buffer {
   let bytes: Buffer;
   try {

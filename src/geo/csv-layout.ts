@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { WeirError } from '../errors.ts';
 import { type GeoKind, KINDS } from './kind.ts';
 
-/** Columns of a CSV file, counted from 0. */
+/** From 0. */
 export interface CsvLayout {
   /** Printed by `weir geo status`. */
   readonly format: string;
@@ -11,9 +11,9 @@ export interface CsvLayout {
   /** Last address; undefined when `start` is a network. */
   readonly end: number | undefined;
   readonly key: number;
-  /** Name of the key (country or operator). */
+  /** Country or operator. */
   readonly name: number | undefined;
-  /** Whether the keys are GeoNames ids, mapped to countries by a Locations file. */
+  /** Mapped to countries by a Locations file. */
   readonly isGeonameId: boolean;
   readonly hasHeader: boolean;
 }
@@ -22,7 +22,7 @@ const NETWORK_COLUMNS = ['network', 'cidr', 'prefix'];
 const START_COLUMNS = ['start_ip', 'ip_range_start', 'range_start', 'start'];
 const END_COLUMNS = ['end_ip', 'ip_range_end', 'range_end', 'end'];
 
-/** Finds the layout from a file's first record: a header names the columns; without a header their order is fixed. Throws GEO_FILE. */
+/** A header names the columns; without one their order is fixed. Throws GEO_FILE. */
 export function csvLayout(firstRecord: string, kind: GeoKind): CsvLayout {
   const fields = recordFields(firstRecord);
   return /^[a-z][a-z_ ]*$/i.test(fields[0]) ? headerLayout(fields, kind) : plainLayout(fields, kind);

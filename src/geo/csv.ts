@@ -21,9 +21,9 @@ const DOT = 0x2e;
 const LONGEST_LINE = 64 * 1024;
 
 /**
- * Reads a CSV file of ranges or networks into `sink` and returns the name of its format. Works on bytes: a million strings take several
- * times as long. Fields may be quoted, but contain no line breaks (no source has any). Skips lines that begin with `#` and repeated
- * headers. `locations` returns the file that maps GeoNames ids to countries. Throws GEO_FILE with the line.
+ * Returns the name of the format. Works on bytes: a million strings take several times as long. Fields may be quoted, but contain no line
+ * breaks (no source has any). Skips lines that begin with `#` and repeated headers. `locations` maps GeoNames ids to countries. Throws
+ * GEO_FILE with the line.
  */
 export function readCsv(bytes: Buffer, kind: GeoKind, sink: RowSink, locations: () => Buffer): string {
   let line = 0;
@@ -47,14 +47,13 @@ export function readCsv(bytes: Buffer, kind: GeoKind, sink: RowSink, locations: 
 }
 
 interface CsvReader {
-  /** The complete file. */
   readonly text: DataView;
   readonly layout: CsvLayout;
   readonly header: Buffer | undefined;
   readonly readKey: KeyReader;
-  /** Format of a key, for messages. */
+  /** For messages. */
   readonly expectedKey: string;
-  /** Minimum number of fields per row; only these are read. */
+  /** Per row; only these are read. */
   readonly wanted: number;
   readonly most: number;
   /** Start and end of each of these fields. */
@@ -110,7 +109,7 @@ const MAX_QUOTED = 40;
 const hasByteOrderMark = (bytes: Buffer) => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 const quoted = (bytes: Buffer, from: number, to: number) => JSON.stringify(bytes.toString('utf8', from, Math.min(to, from + MAX_QUOTED)));
 
-/** Writes start and end of the first `wanted` fields, without quotes and blanks, to `bounds`. Returns the number of fields. */
+/** The first `wanted` fields, without quotes and blanks, into `bounds`. Returns the number of fields. */
 function splitFields(bytes: Buffer, at: number, end: number, wanted: number, bounds: Uint32Array): number {
   let i = at;
   for (let field = 0; field < wanted; field++) {
@@ -135,7 +134,7 @@ function splitFields(bytes: Buffer, at: number, end: number, wanted: number, bou
   return wanted;
 }
 
-/** Reads a row's range into `first` and `last`; returns the family of both. */
+/** Into `first` and `last`; returns the family of both. */
 function readRange(reader: CsvReader, bytes: Buffer): 4 | 6 {
   const { text, layout, bounds, first, last } = reader;
   const [from, to] = [bounds[2 * layout.start], bounds[2 * layout.start + 1]];
@@ -148,7 +147,7 @@ function readRange(reader: CsvReader, bytes: Buffer): 4 | 6 {
   return first.family;
 }
 
-/** Reads a range from two columns. A range of two IPv4-mapped addresses is an IPv4 range. */
+/** A range of two IPv4-mapped addresses is IPv4. */
 function readPair({ text, first, last }: CsvReader, bytes: Buffer, from: number, to: number, endFrom: number, endTo: number): 4 | 6 {
   if (!readAddressOrNumber(text, from, to, first))
     throw new WeirError('GEO_FILE', `expected an IP address, found ${quoted(bytes, from, to)}`);
@@ -171,7 +170,7 @@ function isDescending(first: Uint32Array, last: Uint32Array, family: 4 | 6): boo
   return false;
 }
 
-/** Maps GeoNames ids to countries by a GeoLite2 Locations file. */
+/** By a GeoLite2 Locations file. */
 function geonameKeys(locations: Buffer): KeyReader {
   const keys = new Map(locationRows(locations).map((row) => [row.geoname_id, readKeyText('country', row.country_iso_code ?? '')]));
   return (bytes, from, to) => (from === to ? SKIP : (keys.get(String.fromCharCode(...bytes.subarray(from, to))) ?? INVALID));

@@ -1,4 +1,4 @@
-/** Downloads one file over HTTP: complete or not at all, only if it has changed, within limits (SPEC D17.3, D17.5, D17.6). */
+/** Complete or not at all, only if changed, within limits (SPEC D17.3, D17.5, D17.6). */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import about from '../../package.json' with { type: 'json' };
@@ -7,14 +7,14 @@ import { type FetchLimits, fetchInto, type Validators, type Write } from '../fet
 import { ANYWHERE } from '../fetch/reach.ts';
 
 export interface DownloadLimits extends FetchLimits {
-  /** Maximum length of a line, bytes. */
+  /** Bytes. */
   readonly lineBytes: number;
 }
 
 /** Geo files have up to 60 MB. */
 export const DOWNLOAD_LIMITS: DownloadLimits = { idleMs: 30_000, totalMs: 600_000, bytes: 256 * 1024 * 1024, lineBytes: 64 * 1024 };
 
-/** Maximum size of a text in memory, such as a list of checksums. */
+/** Of a text in memory, such as a list of checksums. */
 const TEXT_BYTES = 1024 * 1024;
 
 const LF = 0x0a;
@@ -25,13 +25,13 @@ export interface Downloaded {
   /** Hexadecimal. */
   readonly sha256: string;
   readonly lines: number;
-  /** Whether it ends with a line feed; otherwise its end may be missing. */
+  /** Ends with a line feed; otherwise its end may be missing. */
   readonly isComplete: boolean;
 }
 
 export interface DownloadRequest {
   readonly url: string;
-  /** Validators of the previous download; undefined = fetch in any case. */
+  /** Of the previous download; undefined: fetch in any case. */
   readonly known: Validators | undefined;
   readonly limits: DownloadLimits;
   readonly signal: AbortSignal;
@@ -63,7 +63,7 @@ export async function download(request: DownloadRequest, file: () => Promise<Fil
   return validators && { validators, sha256: hash.digest('hex'), lines, isComplete: last === LF };
 }
 
-/** Fetches a text of at most 1 MiB; undefined on 404. Rejects with GEO_FILE. */
+/** At most 1 MiB; undefined on 404. Rejects with GEO_FILE. */
 export async function downloadText(request: Omit<DownloadRequest, 'known'>): Promise<string | undefined> {
   const pieces: Uint8Array[] = [];
   const limits = { ...request.limits, bytes: Math.min(request.limits.bytes, TEXT_BYTES) };

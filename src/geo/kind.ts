@@ -3,34 +3,33 @@ import { isCountry } from './iso3166.ts';
 export const GEO_KINDS = ['country', 'asn'] as const;
 export type GeoKind = (typeof GEO_KINDS)[number];
 
-/** Key of a row without an assigned country or AS; such rows are counted and skipped. */
+/** No assigned country or AS: the row is counted and skipped. */
 export const SKIP = -1;
 /** Key of an invalid text: the file is refused. */
 export const INVALID = -2;
 
-/** Reads the key of a row from bytes [from, to). Returns the key (0 or greater), SKIP or INVALID. */
+/** Of bytes [from, to): the key (0 or greater), SKIP or INVALID. */
 export type KeyReader = (bytes: Uint8Array, from: number, to: number) => number;
 
 interface KindTraits {
-  /** Environment setting of the operator's file. */
+  /** Of the operator's file. */
   readonly setting: string;
-  /** npm package of the packaged data and its IPv4 file, with the IPv6 file in the same folder. */
+  /** npm package, and its IPv4 file, with the IPv6 file in the same folder. */
   readonly packaged: { readonly name: string; readonly file: string };
-  /** Files fetched by `weir geo update`: IPv4, IPv6. */
+  /** By `weir geo update`: IPv4, IPv6. */
   readonly published: readonly [string, string];
-  /** Header names of the key column, best first. */
+  /** Of the key, best first. */
   readonly columns: readonly string[];
-  /** Header names of the display name's column. */
+  /** Of the display name. */
   readonly nameColumns: readonly string[];
-  /** Reads a key from a CSV field. */
   readonly readKey: KeyReader;
-  /** Format of a key, for messages. */
+  /** For messages. */
   readonly expected: string;
-  /** Plural noun for the keys. */
+  /** Plural noun. */
   readonly plural: string;
-  /** Key text of a decoded MMDB record, if any. */
+  /** Of a decoded MMDB record. */
   readonly recordKey: (record: Record<string, unknown>) => string | undefined;
-  /** Display name of the key in such a record. */
+  /** In such a record. */
   readonly recordName: (record: Record<string, unknown>) => string | undefined;
 }
 

@@ -7,10 +7,7 @@ import type { GeoData, GeoKindData } from './data.ts';
 import type { GeoKind } from './kind.ts';
 import { findSources, type GeoFiles, type GeoSources } from './sources.ts';
 
-/**
- * Loads both kinds. Parses files in another thread. With `cacheDir`, reads and stores compiled data there. Rejects with GEO_FILE; the
- * message has one line per unusable file.
- */
+/** In another thread. With `cacheDir`, reads and stores compiled data there. Rejects with GEO_FILE, one line per unusable file. */
 export async function loadGeo(files: GeoFiles, cacheDir?: string): Promise<GeoData> {
   const found = await Promise.all([find('country', files), find('asn', files)]);
   const loaded = await loadAll(
@@ -28,7 +25,7 @@ export const combine = (country: GeoKindData, asn: GeoKindData): GeoData => ({
   asn,
 });
 
-/** Loads one kind from the cache or else from its files. Rejects with GEO_FILE. */
+/** From the cache or else from the files. Rejects with GEO_FILE. */
 export async function loadSources(sources: GeoSources, cacheDir: string | undefined): Promise<GeoKindData> {
   const [loaded] = await loadAll([sources], cacheDir);
   if ('fault' in loaded) throw new WeirError('GEO_FILE', loaded.fault);
@@ -44,7 +41,7 @@ async function find(kind: GeoKind, files: GeoFiles): Promise<GeoSources | { read
   }
 }
 
-/** One thread compiles both kinds: two would compete for the same cores. */
+/** Two threads would compete for the same cores. */
 async function loadAll(sources: readonly GeoSources[], cacheDir: string | undefined): Promise<Compiled[]> {
   const cached = await Promise.all(sources.map((each) => (cacheDir === undefined ? undefined : readCache(cacheDir, each))));
   const missing = sources.filter((_, n) => cached[n] === undefined);

@@ -1,4 +1,4 @@
-/** Which country and ASN an address or all of a network belongs to, found by going through the ranges once: a millisecond or two, without a cache. */
+/** Country and ASN of an address, or of all addresses of a network, in one pass over the ranges: a millisecond or two, without a cache. */
 import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
 import type { Network } from '@weir/network/network.ts';
 import type { Locate } from '../ports/geo.ts';
@@ -9,7 +9,7 @@ import { nameOf } from './names.ts';
 import { attributionOf } from './status.ts';
 import { type FamilyTable, familyTables } from './table.ts';
 
-/** Where a target is: of a network what all of its addresses are in, and where ranges overlap the smallest; of an ASN itself; null: of a country. */
+/** null: the target is a country. An ASN is its own. Where ranges overlap, the smallest counts. */
 export function locate(data: GeoData, target: Target): Locate | null {
   if (target.kind === 'country') return null;
   const { country, asn } = target.kind === 'asn' ? { country: null, asn: target.asn } : networkIn(data, target.network);
@@ -31,15 +31,15 @@ function boundsOf({ family, address, prefix }: Network): [first: readonly number
   return [[...address], [...last]];
 }
 
-/** The key of all addresses from one to another; undefined where some have none, or another. */
+/** Of all addresses in between; undefined: some have none, or another. */
 function keyOf({ keys, offsets, ranges }: FamilyTable, first: readonly number[], last: readonly number[]): number | undefined {
   const width = first.length;
   let found = -1;
   for (let at = 0; at < ranges.length; at += 2 * width) {
     if (compare(ranges, at, last) > 0 || compare(ranges, at + width, first) < 0) continue;
-    // The ranges of one key neither touch nor overlap: one that begins within is of another key.
+    // Ranges of one key neither touch nor overlap: one that begins within has another key.
     if (compare(ranges, at, first) > 0) return undefined;
-    // Of ranges around it the one that begins last.
+    // Of the ranges around it, the last to begin.
     if (found < 0 || compare(ranges, found, wordsAt(ranges, at, width)) < 0) found = at;
   }
   if (found < 0 || compare(ranges, found + width, last) < 0) return undefined;

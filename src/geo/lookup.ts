@@ -1,4 +1,4 @@
-/** Country or ASN of an address: inverts the table of ranges by key. */
+/** Inverts the table of ranges by key. */
 import { familyTables, type GeoTable } from './table.ts';
 
 /** `address`: 4 or 16 bytes, one character each. */
@@ -11,7 +11,7 @@ interface Ranges {
   readonly keys: readonly number[];
 }
 
-/** Takes about a second for the packaged data. Of overlapping ranges, the last to begin counts. */
+/** A second for the packaged data. Of overlapping ranges, the last to begin counts. */
 export function keyLookup(table: GeoTable): KeyLookup {
   const { v4, v6 } = familyTables(table);
   const families = [rangesOf(v4, 1), rangesOf(v6, 4)];

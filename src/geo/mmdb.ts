@@ -22,7 +22,7 @@ const IPV4_ALIASES: readonly { readonly words: readonly number[]; readonly prefi
   { words: [0x20020000, 0, 0, 0], prefix: 16 },
 ];
 
-/** Reads every network of a MaxMind DB into `sink`. Returns the name of the format and the date of the build. Throws GEO_FILE. */
+/** Returns the name of the format and the date of the build. Throws GEO_FILE. */
 export function readMmdb(bytes: Buffer, kind: GeoKind, sink: RowSink): { format: string; date: Date } {
   const metadata = readMetadata(bytes);
   const keyOf = recordKeys(bytes, metadata, kind, sink.names);
@@ -44,7 +44,7 @@ function readMetadata(bytes: Buffer): Metadata {
   }
 }
 
-/** Maps a tree record to its key. Decodes each data record once and adds its name to `names`. */
+/** Decodes each data record once and adds its name to `names`. */
 function recordKeys(bytes: Buffer, metadata: Metadata, kind: GeoKind, names: Map<number, string>): (record: number) => number {
   const { default: Decoder } = decoder;
   const data = new Decoder(bytes, metadata.searchTreeSize + SEPARATOR);
@@ -83,10 +83,10 @@ function decodeRecord(data: InstanceType<typeof decoder.default>, offset: number
 const IPV4_DEPTH = 96;
 const MAX_DEPTH = 128;
 
-/** Receives one network: first and last address in the format of `addRow`, and the tree record of its data. */
+/** First and last address in the format of `addRow`, and the tree record of the data. */
 type Emit = (first: Uint32Array, last: Uint32Array, family: 4 | 6, record: number) => void;
 
-/** Calls `emit` for every network with data; for the IPv4 subtree once, although the tree may contain it several times. */
+/** For every network with data; once for the IPv4 subtree, although the tree may contain it several times. */
 function walkTree(bytes: Buffer, metadata: Metadata, emit: Emit): void {
   const { nodeCount, nodeByteSize, recordSize, ipVersion } = metadata;
   const node = walker.default(bytes, recordSize);
@@ -112,7 +112,7 @@ function walkTree(bytes: Buffer, metadata: Metadata, emit: Emit): void {
   visit(0, ipVersion === 4 ? IPV4_DEPTH : 0);
 }
 
-/** The record at ::/96; undefined when the tree ends before that depth. */
+/** undefined: the tree ends before that depth. */
 function findIpv4Root({ nodeCount, nodeByteSize }: Metadata, left: (offset: number) => number): number | undefined {
   let record = 0;
   let depth = 0;
@@ -123,7 +123,7 @@ function findIpv4Root({ nodeCount, nodeByteSize }: Metadata, left: (offset: numb
   return depth === IPV4_DEPTH ? record : undefined;
 }
 
-/** Whether the IPv4 subtree is repeated here. An equal leaf elsewhere may be data of its own, except in the known networks. */
+/** A repeated IPv4 subtree. An equal leaf elsewhere may be data of its own, except in the known networks. */
 function isAlias(path: Uint32Array, depth: number, isNode: boolean): boolean {
   if (isNode) return !isZero(path, 4);
   return IPV4_ALIASES.some((alias) => alias.prefix === depth && alias.words.every((word, i) => word === path[i]));

@@ -1,16 +1,16 @@
-/** Display names of keys, such as the operators of ASNs, in one block of bytes. */
+/** Such as operators of ASNs, in one block of bytes. */
 
-/** Maximum characters of a name and bytes of all names; longer ones are cut, further ones dropped. */
+/** Of a name, and bytes of all names; longer ones are cut, further ones dropped. */
 const LONGEST = 100;
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** Shared between threads without a copy: ascending keys, the start of each name and the end of the last, UTF-8 of all names. */
+/** Shared between threads: ascending keys, the start of each name and the end of the last, UTF-8 of all names. */
 export interface GeoNames {
   readonly bytes: SharedArrayBuffer;
   readonly count: number;
 }
 
-/** The first name of a key counts: a key has many rows. */
+/** A key has many rows: its first name counts. */
 export function noteName(names: Map<number, string>, key: number, text: string): void {
   const name = Array.from(text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim())
     .slice(0, LONGEST)
@@ -41,7 +41,7 @@ export function packNames(names: ReadonlyMap<number, string>): GeoNames | undefi
   return { bytes, count: keys.length };
 }
 
-/** Returns null if the data has no name. */
+/** null: the data has no name. */
 export function nameOf(names: GeoNames | undefined, key: number): string | null {
   if (names === undefined) return null;
   const { bytes, count } = names;

@@ -1,11 +1,11 @@
 /** 32-bit words per address. */
 export const addressWords = (family: 4 | 6): 1 | 4 => (family === 4 ? 1 : 4);
 
-/** Rows of one family, in file order, as columns: index `i` of each column belongs to row `i`. */
+/** Of one family, in file order, as columns. */
 export interface Rows {
   readonly family: 4 | 6;
   count: number;
-  /** First and last address of each row: `2 * addressWords(family)` words. */
+  /** `2 * addressWords(family)` words a row. */
   words: Uint32Array<ArrayBuffer>;
   keys: Uint32Array<ArrayBuffer>;
   /** Line in the file; 0 for MMDB files. */
@@ -25,7 +25,7 @@ export const emptyRows = (family: 4 | 6): Rows => ({
   files: new Uint8Array(FIRST_CAPACITY),
 });
 
-/** `first` and `last` are four words each, with an IPv4 address in the last word. */
+/** Four words each, an IPv4 address in the last one. */
 export function addRow(rows: Rows, first: Uint32Array, last: Uint32Array, key: number, file: number, line: number): void {
   const { family, count } = rows;
   if (count === rows.keys.length) {
@@ -48,7 +48,7 @@ export function addRow(rows: Rows, first: Uint32Array, last: Uint32Array, key: n
 
 const grown = (array: Uint32Array<ArrayBuffer>) => new Uint32Array(array.buffer.transfer(array.byteLength * 2));
 
-/** Output of a reader: rows of both families, and the number of rows without a usable key. */
+/** Rows of both families, and the number of those without a usable key. */
 export interface RowSink {
   readonly v4: Rows;
   readonly v6: Rows;

@@ -2,7 +2,7 @@ import type { GeoKindData } from './data.ts';
 import { KINDS } from './kind.ts';
 import { sourcesLabel } from './sources.ts';
 
-/** Returns a fault if `next` has under half of the rows, countries or ASNs in use. */
+/** Under half of the rows, countries or ASNs in use. */
 export function shrinkFault(inUse: GeoKindData, next: GeoKindData): string | undefined {
   const { plural } = KINDS[next.kind];
   const counts = [

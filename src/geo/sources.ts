@@ -8,30 +8,30 @@ import { type GeoKind, KINDS } from './kind.ts';
 /** The operator's file, the result of `weir geo update`, or an npm package. */
 export type GeoOrigin = 'own' | 'downloaded' | 'packaged';
 
-/** Possible sources. An operator's file overrides a download, a download overrides the packaged data. */
+/** An operator's file overrides a download, a download the packaged data. */
 export interface GeoFiles {
   /** GEO_COUNTRY_FILE. */
   readonly country: string | undefined;
   /** GEO_ASN_FILE. */
   readonly asn: string | undefined;
-  /** Folder of downloads; undefined = ignore downloads. */
+  /** undefined: ignore downloads. */
   readonly downloads?: string;
 }
 
 export interface GeoSources {
   readonly kind: GeoKind;
   readonly origin: GeoOrigin;
-  /** The file and, if present, its twin of the other family. */
+  /** And its twin of the other family. */
   readonly files: readonly string[];
-  /** GeoLite2 file that maps GeoNames ids to countries, if present in the same folder. */
+  /** GeoLite2, maps GeoNames ids to countries; in the same folder. */
   readonly locations: string | undefined;
-  /** Day of the packaged data (YYYY-MM-DD). */
+  /** YYYY-MM-DD. */
   readonly date: string | undefined;
-  /** Changes whenever one of the files is written to or replaced. */
+  /** Changes when a file is written to or replaced. */
   readonly signature: string;
 }
 
-/** Prefix of messages: the setting, or "packaged". */
+/** The setting, or "packaged". */
 export const sourcesLabel = ({ kind, origin }: Pick<GeoSources, 'kind' | 'origin'>): string =>
   origin === 'own' ? KINDS[kind].setting : `${origin} ${kind} data`;
 
@@ -44,7 +44,7 @@ export async function originOf(kind: GeoKind, files: GeoFiles): Promise<GeoOrigi
   return isDownloaded ? 'downloaded' : 'packaged';
 }
 
-/** Rejects with GEO_FILE when a file is missing or unreadable. */
+/** GEO_FILE: missing or unreadable. */
 export async function findSources(kind: GeoKind, files: GeoFiles): Promise<GeoSources> {
   const origin = await originOf(kind, files);
   if (origin === 'packaged') {
@@ -54,7 +54,7 @@ export async function findSources(kind: GeoKind, files: GeoFiles): Promise<GeoSo
   return sourcesOf(kind, origin, origin === 'own' ? files[kind]! : downloadedFile(files.downloads!, kind));
 }
 
-/** Finds the twin and the Locations file of `file`. Rejects with GEO_FILE. */
+/** Rejects with GEO_FILE. */
 export async function sourcesOf(kind: GeoKind, origin: GeoOrigin, file: string, date?: string): Promise<GeoSources> {
   const label = sourcesLabel({ kind, origin });
   const twin = twinOf(file);
@@ -92,7 +92,7 @@ function findPackaged(kind: GeoKind): PackagedData {
 
 const STAT_FAULTS: Readonly<Record<string, string>> = { ENOENT: 'there is no such file', EACCES: 'weir is not allowed to read it' };
 
-/** Returns undefined if an optional file is missing. */
+/** undefined: an optional file is missing. */
 async function fileSignature(file: string, label: string, isOptional = false): Promise<string | undefined> {
   try {
     const stats = await stat(file, { bigint: true });
@@ -106,14 +106,14 @@ async function fileSignature(file: string, label: string, isOptional = false): P
   }
 }
 
-/** Name of the other family's file: vendors publish …-IPv4.csv and …-IPv6.csv. undefined if the name has no family. */
+/** Vendors publish …-IPv4.csv and …-IPv6.csv. undefined: the name has no family. */
 function twinOf(file: string): string | undefined {
   const name = basename(file);
   const twin = name.replace(/(ipv)([46])/i, (_, ipv, family) => ipv + (family === '4' ? '6' : '4'));
   return twin === name ? undefined : join(dirname(file), twin);
 }
 
-/** The Locations file of the same product, or else the only one: …-Country-Locations-en.csv for …-Country-Blocks-IPv4.csv. */
+/** Of the same product, or else the only one: …-Country-Locations-en.csv for …-Country-Blocks-IPv4.csv. */
 async function findLocations(file: string): Promise<string | undefined> {
   const names = await readdir(dirname(file)).catch(() => []);
   const candidates = names.filter((name) => name.endsWith('-Locations-en.csv'));

@@ -2,24 +2,22 @@ import { createHash } from 'node:crypto';
 import { addressWords, type Rows } from './rows.ts';
 
 /**
- * Ranges of one kind and both families in one SharedArrayBuffer of 32-bit words. Six sections, three for IPv4 and then three for IPv6 (see
- * `FamilyTable`).
+ * Of one kind and both families in one SharedArrayBuffer of 32-bit words: three sections for IPv4, then three for IPv6 (see `FamilyTable`).
  */
 export interface GeoTable {
-  /** SHA-256 of the content, shortened: equal data has equal versions, regardless of its file. */
+  /** SHA-256 of the content, shortened. */
   readonly version: string;
   readonly words: SharedArrayBuffer;
-  /** Length of each section, in words. */
+  /** In words. */
   readonly lengths: readonly number[];
 }
 
-/** Views into the buffer of a table. */
 export interface FamilyTable {
   /** Keys with ranges, ascending. */
   readonly keys: Uint32Array;
-  /** Index of the first range of each key, followed by the number of ranges. */
+  /** First range of each key, then the number of ranges. */
   readonly offsets: Uint32Array;
-  /** First and last address of each range, sorted by key and then by address. */
+  /** First and last address, sorted by key and then by address. */
   readonly ranges: Uint32Array;
 }
 
@@ -34,7 +32,7 @@ export function familyTables(table: GeoTable): { readonly v4: FamilyTable; reado
   return { v4: { keys: keys4, offsets: offsets4, ranges: ranges4 }, v6: { keys: keys6, offsets: offsets6, ranges: ranges6 } };
 }
 
-/** Number of rows that share addresses with an earlier row, and the first such pair as row indexes: earlier, later. */
+/** Rows sharing addresses with an earlier row, and the first such pair: earlier, later. */
 export interface Overlaps {
   readonly rows: Rows;
   readonly count: number;
@@ -42,8 +40,8 @@ export interface Overlaps {
 }
 
 /**
- * Groups rows by key and merges overlapping and adjacent ranges of a key. An address in rows of two keys belongs to both; `overlaps` counts
- * such rows for each family.
+ * Merges overlapping and adjacent ranges of a key. An address in rows of two keys belongs to both; `overlaps` counts such rows for each
+ * family.
  */
 export function buildTable(families: readonly [v4: Rows, v6: Rows]): { readonly table: GeoTable; readonly overlaps: Overlaps[] } {
   const orders = families.map(orderByAddress);
@@ -69,7 +67,7 @@ function compareWords(a: Uint32Array, i: number, b: Uint32Array, j: number, widt
   return 0;
 }
 
-/** Row indexes sorted by first address. Checks first whether they are sorted already, as in most sources. */
+/** By first address; most sources are sorted already. */
 function orderByAddress(rows: Rows): Uint32Array<ArrayBuffer> {
   const width = addressWords(rows.family);
   const compare = (a: number, b: number) => compareWords(rows.words, a * 2 * width, rows.words, b * 2 * width, width);
@@ -103,7 +101,7 @@ function findOverlaps(rows: Rows, order: Uint32Array): Overlaps {
 const DIGIT_BITS = 11;
 const DIGITS = 2 ** DIGIT_BITS;
 
-/** Stable sort of row indexes by key: a radix sort, least significant digit first. */
+/** Stable: a radix sort, least significant digit first. */
 function orderByKey(rows: Rows, order: Uint32Array<ArrayBuffer>): Uint32Array {
   let from = order;
   let to = new Uint32Array(order.length);
@@ -129,7 +127,7 @@ function follows(a: Uint32Array, last: number, b: Uint32Array, next: number, wid
   return carry === 0;
 }
 
-/** Returns keys, offsets and ranges. `order` is by key and then by address. */
+/** `order` is by key and then by address. */
 function groupByKey(rows: Rows, order: Uint32Array): [Uint32Array, Uint32Array, Uint32Array] {
   const width = addressWords(rows.family);
   const keys = new Uint32Array(rows.count);

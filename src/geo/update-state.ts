@@ -1,4 +1,4 @@
-/** Result of the last update, stored in the download folder for the next update and `weir geo status` (SPEC D17.8). */
+/** In the download folder, for the next update and `weir geo status` (SPEC D17.8). */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Validators } from '../fetch/fetch.ts';
@@ -9,9 +9,9 @@ export type UpdateResult = 'new' | 'unchanged' | 'held' | 'failed';
 
 export interface KindUpdate {
   readonly result: UpdateResult;
-  /** Reason of a failure or hold, or the change; empty if there is none. */
+  /** Of a failure or hold, or the change; may be empty. */
   readonly text: string;
-  /** The last download, if its file still exists. */
+  /** If its file still exists. */
   readonly download: KnownDownload | null;
 }
 
@@ -19,7 +19,7 @@ export interface KindUpdate {
 export interface KnownDownload {
   /** One per file, in order. */
   readonly validators: readonly Validators[];
-  /** Size and time of the file: a different file under its name has another mark. */
+  /** A different file under its name has another mark. */
   readonly mark: string;
   /** Whether it waits for `weir geo accept`. */
   readonly isHeld: boolean;
@@ -33,7 +33,7 @@ export interface UpdateState {
 
 const stateFile = (folder: string) => join(folder, 'update.json');
 
-/** Returns undefined if there is no state or it is unreadable. */
+/** undefined: missing or unreadable. */
 export async function readUpdateState(folder: string): Promise<UpdateState | undefined> {
   try {
     return JSON.parse(await readFile(stateFile(folder), 'utf8')) as UpdateState;

@@ -1,4 +1,4 @@
-/** Downloads new geo data, checks it, and moves it into the shared folder (SPEC D17.1 to D17.6). */
+/** SPEC D17.1 to D17.6. */
 import { type FileHandle, mkdir, open, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WeirError } from '../errors.ts';
@@ -11,10 +11,10 @@ import { shrinkFault } from './shrink.ts';
 import { downloadedFile, type GeoFiles, sourcesOf } from './sources.ts';
 import { type KindUpdate, type KnownDownload, readUpdateState, type UpdateState, writeUpdateState } from './update-state.ts';
 
-/** Minimum rows per family: no table of the full Internet has fewer. */
+/** Per family: no table of the full Internet has fewer. */
 const LEAST_ROWS = 10_000;
 
-/** Optional list of checksums, in the format of `sha256sum`. */
+/** Optional, in the format of `sha256sum`. */
 const CHECKSUMS = 'SHA256SUMS';
 
 export interface UpdateRequest {
@@ -34,12 +34,12 @@ export interface UpdateRequest {
 /** Kinds without an operator's file. */
 export const updatedKinds = (files: GeoFiles): GeoKind[] => GEO_KINDS.filter((kind) => files[kind] === undefined);
 
-/** A download that is not in use: being checked, refused, or on hold. */
+/** Being checked, refused, or on hold. */
 const waitingFile = (folder: string, kind: GeoKind) => join(folder, `${kind}.new.csv`);
 
 /**
- * Updates each kind independently: a fault is the result of its kind. Only one update may run on a folder at a time. Rejects when the
- * folder is not writable, or `signal` aborts it.
+ * A fault is the result of its kind. One update may run on a folder at a time. Rejects when the folder is not writable, or `signal` aborts
+ * it.
  */
 export async function updateGeo(request: UpdateRequest): Promise<UpdateState> {
   const { folder, kinds, now } = request;
@@ -58,7 +58,7 @@ export async function updateGeo(request: UpdateRequest): Promise<UpdateState> {
   return state;
 }
 
-/** The state stored until the update ends. It preserves the reason of a hold. */
+/** Preserves the reason of a hold. */
 function unended(kinds: readonly GeoKind[], before: UpdateState | undefined): UpdateState['kinds'] {
   const each = (last: KindUpdate | undefined): KindUpdate => {
     const download = last?.download ?? null;
@@ -67,7 +67,7 @@ function unended(kinds: readonly GeoKind[], before: UpdateState | undefined): Up
   return Object.fromEntries(kinds.map((kind) => [kind, each(before?.kinds[kind])]));
 }
 
-/** Moves downloads on hold into place. Returns their kinds. */
+/** Returns their kinds. */
 export async function acceptDownloads(folder: string): Promise<GeoKind[]> {
   const state = await readUpdateState(folder);
   const accepted: GeoKind[] = [];
@@ -112,7 +112,7 @@ async function updateKind(
 
 const countText = ({ kind, date, rows, keys }: GeoKindData) => `data of ${date}, ${rows} rows, ${keys} ${KINDS[kind].plural}`;
 
-/** The last download, if its file is unchanged and still in use or on hold: enables conditional requests. */
+/** If its file is unchanged and still in use or on hold: enables conditional requests. */
 async function knownDownload(
   kind: GeoKind,
   { folder, inUse }: UpdateRequest,
@@ -126,16 +126,13 @@ async function knownDownload(
 const isThere = async ({ mark, isHeld }: KnownDownload, kind: GeoKind, folder: string): Promise<boolean> =>
   mark === (await fileMark((isHeld ? waitingFile : downloadedFile)(folder, kind)).catch(() => undefined));
 
-/** Changes when another file replaces this one. */
+/** Changes with another file. */
 async function fileMark(file: string): Promise<string> {
   const { size, mtimeMs } = await stat(file);
   return `${size} ${mtimeMs}`;
 }
 
-/**
- * Downloads the files of a kind, concatenated, into its waiting file. Returns their validators; undefined if none has changed. Rejects with
- * GEO_FILE.
- */
+/** Concatenated, into the waiting file. Returns validators; undefined: none has changed. Rejects with GEO_FILE. */
 async function fetchKind(
   kind: GeoKind,
   request: UpdateRequest,
@@ -168,7 +165,7 @@ async function fetchKind(
   }
 }
 
-/** Checks a file before it is read. Throws GEO_FILE. */
+/** Before it is read. Throws GEO_FILE. */
 function check({ lines, isComplete, sha256 }: Downloaded, url: string, expected: string | undefined): void {
   const fault =
     (!isComplete && 'it ends within a line') ||
@@ -177,7 +174,7 @@ function check({ lines, isComplete, sha256 }: Downloaded, url: string, expected:
   if (fault) throw new WeirError('GEO_FILE', `${url}: ${fault}`);
 }
 
-/** SHA-256 given by the publisher, if any. */
+/** Of the publisher. */
 type Checksums = (name: string) => Promise<string | undefined>;
 
 function checksumsOf({ url, limits, signal }: UpdateRequest): Checksums {

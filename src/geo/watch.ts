@@ -12,27 +12,26 @@ const POLL_MS = 2_000;
 interface GeoWatchOptions {
   readonly files: GeoFiles;
   readonly data: GeoData;
-  /** Cache folder of compiled data. */
+  /** Of compiled data. */
   readonly cacheDir?: string;
-  /** Interval of file checks, ms. A change counts after two checks with the same state. */
+  /** ms. A change counts after two checks with the same state. */
   readonly pollMs?: number;
-  /** Receives data to replace the data in use. */
   readonly onChange: (data: GeoData) => void;
-  /** Called with a sentence about every reload; `refused`: the data in use stays. */
+  /** A sentence about every reload; `refused`: the data in use stays. */
   readonly log: (outcome: 'reloaded' | 'refused', text: string) => void;
 }
 
 interface Watched {
   data: GeoKindData;
-  /** State of the files at the previous check. */
+  /** At the previous check. */
   seen: string;
-  /** State of the last load, successful or not; marked if an operator had accepted it. */
+  /** Of the last load, successful or not; marked if an operator had accepted it. */
   tried: string;
 }
 
 /**
- * Reloads geo data when the operator's files change. Polls, because editors and mounts replace files in ways that file notifications miss.
- * Waits until a file stops changing, because a half-copied file may look complete.
+ * Polls, because editors and mounts replace files in ways that file notifications miss. Waits until a file stops changing: a half-copied
+ * file may look complete.
  */
 export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, log }: GeoWatchOptions) {
   const kinds = GEO_KINDS.filter((kind) => files[kind] !== undefined || files.downloads !== undefined);
@@ -82,7 +81,7 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
 
   if (kinds.length > 0) schedule();
   return {
-    /** Checks the files now (SIGHUP), and retries refused ones. Resolves when the new data is in use or refused. */
+    /** SIGHUP: also retries refused ones. Resolves when the new data is in use or refused. */
     reload: () => enqueue(true),
     close() {
       closed = true;
@@ -101,8 +100,8 @@ function swapText(before: GeoKindData, next: GeoKindData): string {
 const startOf = (data: GeoKindData): Watched => ({ data, seen: data.signature, tried: data.signature });
 
 /**
- * Finds the state of a kind's files and how to load them. A missing file is a state too: loading it rejects. Unless forced, the files in
- * use must still exist: a twin that is missing while files are exchanged would otherwise remove its family from every feed.
+ * How to load a kind's files. A missing file is a state too: loading it rejects. Unless forced, the files in use must still exist: a twin
+ * missing while files are exchanged would otherwise remove its family from every feed.
  */
 async function inspect(inUse: GeoKindData, files: GeoFiles, cacheDir: string | undefined, isForced: boolean) {
   try {

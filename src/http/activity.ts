@@ -1,4 +1,4 @@
-/** Counts activity of workspaces in memory and writes it once a minute (SPEC D18.11). Costs a poll one look-up and two additions. */
+/** In memory, written once a minute (SPEC D18.11). Costs a poll one look-up and two additions. */
 import {
   ACTIVITY_FIELDS,
   type ActivityCounter,
@@ -9,7 +9,7 @@ import {
 } from '../ports/activity.ts';
 import { isRefusal } from './errors.ts';
 
-/** Limit while the store is down. Activity of further workspaces is not counted. */
+/** While the store is down. Further workspaces are not counted. */
 const MOST_WORKSPACES = 5000;
 
 export interface Activity extends ActivityReads, ActivityCounter {

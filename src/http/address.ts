@@ -1,4 +1,4 @@
-/** A row of the table in addresses.ts. The router, 404 and 405, metric labels and the API documents follow from it. */
+/** A row of addresses.ts: router, 404 and 405, metric labels and API documents follow from it. */
 import type { Caller } from '../account/caller.ts';
 import type { Permission } from '../account/permission.ts';
 import type { BodyLimit } from './bodies/body.ts';
@@ -27,7 +27,7 @@ export interface AddressRow<G extends GateName, T> {
   /** Label in metrics; default the first path. */
   readonly name?: string;
   readonly method: Method;
-  /** Sets the rate limit and the shape of errors. undefined: no limit, errors in the shape of signals. */
+  /** Sets rate limit and shape of errors. undefined: no limit, errors as for signals. */
   readonly group: Group | undefined;
   readonly gate: G;
   readonly needs?: Permission | null;
@@ -43,7 +43,6 @@ export interface AddressRow<G extends GateName, T> {
 
 export type Address = AddressRow<GateName, unknown>;
 
-/** Checks that the columns of a row match each other. */
 export const row = <G extends GateName, T>(given: AddressRow<G, T>): Address => given as unknown as Address;
 
 export const pathsOf = ({ path }: Pick<Address, 'path'>): readonly string[] => (typeof path === 'string' ? [path] : path);

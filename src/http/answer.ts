@@ -20,10 +20,10 @@ export interface Answer {
 const LONG = 64 * 1024;
 const AT_ONCE = 1024 * 1024;
 const SHORT = 4096;
-/** Limit of long bodies per turn of the event loop, bytes. */
+/** Per turn of the event loop. */
 const OF_TURN = 2 * 1024 * 1024;
 
-/** Spreads long bodies over turns: hundreds of clients may wait for the same document. */
+/** Hundreds of clients may wait for the same document. */
 function inTurns(): (bytes: number, send: () => void) => void {
   const waiting: { readonly bytes: number; readonly send: () => void }[] = [];
   let left = OF_TURN;

@@ -43,14 +43,12 @@ import { clientAddress } from './source.ts';
 
 export interface AppParts extends Omit<Served, 'console' | 'docs' | 'renderMetrics' | 'traceOf' | 'origins' | 'enrolments'> {
   readonly settings: {
-    /** Proxies with trusted forwarded headers. */
     readonly trustProxy: readonly string[];
     /** Per key and minute; 0 = unlimited. */
     readonly rateLimitSignals: number;
     readonly rateLimitFeeds: number;
     readonly rateLimitManage: number;
     readonly bodyBudgetMb: number;
-    /** In total and per address. */
     readonly maxConnections: number;
     readonly maxConnectionsPerAddress: number;
     readonly baseUrl: string | undefined;
@@ -85,15 +83,15 @@ export type ListenTarget =
 
 export interface App {
   readonly server: Server;
-  /** Resolves with the URL; rejects if the port is refused. `reusePort`: shares the port with other processes. `fd`: a listening socket. */
+  /** Resolves with the URL; rejects if the port is refused. `reusePort`: shared with other processes. `fd`: a listening socket. */
   listen(where: ListenTarget): Promise<string>;
   /** Resolves after the last response. */
   close(): Promise<void>;
 }
 
-/** Concurrent sign-ins per address. */
+/** Per address. */
 const SIGN_INS = 64;
-/** Longest time without progress of an open request, ms. */
+/** Without progress, ms. */
 const STALLED = 30_000;
 
 export function createApp(parts: AppParts): App {

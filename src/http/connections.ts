@@ -10,9 +10,9 @@ export interface ConnectionLimits {
   /** In total, and per address (IPv6: per /64). */
   readonly most: number;
   readonly mostPerAddress: number;
-  /** Networks without the limit per address, such as proxies. */
+  /** Such as proxies. */
   readonly unlimited: readonly string[];
-  /** Longest time without progress, ms. Node checks a stalled write twice: it may take double. */
+  /** Without progress, ms. Node checks a stalled write twice: it may take double. */
   readonly stalled: number;
 }
 
@@ -22,7 +22,6 @@ export type ReportEnding = (ending: Ending, address: string) => void;
 
 export const THIS_MACHINE = ['127.0.0.0/8', '::1'];
 
-/** Applies the limits to each server passed in; `counts` has the open connections. */
 export function connectionLimiter(
   limits: ConnectionLimits,
   report: ReportEnding,
@@ -68,7 +67,7 @@ export function connectionLimiter(
 /** ms. */
 const REPORT_EVERY = 60_000;
 
-/** At most one report per kind and minute, with the count since the last. `now`: ms, monotonic. */
+/** Per kind and minute, with the count since the last. `now`: ms, monotonic. */
 export function seldom(now: () => number, write: (line: string) => void): ReportEnding {
   const kinds = new Map<Ending, { at: number; suppressed: number }>();
   return (ending, address) => {

@@ -1,4 +1,4 @@
-/** Counts polls per device (SPEC D16.7). A poll from memory costs a few look-ups and numbers. */
+/** A poll from memory costs a few look-ups and numbers (SPEC D16.7). */
 import { type DeviceRefusal, documentKey, MOST_DOCUMENTS, type SeenDevice } from '../account/device.ts';
 import { FirstSeen } from '../account/first-seen.ts';
 import { withoutSecrets } from '../account/secrets/in-text.ts';
@@ -55,11 +55,11 @@ export interface DeviceLedger extends DeviceNotes {
   noteRefused(digest: string, poll: Poll): void;
 }
 
-/** Devices between two reads: per workspace, in total, with invalid keys. */
+/** Between two reads: per workspace, in total, with invalid keys. */
 const MOST_OF_WORKSPACE = 5_000;
 const MOST = 20_000;
 const MOST_REFUSED = 1_000;
-/** Devices per workspace that are counted regardless of the total. */
+/** Counted regardless of the total. */
 const ALWAYS = 100;
 /** Stored characters. */
 const USER_AGENT = 200;
@@ -78,9 +78,9 @@ interface Entry {
   failed: number;
   lastStatus: number;
   validates: boolean;
-  /** Last content of each document, the latest at the end. */
+  /** The latest at the end. */
   got: { content: AnsweredContent; at: number }[];
-  /** Refusals since the last content; undefined: none. */
+  /** Since the last content; undefined: none. */
   refusals: Map<string, DeviceRefusal> | undefined;
 }
 
@@ -205,7 +205,6 @@ function count(entry: Entry, { status, validates, content, refused }: Poll, now:
   else got(entry, content, now);
 }
 
-/** Keeps the latest refused documents. */
 function refuse(entry: Entry, refused: RefusedDocument, status: number, at: number): void {
   entry.refusals ??= new Map();
   const key = `${documentKey(refused)} ${status}`;
@@ -223,7 +222,7 @@ function got({ got }: Entry, content: AnsweredContent, at: number): void {
   got.push({ content, at });
 }
 
-/** A first-seen device that was written already has only its later counts. */
+/** One that was written already has only its later counts. */
 function* seenOf(entries: KeyEntries): Generator<ReturnType<typeof seenAs>> {
   for (const { byAgent } of entries.values()) for (const entry of byAgent.values()) if (entry.pulls > 0) yield seenAs(entry);
 }

@@ -36,19 +36,19 @@ const TEXTS: Record<number, string> = {
 };
 const FEED_TEXTS: Record<number, string> = { ...TEXTS, 401: 'Unauthorized - invalid or missing API key' };
 
-/** A refused or failed request. Texts reach clients: never quote a driver's error. */
+/** Texts reach clients: never quote a driver's error. */
 export interface HttpFault {
   readonly status: number;
   /** Default per status and group. */
   readonly message?: string | undefined;
   /** The rows of a signal 400, or the object of a feed error. */
   readonly details?: readonly object[] | object | undefined;
-  /** Current state of the resource, for 412. */
+  /** For 412. */
   readonly current?: object | undefined;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** The caller; not sent. */
+  /** Not sent. */
   readonly by?: Pick<Caller, 'keyId' | 'workspaceId' | 'listId' | 'feedId'>;
-  /** The refused document; not sent. */
+  /** Not sent. */
   readonly of?: { readonly feedId: string | null; readonly variant: DocumentVariant } | undefined;
 }
 

@@ -17,7 +17,7 @@ export interface Docs {
   page(call: Call): Answered;
 }
 
-/** The handlers of a process. undefined: it lacks the role, and the addresses are 404. */
+/** undefined: the process lacks the role, and the addresses are 404. */
 export interface Served {
   readonly submitSignals?: SubmitSignals | undefined;
   readonly traceOf?: TraceOf;

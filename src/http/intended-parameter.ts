@@ -1,6 +1,7 @@
 /** Finds the parameter that a misspelt one probably means (SPEC D5.20, D42.1). */
+import { isOneEdit } from '../text/one-edit.ts';
 
-/** Synonyms used by commands, management, signals and bouncers. */
+/** Of commands, management, signals and bouncers. */
 const SAME: readonly (readonly string[])[] = [
   ['dry_run', 'preview', 'test', 'try', 'trial', 'validate', 'check', 'simulate', 'simulated', 'simulation', 'no_op', 'what_if'],
   ['list', 'list_id', 'list_name', 'feed', 'feed_id', 'feed_name'],
@@ -9,7 +10,7 @@ const SAME: readonly (readonly string[])[] = [
   ['expires_in', 'expiration', 'expires'],
 ];
 
-/** Shorter names must match exactly: too many words are one edit away from `ip`. */
+/** Shorter names must match exactly: too many words are an edit away from `ip`. */
 const SHORTEST = 4;
 const SHORTEST_PREFIX = 3;
 
@@ -48,16 +49,3 @@ const plain = (name: string): string =>
         .normalize('NFKC')
         .toLowerCase()
         .replaceAll(/[^\p{L}\p{N}]/gu, '');
-
-/** One character added, removed or replaced, or two neighbours swapped. */
-function isOneEdit(given: string, known: string): boolean {
-  const shorter = Math.min(given.length, known.length);
-  let start = 0;
-  while (start < shorter && given[start] === known[start]) start += 1;
-  let end = 0;
-  while (end < shorter - start && given.at(-1 - end) === known.at(-1 - end)) end += 1;
-  // Without the common prefix and suffix.
-  const [was, is] = [given.slice(start, given.length - end), known.slice(start, known.length - end)];
-  if (was.length <= 1 && is.length <= 1) return true;
-  return was.length === 2 && is.length === 2 && was[0] === is[1] && was[1] === is[0];
-}

@@ -15,9 +15,9 @@ const NO_READER: HttpFault = {
 
 export interface MetricsPage {
   readonly render: () => Promise<string>;
-  /** Required Bearer token; undefined: none. */
+  /** undefined: none. */
   readonly token: string | undefined;
-  /** Counts a wrong token. Returns 401, or 429 after too many from its address. */
+  /** 401, or 429 after too many from its address. */
   readonly refuse: (call: Call) => HttpFault;
 }
 
@@ -27,7 +27,7 @@ export const metricsAnswer = (render: () => Promise<string>) => async (): Promis
   return { status: 200, headers, body };
 };
 
-/** A request without credentials is challenged and not counted as a guess (SPEC D12.14). */
+/** A request without credentials is no guess (SPEC D12.14). */
 export function readers({ token, refuse }: MetricsPage): (call: Call) => null | HttpFault {
   if (token === undefined) return () => null;
   const digest = hash('sha256', token, 'buffer');

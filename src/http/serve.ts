@@ -1,4 +1,4 @@
-/** Processes every request: route, authenticate, authorize, read the body, respond. */
+/** Route, authenticate, authorize, read the body, respond. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { allows } from '../account/permission.ts';
 import { type Clocks, instantOf } from '../clock.ts';
@@ -23,20 +23,20 @@ export type By = NonNullable<HttpFault['by']>;
 export interface ServeParts {
   readonly find: (method: string, target: string) => Found;
   readonly gates: Gates;
-  /** For bodies of requests with a key, and of all others by address. */
+  /** For requests with a key, and for all others by address. */
   readonly budget: BodyBudget;
   readonly guests?: BodyBudget;
   readonly clocks: Clocks;
   readonly addressOf: (request: IncomingMessage) => string;
-  /** Without watches, requests are not timed. */
+  /** Without, requests are not timed. */
   readonly watches?: readonly RequestWatch[];
   readonly onBusy?: () => void;
-  /** Called after each answered poll with a valid key. */
+  /** After each answered poll with a valid key. */
   readonly onPoll?: ((row: Address, call: Call, by: By, answered: Answer | HttpFault) => void) | undefined;
   readonly report: (error: unknown, request: { readonly method: string; readonly route: string }) => void;
 }
 
-/** `fault`: invalid HTTP. It is sent in the shape of the address, and the connection closes. */
+/** `fault`: invalid HTTP, sent in the shape of the address; the connection closes. */
 export type Serve = (request: IncomingMessage, response: ServerResponse, fault?: HttpFault) => void;
 
 export function requestServer({

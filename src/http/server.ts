@@ -1,4 +1,4 @@
-/** Sockets of the HTTP server: accept, drain, close, and responses to invalid HTTP. */
+/** Accept, drain, close, and responses to invalid HTTP. */
 import { constants } from 'node:crypto';
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -15,14 +15,14 @@ import { plainTarget } from './target.ts';
 // An import of values would load the complete module, including the WebSocket client.
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
-/** Time for a request, and for its headers alone, ms. */
+/** And for its headers alone, ms. */
 const REQUEST_TIMEOUT = 120_000;
 const HEADERS_TIMEOUT = 20_000;
 /** Check interval of both, ms. */
 const TIMEOUT_CHECK = 10_000;
 /** Idle timeout, ms. */
 const KEEP_ALIVE = 75_000;
-/** Time for a client with a refused request to close, ms. */
+/** For a client with a refused request to close, ms. */
 const LINGER = 2_000;
 /** Limit of a TLS handshake, ms; less than the time to stop. */
 const HANDSHAKE_TIMEOUT = 5_000;
@@ -30,7 +30,7 @@ const HANDSHAKE_TIMEOUT = 5_000;
 const LAST_ACCEPTS = 500;
 /** A turn of the event loop without work takes less, ms. */
 const SHORT_TURN = 0.1;
-/** Interval of closing idle connections while stopping, ms. */
+/** While stopping, ms. */
 const CLOSE_IDLE = 50;
 
 export interface ServerParts {
@@ -71,10 +71,7 @@ export function createHttpServer({ handler, draining, tls }: ServerParts): Serve
   return server.on('clientError', refuseConnection);
 }
 
-/**
- * Serializes the requests of a connection. A client may send thousands at once, and each would hold its response until all before it are
- * sent.
- */
+/** A client may send thousands at once, and each would hold its response until all before it are sent. */
 function inTurn(answer: RequestListener): RequestListener {
   return (request, response) => {
     // Node assigns the socket when the previous response is sent.
@@ -83,7 +80,7 @@ function inTurn(answer: RequestListener): RequestListener {
   };
 }
 
-/** Forward-secret suites with authenticated encryption (SPEC D12.13). */
+/** Forward-secret, with authenticated encryption (SPEC D12.13). */
 const SUITES = {
   minVersion: 'TLSv1.2',
   ciphers: [
@@ -101,7 +98,6 @@ const SUITES = {
 } as const;
 const HSTS = ['Strict-Transport-Security', 'max-age=31536000'] as const;
 
-/** New certificates apply to new connections. */
 function tlsServer(options: ServerOptions, tls: TlsSource, answer: RequestListener): Server {
   const asksClients = tls.current().ca !== undefined;
   const own = { handshakeTimeout: HANDSHAKE_TIMEOUT, requestCert: asksClients, rejectUnauthorized: asksClients };
@@ -155,14 +151,12 @@ async function acceptWaiting(server: Server): Promise<void> {
   server.off('connection', note);
 }
 
-/** By parser error code; other codes are malformed requests. */
 const CONNECTION_FAULTS: Record<string, HttpFault> = {
   HPE_HEADER_OVERFLOW: { status: 431 },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408 },
 };
 
 const REQUEST_LINE = /^[A-Z]+ (\S+)/;
-/** Bytes searched for a target. */
 const LINE_BYTES = 1024;
 
 export function refuseConnection(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {

@@ -80,7 +80,7 @@ function landingItems({ landing }: StatusFacts): Item[] {
 
 function urgentOf(facts: StatusFacts): Item[] {
   const { engines, processes, feeds, dead_letters: letters, stopped, full_devices: full, sources, guard_rails_off: unguarded } = facts;
-  const { failing_webhooks: webhooks, frozen_feeds: frozen } = facts;
+  const { failing_webhooks: webhooks, frozen_feeds: frozen, waiting_approvals: approvals } = facts;
   const engine = (name: string, status: EngineStatus) =>
     status.ok
       ? []
@@ -132,6 +132,11 @@ function urgentOf(facts: StatusFacts): Item[] {
               : `the feed "${name}" of ${workspace} has been frozen since ${since}: new blocks do not reach it (weir feed thaw)`,
         }),
       ),
+    ...(approvals ?? []).map(({ workspace_id: id, workspace, requests }) => ({
+      key: `approvals/${id}`,
+      state: 'waiting',
+      text: `${plural(requests, 'change')} of ${workspace} ${requests === 1 ? 'waits' : 'wait'} for approval (weir approval ls)`,
+    })),
     ...(letters ? [{ key: 'dead_letters', state: 'there', text: `${letters} dead letters (weir dead-letter ls)` }] : []),
     ...(unguarded?.length
       ? [{ key: 'guard_rails', state: 'off', text: `guard rails are off in ${unguarded.join(', ')} (docs/deployment.md)` }]

@@ -10,12 +10,12 @@ import type { FeedDiffer } from '../feed/whatif/difference/difference.ts';
 import type { ActivityReads } from '../ports/activity.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { ChangeOptions, OnceOnly, UsedBytes } from '../ports/stored/account-store.ts';
-import type { ApprovalSize } from '../ports/stored/approval-store.ts';
 import type { FeedFreezer } from '../ports/stored/freeze-store.ts';
 import type { Step } from '../ports/stored/rule-store.ts';
 import type { fewAtOnce } from '../serial.ts';
 import type { SourceTrier } from '../source/try-source.ts';
 import type { SendPorts } from '../webhook/send.ts';
+import type { Excess } from './approvals/size.ts';
 import type { AsyncOperations } from './async-operations.ts';
 import type { Backtests } from './expressions/backtests.ts';
 import type { ExpressionTester } from './expressions/expression-test.ts';
@@ -41,9 +41,12 @@ export interface ServiceStatus {
   geo(): { readonly version: string; readonly country: GeoKindStatus; readonly asn: GeoKindStatus };
 }
 
+/** Of the caller. */
+export type Requester = Pick<ManageContext, 'caller' | 'by' | 'permissions' | 'keyExpiresAt' | 'keyNetworks' | 'ifMatch'>;
+
 export interface ApprovedRunner {
-  run(name: string, context: ManageContext, content: Uint8Array): Promise<void>;
-  excess(name: string, context: ManageContext, content: Uint8Array): Promise<(ApprovalSize & { readonly why: string }) | undefined>;
+  run(name: string, context: Omit<ManageContext, keyof Requester | 'once'>, id: string, content: Uint8Array): Promise<void>;
+  excess(name: string, context: ManageContext, content: Uint8Array): Promise<Excess | undefined>;
 }
 
 /** undefined: not available in this process. */

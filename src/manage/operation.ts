@@ -19,7 +19,10 @@ export interface Given<Q, B> {
   readonly bytes: Uint8Array;
 }
 
-export type Touched = { readonly lists: readonly string[] | undefined } | { readonly why: string } | null;
+/** `of`: the objects that its names mean, as JSON (SPEC D67.11). `refusal`: why it cannot wait. */
+export type Touched =
+  | (({ readonly lists: readonly string[] | undefined } | { readonly why: string }) & { readonly of: unknown; readonly refusal?: string })
+  | null;
 
 export interface OperationSpec<Q extends TObject, B extends TObject, T> {
   readonly summary: string;

@@ -9,6 +9,7 @@ import type { WatchedFeed } from '../feed/monitor/feed-watch.ts';
 import { trimmedJson } from '../feed/trim.ts';
 import type { Stopped } from '../ports/devices.ts';
 import type { Check } from '../ports/health.ts';
+import type { ApprovalReads } from '../ports/stored/approval-store.ts';
 import type { Freeze } from '../ports/stored/freeze-store.ts';
 import type { FailingWebhook } from '../ports/stored/webhook-store.ts';
 import type { FullDevice } from './devices/device-caps.ts';
@@ -122,8 +123,29 @@ export interface StatusParts {
   readonly webhooks: readonly ReturnType<typeof failingWebhookJson>[] | null;
   readonly unguarded: readonly string[] | null;
   readonly frozen: readonly FrozenJson[] | null;
+  readonly approvals: readonly WaitingApprovals[] | null;
   /** Names by id. */
   readonly workspaces: ReadonlyMap<string, string>;
+}
+
+/** Changes that wait for a second person. */
+export interface WaitingApprovals {
+  readonly workspace_id: string;
+  readonly workspace: string;
+  readonly requests: number;
+}
+
+/** Of workspaces that have some. */
+export async function waitingApprovals(
+  store: Pick<ApprovalReads, 'waitingApprovals'>,
+  workspaces: readonly Pick<Workspace, 'id' | 'name'>[],
+  now: number,
+): Promise<WaitingApprovals[]> {
+  const counted = workspaces.map(async ({ id, name }) => ({
+    ...{ workspace_id: id, workspace: name },
+    requests: await store.waitingApprovals(id, now),
+  }));
+  return (await Promise.all(counted)).filter(({ requests }) => requests > 0);
 }
 
 export type StatusFacts = ReturnType<typeof factsOf>;
@@ -131,7 +153,7 @@ export type StatusFacts = ReturnType<typeof factsOf>;
 /** Without alerts. */
 export function factsOf(parts: StatusParts) {
   const { store, stream, processes, geo, deadLetters, unusedKeys, endingKeys, stopped, fullDevices, sources, webhooks, unguarded } = parts;
-  const { workspaces, frozen } = parts;
+  const { workspaces, frozen, approvals } = parts;
   const landing = landingOf(parts);
   const feeds = processes.flatMap((process) => process.feeds.map((feed) => feedJson(feed, process.pid, workspaces)));
   return {
@@ -149,6 +171,7 @@ export function factsOf(parts: StatusParts) {
     failing_webhooks: webhooks,
     guard_rails_off: unguarded,
     frozen_feeds: frozen,
+    waiting_approvals: approvals,
   };
 }
 

@@ -96,6 +96,6 @@ export const OPERATIONS: readonly Operation[] = [
 const named = (name: string): Operation => OPERATIONS.find((each) => each.name === name)!;
 
 export const APPROVED: ApprovedRunner = {
-  run: (name, context, content) => runAsked(named(name), context, content),
+  run: (...args) => runAsked(named(args[0]), ...args),
   excess: (name, context, content) => excessNow(named(name), context, content),
 };

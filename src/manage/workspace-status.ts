@@ -15,6 +15,7 @@ import {
   type StatusParts,
   stoppedJson,
   unusedKeyJson,
+  waitingApprovals,
 } from './status.ts';
 
 const MOST_KEYS = 1000;
@@ -54,6 +55,7 @@ export async function workspaceParts(
     webhooks: (await store.failingWebhooks(workspaceId)).map((each) => failingWebhookJson(each, names)),
     unguarded: areOff(guardRails) && areOff(workspace) ? [workspace.name] : [],
     frozen: (await store.freezes(workspaceId)).map((freeze) => frozenJson(freeze, workspace, now())),
+    approvals: await waitingApprovals(store, [workspace], now()),
     workspaces: names,
   };
 }

@@ -1,4 +1,4 @@
-/** Activity of workspaces across all processes: per minute for a day, per hour for a month (SPEC D18.11). */
+/** Of all processes: per minute for a day, per hour for a month (SPEC D18.11). */
 
 export interface ActivityCounts {
   accepted: number;
@@ -21,16 +21,16 @@ export const ACTIVITY_FIELDS = [
 
 export const NO_ACTIVITY: ActivityCounts = { accepted: 0, failed: 0, landed: 0, pulls: 0, notModified: 0, refused: 0 };
 
-/** Slot sizes and their retention, minutes. */
+/** Minutes. */
 export const ACTIVITY_STEPS: readonly (readonly [step: number, retention: number])[] = [
   [1, 1500],
   [60, 31 * 1440],
 ];
-/** Longest range per minute, and in all; minutes. */
+/** Minutes: in slots of a minute, and in all. */
 export const ACTIVITY_MINUTES = 1440;
 export const MOST_ACTIVITY = 30 * 1440;
 
-/** A slot of `step` minutes; slots are counted from 1970. */
+/** Counted from 1970. */
 export interface ActivitySlot extends ActivityCounts {
   readonly slot: number;
 }
@@ -41,12 +41,12 @@ export interface NotedActivity extends ActivityCounts {
 }
 
 export interface ActivityStoreReads {
-  /** The non-empty slots of `step` minutes (of ACTIVITY_STEPS) from `from` to `to` (inclusive), oldest first. */
+  /** Non-empty slots of `step` minutes (of ACTIVITY_STEPS) from `from` to `to` (inclusive), oldest first. */
   activity(workspaceId: string, of: { readonly step: number; readonly from: number; readonly to: number }): Promise<ActivitySlot[]>;
 }
 
 export interface ActivityStoreWrites {
-  /** Adds the counts in one transaction; skips deleted workspaces. */
+  /** In one transaction; skips deleted workspaces. */
   noteActivity(counts: readonly NotedActivity[]): Promise<void>;
 }
 

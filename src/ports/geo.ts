@@ -1,21 +1,18 @@
 import type { GeoTarget } from '../rule.ts';
 
-/**
- * IP ranges of countries and ASNs. Immutable: a reload creates a new object with another version. SharedArrayBuffers, so threads use it
- * without a copy.
- */
+/** Immutable: a reload creates a new object with another version. SharedArrayBuffers, so threads use it without a copy. */
 export interface GeoDatabase {
   /** Changes with the data; part of every feed's revision. */
   readonly version: string;
   hasAsn(asn: number): boolean;
-  /** Inclusive ranges, sorted and disjoint; empty if the target is unknown. Views, not copies. */
+  /** Inclusive, sorted and disjoint; empty for an unknown target. Views, not copies. */
   ranges(target: GeoTarget): GeoRanges;
 }
 
 export interface GeoRanges {
   /** start, end, start, end, … */
   readonly v4: Uint32Array;
-  /** Eight words per range: start, then end, most significant word first. */
+  /** Eight words per range: start, end, most significant word first. */
   readonly v6: Uint32Array;
 }
 
@@ -24,6 +21,6 @@ export interface Locate {
   readonly country: string | null;
   readonly asn: number | null;
   readonly asnName: string | null;
-  /** Attribution (name and link) that the licence of the ASN data requires. */
+  /** Name and link, which the licence of the ASN data requires. */
   readonly attribution: string | null;
 }

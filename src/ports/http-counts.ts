@@ -18,23 +18,23 @@ export type EntryOutcome = 'accepted' | 'failed' | 'refused' | 'not_published' |
 /** `unknown`: the entry names no kind, or was not read. */
 export type EntryKind = Kind | 'unknown';
 
-/** Invalid keys per source: an IPv4 address, an IPv6 /64, or the overflow group. */
+/** By an IPv4 address, an IPv6 /64, or the overflow group. */
 export interface Failures {
   readonly source: string;
   readonly count: number;
 }
 
 export interface HttpCounts {
-  /** Durations in seconds by route and status. Status 0: the client disconnected before the response. */
+  /** Seconds by route and status. Status 0: the client disconnected before the response. */
   readonly requests: Map<string, Map<number, Histogram>>;
   readonly entries: ReadonlyMap<EntryKind, Record<EntryOutcome, number>>;
-  /** Accepted entries for access rules, by list UUID. */
+  /** By list UUID. */
   readonly listEntries: Map<string, number>;
-  /** Packets and requests that bouncers reported as dropped (SPEC D31.4), by list UUID. */
+  /** Reported by bouncers (SPEC D31.4), by list UUID. */
   readonly listHits: Map<string, number>;
   readonly limited: Record<LimitName, number>;
   failedAuthentications: number;
-  /** Request bodies in memory, and the bytes reserved for them. */
+  /** In memory, and the bytes reserved for them. */
   bodies: number;
   bodyBytes: number;
   connections: number;

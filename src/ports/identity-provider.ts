@@ -11,9 +11,9 @@ export interface SignInFailure {
 }
 
 export interface SignedIn extends Person {
-  /** The provider's session id, if it sends one. */
+  /** If the provider sends one. */
   readonly sid: string | null;
-  /** Time of the sign-in at the provider, ms, if it sends one. */
+  /** ms, if the provider sends it. */
   readonly authenticatedAt: number | null;
   /** The refresh token, and when to use it (ms from now); null: no renewal needed. */
   readonly renewal: { readonly token: string; readonly after: number } | null;
@@ -25,12 +25,12 @@ export interface Proof {
   readonly verifier: string;
 }
 
-/** A back-channel logout: a session, or a person, at an instant (ms). */
+/** A session, or a person, at an instant (ms). */
 export interface SignedOut {
   readonly sid: string | null;
   readonly subject: string | null;
   readonly at: number;
-  /** Id of the logout token, unique for the provider, and its expiry (ms). */
+  /** Unique for the provider; its expiry, ms. */
   readonly token: string;
   readonly validUntil: number;
 }
@@ -42,11 +42,11 @@ export interface IdentityProvider {
   readonly maxAge: number | null;
   begin(proof: Proof, backTo: string): Promise<string | SignInFailure>;
   finish(cameBackTo: string, proof: Proof): Promise<SignedIn | SignInFailure>;
-  /** Checks that the person is still signed in, and returns their current data. */
+  /** Whether the person is still signed in, and their current data. */
   renew(token: string, subject: string): Promise<SignedIn | SignInFailure>;
   readLogout(token: string): Promise<SignedOut | SignInFailure>;
-  /** The provider's sign-out URL; undefined: signing out of weir is enough. */
+  /** undefined: signing out of weir is enough. */
   signOutAt(backTo: string): Promise<string | undefined>;
-  /** Whether the provider has responded within the last 30 seconds, or responds now. */
+  /** Within the last 30 seconds, or now. */
   answers(): Promise<boolean>;
 }

@@ -8,21 +8,19 @@ import type { StoredRule } from './stored/stored-rule.ts';
 export interface WorkspaceDirectory {
   readonly id: string;
   readonly name: string;
-  /** Changes with every change of the workspace's lists and rules. */
+  /** Changes with the workspace's lists and rules. */
   readonly revision: number;
-  /** Store clock of the read, ms. A snapshot with an unchanged revision is as recent as this. */
+  /** Store clock, ms. A snapshot with an unchanged revision is as recent. */
   readonly readAt: number;
   readonly lists: readonly AccessList[];
 }
 
-/** The directory, limited to the lists and composed feeds with a UUID or name. */
+/** Limited to the lists and composed feeds with a UUID or name. */
 export interface NamedDirectory extends WorkspaceDirectory {
-  /** Changes with the workspace's expression rules. */
   readonly expressionRevision: number;
   readonly feeds: readonly FoundFeed[];
-  /** Of the key that signs, encrypted; null: none. */
+  /** Of the key that signs; null: none. */
   readonly signingSecret: Uint8Array | null;
-  /** All frozen feeds of the workspace. */
   readonly freezes?: readonly FrozenFeed[];
 }
 
@@ -34,7 +32,7 @@ export interface Canary {
   readonly until: number | null;
 }
 
-/** A frozen feed: what requests need (SPEC D60). `feedId` null: the workspace's feed. */
+/** What requests need of it (SPEC D60). `feedId` null: the workspace's feed. */
 export interface FrozenFeed {
   readonly feedId: string | null;
   readonly revision: number;
@@ -42,7 +40,7 @@ export interface FrozenFeed {
   readonly canary: Canary | null;
 }
 
-/** A composed feed for a request; `revision` changes with its settings and its lists. */
+/** `revision` changes with its settings and lists. */
 export interface FoundFeed extends FeedProfile {
   readonly id: string;
   readonly revision: number;
@@ -60,7 +58,7 @@ export interface RuleSink {
   geo(id: number, role: RuleRole, target: GeoTarget, expires: number, levels: number): void;
 }
 
-/** Receives the active rules of these kinds as stored, access rules only of the feed. */
+/** Access rules only of the feed. */
 export interface StoredRulesSink {
   readonly kinds: readonly Kind[];
   take(rule: StoredRule): void;
@@ -74,23 +72,21 @@ export interface KnownRules {
   readonly isNewFeed?: boolean;
 }
 
-/**
- * Receives all rules of new lists, and the changes of cached lists. Levels are those of the rule; the list's are in `SnapshotList.levels`.
- */
+/** All rules of new lists, and the changes of cached ones. Levels are those of the rule; the list's are in `SnapshotList.levels`. */
 export interface ListSink extends RuleSink {
-  /** The next rules belong to this list: all of them, or the changed ones. May be called several times per list. */
+  /** The next rules are all, or the changed ones, of this list. May be called several times per list. */
   list(key: string, isComplete: boolean): void;
-  /** A rule was changed or deleted. All of these calls come before the changed rules that are active. */
+  /** Changed or deleted. Comes before the changed rules that are active. */
   removed(id: number): void;
 }
 
-/** The key under which `follow` passes the never-block rules of a workspace, always all of them. */
+/** Of the never-block rules of a workspace in `follow`, always all of them. */
 export const EXCEPTIONS_KEY = 'exceptions';
 
 export interface SnapshotList {
   readonly id: string;
   readonly name: string;
-  /** Identifies the list for `follow`; a list created again under the same UUID has another key. */
+  /** A list created again under the same UUID has another key. */
   readonly key: string;
   /** `levelCode` for rules without levels; 0 = use the feed's. */
   readonly levels: number;
@@ -98,28 +94,28 @@ export interface SnapshotList {
   readonly hosts?: HostPrefixes | undefined;
 }
 
-/** Receives the rules of a snapshot; list by list if they are needed separately (`needsLists`). */
+/** List by list if needed separately (`needsLists`). */
 export interface SnapshotSink extends RuleSink {
-  /** The next rules belong to the list with this `SnapshotList.key`, or to EXCEPTIONS_KEY. */
+  /** Of the next rules: a `SnapshotList.key`, or EXCEPTIONS_KEY. */
   list?(key: string): void;
 }
 
 /** How a feed was trimmed to its cap: the UUIDs of the lists left out, separated by blanks, or the required number of agreeing lists. */
 export type TrimState = string | number;
 
-/** Quorum and trimming of a feed (SPEC D29); arrays are indexed like `SnapshotHead.lists`. */
+/** Arrays are indexed like `SnapshotHead.lists` (SPEC D29). */
 export interface QuorumSettings {
   readonly minSources: number;
   /** What to drop when the feed exceeds its cap; null: nothing. */
   readonly fit: Exclude<Fit, 'none'> | null;
-  /** The last trim, by variants with the same entries; updated by builds. */
+  /** By variants with the same entries; updated by builds. */
   readonly fits: Map<string, TrimState>;
   readonly always: readonly boolean[];
-  /** Lists of own detections: those without a source, and the `always` lists. */
+  /** Without a source, or `always`. */
   readonly own: readonly boolean[];
   /**
-   * For each list, the lists it copies, directly or through others. If one of those contains an address too, the list is no witness. Of
-   * lists that copy each other, the first copies none.
+   * For each list, the lists it copies, directly or through others: it is no witness for their addresses. Of lists that copy each other,
+   * the first copies none.
    */
   readonly copies: readonly (readonly number[])[];
 }
@@ -130,7 +126,7 @@ export interface SnapshotHead {
   /** Of the workspace; the service has its own. */
   readonly guardRails: GuardRails;
   readonly lists: readonly SnapshotList[];
-  /** undefined: no quorum and no trimming, as for most feeds. */
+  /** undefined: neither, as for most feeds. */
   readonly quorum: QuorumSettings | undefined;
   /** Changes with everything that the feed contains. */
   readonly revision: number;
@@ -138,11 +134,10 @@ export interface SnapshotHead {
   readonly frozenSince?: number;
   /** Of X-Feed-Canary; undefined: no canary. */
   readonly canary?: string;
-  /** Changes with the workspace's expression rules. */
   readonly expressionRevision: number;
   /** ms */
   readonly workspaceCreatedAt: number;
-  /** The number of the last change in the workspace (D9); 0 = unknown. */
+  /** In the workspace (D9); 0 = unknown. */
   readonly change: number;
   /** Store clock, ms. */
   readonly readAt: number;

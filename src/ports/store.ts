@@ -42,9 +42,9 @@ export interface StoreReads
     SourceReads,
     TogetherReads,
     WebhookReads {
-  /** Returns the store's clock (ms). Rejects with a readable reason if the store does not answer. */
+  /** Store clock, ms. Rejects with a readable reason. */
   ping(): Promise<number>;
-  /** Calls `onCommit` soon after a commit of any process, with false alarms; misses commits without a connection. Returns a stop function. */
+  /** Soon after a commit of any process, with false alarms; misses commits without a connection. Returns a stop function. */
   watchCommits(onCommit: () => void): () => void;
 }
 
@@ -67,7 +67,7 @@ export interface StoreWrites
     SourceWrites,
     TransactionWrites,
     WebhookWrites {
-  /** Creates or upgrades the schema; safe for concurrent processes. */
+  /** Safe for concurrent processes. */
   migrate(): Promise<{ applied: string[] }>;
 }
 

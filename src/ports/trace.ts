@@ -7,11 +7,11 @@ export interface Span {
 }
 
 export interface Tracer {
-  /** `parent` is a traceparent; `at` as in `end`. */
+  /** `parent`: a traceparent; `at` as in `end`. */
   start(name: string, about: { readonly kind: 'server' | 'consumer'; readonly parent: string | undefined; readonly at?: number }): Span;
 }
 
-/** Messages of one step that were applied together. Times in ms. */
+/** Applied together. Times in ms. */
 export interface TracedLanding {
   readonly traceparent: string;
   readonly messages: number;

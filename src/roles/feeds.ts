@@ -3,13 +3,14 @@ import { findDecisions } from '../decisions/serve/find-decisions.ts';
 import { hitRecorder } from '../decisions/serve/hit-recorder.ts';
 import { bouncerLog, writeBouncers } from '../decisions/serve/ledger.ts';
 import { Waiting } from '../decisions/serve/waiting.ts';
+import { DECISIONS } from '../feed/document.ts';
 import { type FeedForecast, feedForecast } from '../feed/monitor/forecast.ts';
 import { DocumentCache } from '../feed/serve/cache.ts';
 import type { AppParts } from '../http/app.ts';
-import { bouncerEndpoints } from '../http/bouncers/answer.ts';
+import { bouncerEndpoints, NO_LIST, type Sign } from '../http/bouncers/answer.ts';
 import { countOfList } from '../http/counts.ts';
 import { documentEndpoint } from '../http/feeds/document.ts';
-import { feedSigner } from '../http/feeds/signature.ts';
+import { signer } from '../http/feeds/signature.ts';
 import { countBuilds } from '../runtime/metrics/builds.ts';
 import { everyMinute, soon } from '../schedule/debounce.ts';
 import type { Base } from './base.ts';
@@ -64,13 +65,18 @@ export function startFeeds(
   const most = { ofKey: config.waitingPerKey, ofWorkspace: config.waitingPerWorkspace, inAll: Math.floor(config.maxConnections / 2) };
   const waiting = new Waiting({ documents: cache, store, clock, interval: config.feedRebuildSeconds * 1000, most });
   stopping.addEventListener('abort', () => waiting.drain());
+  const sign = signer(config.secretsKey, now);
+  const signed: Sign = async (found, { workspaceId, feedId }) => {
+    const { named } = await cache.findNamed({ workspaceId, list: feedId, variant: DECISIONS, boundTo: feedId }, false);
+    return named === undefined ? NO_LIST : sign.stream(found, named, workspaceId);
+  };
   return {
     cache,
     waiting,
     forecast: feedForecast({ previewer: feedThread, watch, geo: () => geo.database(), ...landed, clock, log }),
     answers: {
-      answerDocument: documentEndpoint(cache, feedSigner(config.secretsKey, now), now, report),
-      bouncers: bouncerEndpoints({ decisions, bouncers, waiting, hits, now, monotonic, report }),
+      answerDocument: documentEndpoint(cache, sign.feed, now, report),
+      bouncers: bouncerEndpoints({ decisions, sign: signed, bouncers, waiting, hits, now, monotonic, report }),
     },
   };
 }

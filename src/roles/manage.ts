@@ -134,7 +134,13 @@ export function startManage(
     patience: config.manageAnswerSeconds * 500,
     selections: ruleSelections(),
   };
-  onStop(recoverReplacements({ ...ports, pause: () => ports.stepsOf('')(async () => undefined) }, log));
+  const pause = () => ports.stepsOf('')(async () => undefined);
+  const idle = { pause, step: ports.stepsOf(''), isDisconnected: () => false, origin: undefined };
+  onStop(
+    recoverReplacements({ ...ports, pause }, log, (workspaceId, each, content) =>
+      APPROVED.run(each.operation, { ...ports, ...idle, workspaceId }, each.id, content),
+    ),
+  );
   return ports;
 }
 

@@ -1,4 +1,4 @@
-/** Online and offline backup of the embedded engine (SPEC D11.7, D11.8). */
+/** Online and offline, of the embedded engine (SPEC D11.7, D11.8). */
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -25,10 +25,7 @@ import { readPositions, STORE_FILE } from '../store/sqlite/positions.ts';
 import { logReader, STREAM_FILE } from '../stream/sqlite/log.ts';
 import { openDataDir } from './data-dir.ts';
 
-/**
- * Order of copying. The stream of a backup has to be as new as its store: missing rules land from the stream, but missing messages would
- * stop the landing.
- */
+/** Order of copying. The stream has to be as new as the store: missing rules land from it, but missing messages would stop the landing. */
 const FILES = [STORE_FILE, STREAM_FILE] as const;
 /** Side files of SQLite. */
 const BESIDE = ['', '-wal', '-shm', '-journal'];
@@ -45,10 +42,7 @@ export interface Backup {
   readonly unlanded: number;
 }
 
-/**
- * Copies each file at one instant into a new or empty folder and verifies the copies. Rejects with USAGE or REFUSED; the folder then
- * contains no backup.
- */
+/** Each file at one instant, into a new or empty folder, verified. Rejects with USAGE or REFUSED; the folder then contains no backup. */
 export async function backUp(dataDir: string, folder: string): Promise<Backup> {
   if (!existsSync(join(dataDir, STORE_FILE))) throw new WeirError('REFUSED', `there is no store in DATA_DIR ${dataDir}`);
   if (existsSync(folder) && readdirSync(folder).length > 0) throw new WeirError('USAGE', `the folder "${folder}" is not empty`);
@@ -112,7 +106,7 @@ async function copyDatabase(from: string, to: string): Promise<void> {
   }
 }
 
-/** Counts messages that have not landed. Throws REFUSED if the store's position is outside the stream. */
+/** Throws REFUSED if the store's position is outside the stream. */
 function checkPositions(folder: string): number {
   const [storeFile, streamFile] = FILES.map((name) => join(folder, name));
   const positions = readPositions(storeFile);
@@ -160,7 +154,7 @@ async function describe(folder: string, name: string): Promise<Backup['files'][n
   return { name, bytes: statSync(join(folder, name)).size, sha256: hash.digest('hex') };
 }
 
-/** A file opened by another process cannot leave WAL mode. Ignores damaged files. */
+/** A file open in another process cannot leave WAL mode. Ignores damaged files. */
 function refuseOpen(file: string): void {
   if (!existsSync(file)) return;
   const db = new DatabaseSync(file, { timeout: 0 });

@@ -1,4 +1,4 @@
-/** Logs when the store or a thread fails and recovers (SPEC D16.3). */
+/** SPEC D16.3. */
 import type { Readiness } from '../ports/health.ts';
 import type { Log } from '../ports/log.ts';
 

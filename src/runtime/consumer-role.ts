@@ -1,4 +1,5 @@
 import { systemClock } from '../clock.ts';
+import { foreignHold } from '../manage/approvals/foreign.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
@@ -17,21 +18,29 @@ export interface ConsumerRoleParts {
 }
 
 export type LandingReport = LandingStatus & {
-  /** Append time of the oldest message read but not landed, ms; undefined: none. */
+  /** Read but not landed, appended at, ms; undefined: none. */
   readonly oldest?: number | undefined;
-  /** Messages landed by this process, including dead letters. */
+  /** By this process, including dead letters. */
   readonly landed?: number;
 };
 
 export function startConsumerRole({ stream, store, keeping, log, debug, onTraced }: ConsumerRoleParts) {
-  const consumer = startConsumer({ stream, store, clock: systemClock, log, debug, onTraced });
+  const consumer = startConsumer({
+    stream,
+    store,
+    clock: systemClock,
+    log,
+    debug,
+    onTraced,
+    hold: foreignHold({ store, now: systemClock.now }),
+  });
   const stopHousekeeping = startHousekeeping(
     () => sweepSlice(stream, store, keeping, Date.now()),
     (error) => log('warn', `housekeeping will be tried again: ${error.message}`),
   );
   return {
     status: (): LandingReport => ({ ...consumer.status(), oldest: consumer.oldest(), landed: consumer.landed() }),
-    /** Finishes the current transaction. Stream and store stay open. */
+    /** After the current transaction. Stream and store stay open. */
     async stop(): Promise<void> {
       stopHousekeeping();
       await consumer.close();

@@ -10,6 +10,11 @@ const OTHERS = 0o077;
 /** Creates DATA_DIR with mode 0700 if missing, and tests writing; throws a readable sentence. */
 export function openDataDir(dataDir: string): void {
   attempt(`DATA_DIR ${dataDir} cannot be created`, () => makeFolder(resolve(dataDir)));
+  requireWritable(dataDir);
+}
+
+/** Throws a readable sentence if the existing folder is none, or read-only. */
+export function requireWritable(dataDir: string): void {
   if (!statSync(dataDir).isDirectory()) throw new WeirError('USAGE', `DATA_DIR ${dataDir} is a file, not a folder`);
   attempt(`DATA_DIR ${dataDir} cannot be written to`, () => accessSync(dataDir, constants.W_OK | constants.X_OK));
 }
@@ -38,9 +43,10 @@ function makeFolder(path: string): void {
   }
 }
 
-function attempt(failure: string, work: () => void): void {
+/** Runs `work`; an error becomes a sentence that begins with `failure`. */
+export function attempt<T>(failure: string, work: () => T): T {
   try {
-    work();
+    return work();
   } catch (error) {
     const { errno } = error as NodeJS.ErrnoException;
     throw new WeirError('USAGE', `${failure}: ${errno === undefined ? (error as Error).message : getSystemErrorMessage(errno)}`);

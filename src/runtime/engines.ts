@@ -1,4 +1,4 @@
-/** Selects the engines. Only this file and threads name drivers. */
+/** Only this file and threads name drivers. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
@@ -21,7 +21,7 @@ import { startWriter, type Writer, type WriterData } from './threads/writer.ts';
 export interface Engine {
   readonly store: Store;
   readonly stream: Stream;
-  /** Starts the consumer role in the writer thread; resolves with its status function. */
+  /** In the writer thread; resolves with the status function. */
   land(): Promise<() => Promise<LandingReport>>;
   /** For a feed thread's own connection. */
   feedSource(): FeedSource;
@@ -54,8 +54,8 @@ const openKafkaStream = async (config: Config, brokers: readonly string[]): Prom
 export type StoreOpening = Opening & { readonly mayBeNew?: boolean };
 
 /**
- * Opens and migrates the store in this thread, for the writer thread and writing commands. `opening.patience`: wait for the lock of the
- * embedded store; PostgreSQL queues for 10 s.
+ * In this thread: for the writer thread and writing commands. `opening.patience`: wait for the lock of the embedded store; PostgreSQL
+ * queues for 10 s.
  */
 export async function openStore(config: Config, opening: StoreOpening = {}): Promise<Store> {
   if (config.databaseUrl !== undefined) return openPostgresStore(config.databaseUrl, opening.onMigrate);
@@ -90,7 +90,7 @@ export async function storeVersion({ databaseUrl }: Config): Promise<string> {
 export const isStreamThere = ({ kafkaBrokers, dataDir }: Config): boolean =>
   kafkaBrokers !== undefined || existsSync(join(dataDir, STREAM_FILE));
 
-/** The embedded stream appends in its own thread and counts in `appended`. */
+/** The embedded one appends in its own thread and counts in `appended`. */
 export async function openStream(config: Config, appended?: SharedArrayBuffer): Promise<Stream> {
   if (config.kafkaBrokers !== undefined) return openKafkaStream(config, config.kafkaBrokers);
   openDataDir(config.dataDir);

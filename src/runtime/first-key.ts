@@ -4,8 +4,8 @@ import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 
 /**
- * Ensures BOOTSTRAP_API_KEY, or a new key in an empty store. `made`: a key was created; `printed`: its generated text, to be printed. Warns
- * about weak or already known keys, and about older first keys that still work.
+ * BOOTSTRAP_API_KEY, or a new key in an empty store. `made`: a key was created; `printed`: its generated text, to be printed. Warns about
+ * weak or already known keys, and about older first keys that still work.
  */
 export async function ensureFirstKey(
   given: string | undefined,
@@ -35,7 +35,7 @@ export async function ensureFirstKey(
   return { made: created, printed: created && given === undefined ? text : undefined };
 }
 
-/** How an existing BOOTSTRAP_API_KEY differs from a full first key; undefined: it does not. */
+/** From a full first key; undefined: none. */
 function oddity({ id, name, permissions, revokedAt, expiresAt }: SavedKey, now: number): string | undefined {
   if (revokedAt !== null) return `BOOTSTRAP_API_KEY is the key ${id}, which is revoked`;
   if (expiresAt !== null && expiresAt <= now) return `BOOTSTRAP_API_KEY is the key ${id}, which has expired`;
@@ -43,7 +43,7 @@ function oddity({ id, name, permissions, revokedAt, expiresAt }: SavedKey, now: 
   return `BOOTSTRAP_API_KEY is the key ${id}, which existed before; its workspace and permissions are unchanged: ${permissions.join(', ')}`;
 }
 
-/** Whether a first key other than this hash still works at `now` (ms). */
+/** At `now` (ms), other than this hash. */
 const isOlderFirstKey = ({ name, hash, revokedAt, expiresAt }: SavedKey, given: Uint8Array, now: number): boolean =>
   name === BOOTSTRAP_KEY_NAME && revokedAt === null && (expiresAt === null || expiresAt > now) && !Buffer.from(given).equals(hash);
 
@@ -52,7 +52,7 @@ export const keyLine = (key: string): string => `API key (shown only now): ${key
 /** Documentation addresses (RFC 5737, RFC 6676); guard rails may protect the first. */
 const EXAMPLES = ['192.0.2.1', '233.252.0.1'];
 
-/** Printed once with a new key: how to block an address and read the feed. */
+/** How to block an address and read the feed. */
 export function welcome(url: string, key: string, mayBlock: (address: string) => boolean): string {
   const example = EXAMPLES.find(mayBlock) ?? EXAMPLES[0];
   return [

@@ -1,4 +1,4 @@
-/** Geo data downloads: once, or regularly for a server (SPEC D17.1, D17.7). */
+/** Once, or regularly for a server (SPEC D17.1, D17.7). */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -16,9 +16,9 @@ import { geoFiles } from './geo.ts';
 
 const HOUR = 3_600_000;
 
-/** Random delay of the first download, ms: machines may start together. */
+/** Of the first download, ms: machines may start together. */
 const FIRST_WITHIN = 60_000;
-/** Retry delay, ms, unless updates are more frequent. */
+/** ms, unless updates are more frequent. */
 const RETRY = HOUR;
 /** Random extension of each pause. */
 const SPREAD = 0.1;
@@ -28,8 +28,8 @@ const LONGEST_SLEEP = HOUR;
 type UpdateSettings = Pick<Config, 'geoCountryFile' | 'geoAsnFile' | 'dataDir' | 'geoUpdateUrl'>;
 
 /**
- * Downloads the kinds without own files; undefined: another process is updating. Rejects with GEO_FILE if DATA_DIR is not writable, with
- * USAGE if all kinds have own files.
+ * Kinds without own files; undefined: another process is updating. Rejects with GEO_FILE if DATA_DIR is not writable, with USAGE if all
+ * kinds have own files.
  */
 export async function updateGeoData(
   settings: UpdateSettings,
@@ -69,8 +69,8 @@ const failureText = ({ kinds }: UpdateState): string =>
   }).join('; ');
 
 /**
- * Next attempt, ms. `last`: of all processes on the folder; `every`: interval; `random` in [0, 1). Ignores a last attempt in the future,
- * after a clock change.
+ * ms. `last`: of all processes on the folder; `every`: interval; `random` in [0, 1). Ignores a last attempt in the future, after a clock
+ * change.
  */
 export function nextTry(last: UpdateState | undefined, every: number, startedAt: number, random: number, now: number): number {
   const first = startedAt + random * FIRST_WITHIN;
@@ -101,7 +101,7 @@ export function startGeoUpdates({ settings, every, inUse, log, random = Math.ran
   const startedAt = Date.now();
   let reported = '';
 
-  /** Logs a new failure, and its end. */
+  /** And its end. */
   function report(failure: string, next: number): void {
     if (failure !== '' && failure !== reported) {
       log('warn', `geo update: ${failure}; the data in use stay; next try at ${new Date(next).toISOString()}`);

@@ -32,7 +32,7 @@ export interface GeoInUse {
   close(): void;
 }
 
-/** Reloads changed files and passes them to `onChange`; logs and ignores broken ones. */
+/** Passes changed files to `onChange`; logs and ignores broken ones. */
 export function useGeo(settings: GeoSettings, data: GeoData, onChange: (data: GeoData) => void, log: Log): GeoInUse {
   let inUse = data;
   let database = geoDatabase(data);

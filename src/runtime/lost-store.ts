@@ -1,4 +1,4 @@
-/** Never silently recreates a lost store next to a stream with its messages (SPEC D4.19). */
+/** A store lost next to a stream with its messages is not recreated silently (SPEC D4.19). */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,7 +11,7 @@ import { logReader, STREAM_FILE } from '../stream/sqlite/log.ts';
 const ADVICE =
   'Restore the store (weir restore, or a database dump), or, to start with an empty store and skip these messages, run: weir stream adopt';
 
-/** Throws REFUSED if the data folder has a used stream but no store. */
+/** REFUSED: the data folder has a used stream but no store. */
 export function refuseLostFile(dataDir: string): void {
   const [store, stream] = [STORE_FILE, STREAM_FILE].map((name) => join(dataDir, name));
   const isThere = (statSync(store, { throwIfNoEntry: false })?.size ?? 0) > 0;
@@ -33,7 +33,7 @@ function endOf(stream: string): number {
   }
 }
 
-/** Ends of the partitions with messages. */
+/** Of partitions with messages. */
 export async function endsOf(stream: Pick<Stream, 'partitions' | 'bounds'>): Promise<ReadonlyMap<number, number>> {
   const ends = new Map<number, number>();
   for (let partition = 0; partition < (await stream.partitions()); partition += 1) {
@@ -49,7 +49,7 @@ type Accounts = Pick<StoreReads, 'organizations' | 'positionStreams'>;
 export const isBlank = async (store: Accounts): Promise<boolean> =>
   (await store.organizations()).length === 0 && (await store.positionStreams()).length === 0;
 
-/** Rejects with REFUSED if the store is blank but the stream has messages. */
+/** REFUSED: the store is blank but the stream has messages. */
 export async function refuseLostStore(store: Accounts, stream: Stream): Promise<void> {
   // Checked again after the stream: another process may have created the first key and accepted signals.
   if (!(await isBlank(store)) || (await endsOf(stream)).size === 0 || !(await isBlank(store))) return;

@@ -6,13 +6,13 @@ import type { Stream } from '../ports/stream.ts';
 import { shared } from '../serial.ts';
 import type { LandingReport } from './consumer-role.ts';
 
-/** Tolerated clock difference to the store, ms: expiry and Last-Modified use both. */
+/** To the store, ms: expiry and Last-Modified use both. */
 const CLOCK_LIMIT = 2000;
 /** Timeout of an engine, ms. */
 const PATIENCE = 3000;
-/** Timeout of own threads, ms, which may be busy without a fault. */
+/** Of own threads, ms, which may be busy without a fault. */
 const BUSY = 60_000;
-/** Time until a request returns the last known result, ms. A response may take 100 ms. */
+/** Until a request returns the last known result, ms. A response may take 100 ms. */
 const WAIT = 25;
 
 /** Absent: not used by this process. */
@@ -29,7 +29,7 @@ export interface ReadinessParts {
 
 type Ask<T> = () => Promise<T>;
 
-/** The checks of `/readyz`. A response takes up to 100 ms; overdue checks return their last known result. */
+/** A response takes up to 100 ms; overdue checks return their last known result. */
 export function readiness({ store, stream, landing, lag, feeds, draining, now }: ReadinessParts): () => Promise<Record<string, Check>> {
   const checks: [string, Ask<Check>][] = [['store', checked('the store', PATIENCE, () => checkStore(store, now))]];
   if (stream !== undefined) checks.push(['stream', checked('the stream', PATIENCE, () => stream.ping().then(() => ({})))]);
@@ -63,7 +63,7 @@ function checkLanding({ oldest, landed: _landed, ...status }: LandingReport): Pa
   return status.state === 'running' ? waiting : { ok: false, state: status.state, reason: status.reason, ...waiting };
 }
 
-/** Adds the lag in messages, and in seconds since the oldest was accepted. */
+/** In messages, and in seconds since the oldest was accepted. */
 function withLag({ oldest, ...check }: Check, messages: number | undefined, now: number): Check {
   if (messages === undefined) return check;
   if (messages === 0) return { ...check, lag_messages: 0, lag_seconds: 0 };

@@ -1,4 +1,4 @@
-/** The clock of processes with a shared store: their own, unless ahead of the store's (SPEC D37.1). */
+/** Own clock of processes with a shared store, unless ahead of the store's (SPEC D37.1). */
 import { type Clock, systemClock, within } from '../clock.ts';
 import type { StoreReads } from '../ports/store.ts';
 
@@ -9,7 +9,7 @@ const EVERY = 5_000;
 const SOON = 100;
 const SLOWEST = 1_000;
 
-/** Shared by threads: lead of the store's clock over the monotonic one, ms; Infinity: unknown. */
+/** Lead of the store's clock over the monotonic one, ms; Infinity: unknown. */
 export type ClockBase = SharedArrayBuffer;
 
 export function newClockBase(): ClockBase {
@@ -18,7 +18,7 @@ export function newClockBase(): ClockBase {
   return base;
 }
 
-/** This machine's clock; while ahead of the store's, the last store time plus monotonic time. Calls `onAhead` each time. */
+/** While ahead of the store's, the last store time plus monotonic time. Calls `onAhead` each time. */
 export function clockBeside(
   base: ClockBase,
   { system = systemClock, onAhead = () => {} }: { system?: Clock; onAhead?: () => void } = {},

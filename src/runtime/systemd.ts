@@ -1,4 +1,4 @@
-/** The service under systemd: a port that systemd owns, and the state of the process (SPEC D49.3). */
+/** SPEC D49.3. */
 import { execFile } from 'node:child_process';
 import { WeirError } from '../errors.ts';
 
@@ -18,8 +18,8 @@ export function socketFrom({ LISTEN_FDS, LISTEN_PID, HOST, PORT }: Environment):
 }
 
 /**
- * Reports a state such as `READY=1`, for `Type=notify`. Node has no datagram sockets of this kind, hence the program of systemd. A failure
- * is for systemd to notice, by its own timeout.
+ * A state such as `READY=1`, for `Type=notify`. Node has no datagram sockets of this kind, hence the program of systemd, which notices
+ * failures by its own timeout.
  */
 export async function notifySystemd({ NOTIFY_SOCKET }: Environment, state: 'READY=1' | 'STOPPING=1'): Promise<void> {
   if (NOTIFY_SOCKET === undefined) return;

@@ -1,4 +1,4 @@
-/** The server certificate, reloaded on changes (SPEC D12.8). */
+/** Reloaded on changes (SPEC D12.8). */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
@@ -27,8 +27,8 @@ interface Loaded {
 }
 
 /**
- * Reloads files when they stop changing; undefined: no certificate set. Throws USAGE with all faults at the start; later logs them and
- * retains the old material.
+ * Reloads files when they stop changing; undefined: none set. Throws USAGE with all faults at the start; later logs them and retains the
+ * old material.
  */
 export function useTls(settings: TlsSettings, log: Log): TlsInUse | undefined {
   const { tlsCertFile: cert, tlsKeyFile: key, tlsClientCaFile: ca } = settings;
@@ -69,7 +69,7 @@ export function useTls(settings: TlsSettings, log: Log): TlsInUse | undefined {
   };
 }
 
-/** Changes with any file, also a missing one. */
+/** Also with a missing one. */
 const stateOf = (files: readonly string[]): string =>
   files
     .map((file) => {
@@ -78,7 +78,7 @@ const stateOf = (files: readonly string[]): string =>
     })
     .join(', ');
 
-/** Checks that the files match. Throws USAGE with one line per fault. */
+/** Throws USAGE with one line per fault. */
 function loadTls(certFile: string, keyFile: string, caFile: string | undefined): Loaded {
   const faults: string[] = [];
   function read<T>(variable: Variable, file: string, holds: string, parse: (pem: string) => T): { pem: string; value: T } | undefined {

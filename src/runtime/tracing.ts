@@ -1,9 +1,9 @@
-/** Traces for OpenTelemetry (SPEC D16.5); packages are loaded lazily. */
+/** OpenTelemetry (SPEC D16.5); packages are loaded lazily. */
 import { within } from '../clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { TracedLanding, Tracer } from '../ports/trace.ts';
 
-/** Log interval of a failing collector, ms. */
+/** Of a failing collector, ms. */
 const REPORT_EVERY = 60_000;
 /** Timeout of the last spans, ms. */
 const LAST = 2_000;

@@ -93,7 +93,7 @@ export interface AcceptParts {
   readonly takeEntries: (keyId: string, entries: number) => number;
   readonly ruleQuota: RuleQuota;
   /** undefined: signals of this caller never wait for approval. */
-  readonly meter?: (caller: Caller, by: Author) => Promise<Meter | undefined>;
+  readonly meter?: (caller: Caller, by: Author, listId: string | undefined) => Promise<Meter | undefined>;
   /** Called per batch, because geo data can be reloaded. */
   readonly check: (caller: Caller) => Omit<EnvelopeCheck, 'listBound'>;
   readonly run: { readonly usual: RunSlices; readonly large: RunSlices };
@@ -183,7 +183,7 @@ async function judgeAndPublish(
     return { refused: CANNOT_TAKE };
   }
   const noMoreRules = await ruleQuota(workspaceId);
-  const approvals = isSignal && !dryRun ? await meter?.(caller, authorOf(caller, caller.actor ?? null)) : undefined;
+  const approvals = isSignal && !dryRun ? await meter?.(caller, authorOf(caller, caller.actor ?? null), listId) : undefined;
   const encode = messageEncoder(version, { workspaceId, organizationId, listId, receivedAt, ...senderOf(caller), sourceId, traceparent });
   const messages = stream.draft();
   const warnings: string[] = [];
@@ -200,7 +200,7 @@ async function judgeAndPublish(
         tried: trial?.faultOf,
         // Serialized immediately: parsed entries can take ten times the memory of their text.
         accept(signal, texts): FieldFault | undefined {
-          const message = dryRun ? undefined : encode(wireValue(signal), signalId(batchId, ordinal + 1));
+          const message = dryRun ? undefined : encode(wireValue(signal), signalId(batchId, ordinal + 1), signal.hasEnd);
           const fault = message && approvals?.faultOf(message);
           if (fault !== undefined) return { field: 'entry', message: fault };
           ordinal += 1;

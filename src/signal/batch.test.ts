@@ -177,7 +177,7 @@ test('2.1 asn and country: any letter case, must exist', () => {
   }
 });
 
-test('D3.30 an expiry as an instant is that very second, whenever within a second the entry is accepted; never less than a minute', () => {
+test('D3.30, D56.2 an expiry as an instant is that very second, whenever within a second the entry is accepted; never less than a minute', () => {
   const at = Date.parse('2027-01-31T12:00:00.000Z');
   for (const receivedAt of [at - 3_600_000, at - 3_599_001, at - 3_600_999]) {
     const judged = (version: 1 | 2, entry: object) => {
@@ -186,7 +186,8 @@ test('D3.30 an expiry as an instant is that very second, whenever within a secon
       assert.deepEqual(result.errors, []);
       return JSON.parse(JSON.stringify(result.accepted[0]));
     };
-    const { event } = judged(1, v1({ ip: '1.1.1.1', expires_at: '2027-01-31T12:00:00Z' }));
+    const { event, hasEnd } = judged(1, v1({ ip: '1.1.1.1', expires_at: '2027-01-31T12:00:00Z' }));
+    assert.deepEqual([hasEnd, judged(1, v1({ ip: '1.1.1.1', expires_at: null })).hasEnd], [true, undefined]);
     const { envelope: v2 } = judged(2, access({ expires_at: '2027-01-31T13:00:00+01:00', expires_in: null }));
     for (const seconds of [event.expiration, v2.expires_in]) assert.equal(expiresAt(receivedAt, seconds), at);
     assert.deepEqual([event.expires_at, v2.expires_at], [undefined, undefined], 'messages are as they always were');

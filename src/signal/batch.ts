@@ -153,7 +153,8 @@ function judge(
     if (check.noMoreRules !== undefined && addsRule(result)) return fail({ faults: [{ field: 'entry', message: check.noMoreRules }] });
     const fault = check.tried?.(result);
     if (fault !== undefined) return fail({ faults: [fault] });
-    const refused = check.accept(result, warnings);
+    const hasEnd = dated !== entry && entry.expires_at !== null;
+    const refused = check.accept(hasEnd ? { ...result, hasEnd } : result, warnings);
     return refused === undefined ? undefined : fail({ faults: [refused] });
   } catch (error) {
     check.report(error);

@@ -4,7 +4,7 @@ import type { AccessAction, Kind } from '../rule.ts';
 export const DEFAULT_EXPIRY = 86_400;
 export const LEAST_EXPIRY = 60;
 
-/** Seconds; null = permanent (spec 2.1 rule 2, 2.2). Idempotent. */
+/** Seconds; null = permanent (SPEC D3.5). Idempotent. */
 export function lifetime(kind: Kind, action: AccessAction | string, seconds: number | undefined): number | null {
   if (!seconds) return kind === 'access_rule' && action === 'block' ? DEFAULT_EXPIRY : null;
   return kind === 'access_rule' ? Math.max(seconds, LEAST_EXPIRY) : seconds;

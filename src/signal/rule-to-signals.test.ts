@@ -105,7 +105,7 @@ test('D4 moving: the history of a rule leaves it exactly as it was, expiry and b
   );
 });
 
-test('D4 moving: a rule that was updated takes two signals, the first with an expiry behind the update', () => {
+test('D4, D56.2 moving: a rule that was updated takes two signals, the first with an expiry behind the update', () => {
   const given = { version: 1, event: { type: 'access_rules', action: 'block', ip: '192.0.2.1', expiration: 60, name: 'n' } } as const;
   const stored = land([T0, T0 + 59_999].map((receivedAt) => ({ signal: given, receivedAt })));
   assert.deepEqual([stored.createdAt, stored.updatedAt, stored.rule.expiresAt], [T0, T0 + 59_999, T0 + 120_000]);
@@ -118,6 +118,11 @@ test('D4 moving: a rule that was updated takes two signals, the first with an ex
     ],
   );
   assert.equal(ruleToSignals(land([{ signal: given, receivedAt: T0 }])).length, 1);
+  for (const { signal, receivedAt } of history) {
+    const message = encodeMessage(signal, { organizationId: 'o', workspaceId: 'w', listId: 'l', receivedAt, signalId: '0195' });
+    const landed = decodeSignalRecord({ ...message, offset: 0, timestamp: 0 });
+    assert.ok('hasEnd' in landed && landed.hasEnd, 'lists with repeat leave its expiry alone');
+  }
 });
 
 test('D46.3 moving: a rule that ends soon ends when it ended before', () => {

@@ -37,10 +37,11 @@ function signalOf({ kind, rule }: Pick<StoredRule, 'kind' | 'rule'>, seconds: nu
   if (name !== null) {
     // Only v1 events name access rules.
     const event = { type: 'access_rules', action: 'block', ...writeTarget(target), expiration: seconds, name } as const;
-    return { version: 1, event: { ...event, description: reason ?? undefined } };
+    return { version: 1, event: { ...event, description: reason ?? undefined }, hasEnd: true };
   }
   return {
     version: 2,
+    hasEnd: true,
     envelope: {
       schema_version: 2,
       kind,

@@ -117,8 +117,10 @@ interface Limits {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly properties?: object;
+  readonly enum?: readonly unknown[];
   readonly 'x-unit'?: string;
 }
+const oneOf = (allowed: readonly unknown[]) => `must be one of: ${allowed.map(String).join(', ')}`;
 const range = (_: Params, { minimum, maximum }: Limits) => `must be an integer from ${minimum} to ${maximum}`;
 const MESSAGES: Record<string, (params: Params, schema: Limits) => string> = {
   required: () => 'is required',
@@ -126,7 +128,7 @@ const MESSAGES: Record<string, (params: Params, schema: Limits) => string> = {
   type: ({ type }, schema) => typeMessage(type as string | readonly string[], schema),
   minimum: range,
   maximum: range,
-  enum: ({ allowedValues }) => `must be one of: ${(allowedValues as unknown[]).map(String).join(', ')}`,
+  enum: ({ allowedValues }) => oneOf(allowedValues as unknown[]),
   const: ({ allowedValue }) => `must be ${allowedValue}`,
   maxLength: ({ limit }) => `must be at most ${limit} characters`,
   minLength: () => 'must not be empty',
@@ -138,6 +140,7 @@ const MESSAGES: Record<string, (params: Params, schema: Limits) => string> = {
 
 function typeMessage(type: string | readonly string[], schema: Limits): string {
   const [main, other] = [type].flat();
+  if (main === 'integer' && schema.enum !== undefined) return oneOf(schema.enum);
   if (main === 'integer' && schema['x-unit'] !== undefined) return `${range({}, schema)}, or ${DURATIONS}`;
   if (main === 'integer') return range({}, schema) + (other === undefined ? '' : `, or ${other}`);
   return `must be ${main === 'object' || main === 'array' ? 'an' : 'a'} ${main}${other === undefined ? '' : ` or ${other}`}`;

@@ -20,12 +20,12 @@ type Family = 4 | 6;
 type Counts = Readonly<Record<Family, number>>;
 
 const FAMILIES = [4, 6] as const;
-/** Ranges sorted per turn: about a millisecond. */
+/** About a millisecond. */
 const PIECE = 8192;
 const NAMED = 3;
-/** Single addresses added without confirmation. */
+/** Without confirmation. */
 const FEW = 100;
-/** Default limit of changes without confirmation, % of the addresses. */
+/** Without confirmation, % of the addresses. */
 export const SURE_PERCENT = 50;
 
 /** IPv6 addresses counted as one. */
@@ -37,7 +37,7 @@ const countsOf = (set: AddressSet): Counts => {
 };
 const lengthOf = ({ v4, v6 }: AddressSet): number => v4.length + v6.length;
 
-/** Addresses, sorted in pieces. `isExact`: IPv6 networks narrower than a /64 too. */
+/** Sorted in pieces. `isExact`: IPv6 networks narrower than a /64 too. */
 export class Pile {
   readonly #isExact: boolean;
   #open = addressSet([]);
@@ -73,7 +73,7 @@ export class Pile {
     if (lengthOf(this.#open) >= PIECE) this.#sort(2);
   }
 
-  /** Merges the pending addresses with preceding sets up to `ratio` times as long. */
+  /** With preceding sets up to `ratio` times as long. */
   #sort(ratio: number): void {
     let last = united(this.#open, addressSet([]));
     while (this.#sorted.length > 0 && lengthOf(this.#sorted.at(-1)!) <= ratio * lengthOf(last)) last = united(this.#sorted.pop()!, last);
@@ -82,7 +82,7 @@ export class Pile {
   }
 }
 
-/** Counts a list's addresses before and after a change. */
+/** Before and after a change. */
 export class AddressTally {
   readonly #geo: GeoDatabase;
   readonly #piles: ReadonlyMap<AccessAction, Readonly<Record<'before' | 'after', Pile>>>;
@@ -154,12 +154,15 @@ interface ChangedRules {
   readonly mayLose?: boolean;
 }
 
+/** Half of all addresses of a family. */
+const HALF: Counts = { 4: 2 ** 31, 6: 2 ** 63 };
+
 /**
- * The rows requiring confirmation; empty for a list without rules. The percentage refers to the family's addresses or, if larger, to the
- * list's rules: first addresses of another family need no confirmation.
+ * The rows requiring confirmation; for a list without rules, those that block more than half of all addresses. The percentage refers to
+ * the family's addresses or, if larger, to the list's rules: first addresses of another family need no confirmation.
  */
 export function largeChanges(rows: readonly AddressChange[], { present, added, percent, mayLose = false }: ChangedRules): AddressChange[] {
-  if (present === 0) return [];
+  if (present === 0) return rows.filter(({ action, family, after }) => action === 'block' && after > HALF[family]);
   const isOver = (part: number, { before }: AddressChange) => part * 100 > Math.max(before, present) * percent;
   const isFew = (row: AddressChange) => row.added <= Math.min(FEW, added);
   return rows.filter((row) => (isOver(row.added, row) && !isFew(row)) || (isOver(row.removed, row) && !mayLose));
@@ -178,7 +181,7 @@ function changeText({ action, family, before, after, added, removed, widest }: A
   return `it would ${action} ${text(after)} ${what} instead of ${text(before)} (${text(added)} added, ${text(removed)} removed${named})`;
 }
 
-/** The reason for a confirmation, a sentence without its end. */
+/** A sentence without its end. */
 export function largeText(
   list: string,
   { addresses, ...of }: Omit<ChangedRules, 'percent'> & { readonly kept: number; readonly addresses: readonly AddressChange[] },
@@ -188,7 +191,6 @@ export function largeText(
   return [`of the ${present} rules of the list "${list}" ${removed} would be removed, and ${added} would be added`, ...faults].join('; ');
 }
 
-/** The widest networks in a list of hosts. */
 const HOSTS: Readonly<Record<Family, number>> = { 4: 24, 6: 48 };
 
 export const isBroad = ({ target, action }: Pick<ListEntry, 'target' | 'action'>): boolean =>

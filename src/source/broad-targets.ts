@@ -15,7 +15,7 @@ export interface BroadTargets {
 export const broadTarget = ({ target, action }: Pick<ListEntry, 'target' | 'action'>): GeoTarget | undefined =>
   target.kind === 'ip' || action === 'unblock' ? undefined : target;
 
-/** Drops country and ASN entries, reports them as faults and collects them in `skipped`. */
+/** Reports them as faults and collects them in `skipped`. */
 export async function* withoutBroad(
   entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
   skipped: PlacedEntry[],
@@ -30,7 +30,7 @@ export async function* withoutBroad(
   }
 }
 
-/** Entries per turn. */
+/** Per turn. */
 const SLICE = 1000;
 
 export async function broadOf(

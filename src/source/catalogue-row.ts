@@ -1,4 +1,4 @@
-/** A list of the catalogue (SPEC D23.40). */
+/** SPEC D23.40. */
 export interface CatalogueRow {
   /** Identifies the row; default name of the list. */
   readonly name: string;
@@ -8,10 +8,10 @@ export interface CatalogueRow {
   readonly paths?: readonly string[];
   /** `name=value` */
   readonly condition?: string;
-  /** Default and minimum interval, seconds. The minimum applies to the complete host. */
+  /** Seconds. The minimum applies to the complete host. */
   readonly every: number;
   readonly least: number;
-  /** The maker's terms, one sentence. */
+  /** One sentence. */
   readonly terms: string;
   readonly mayBeEmpty?: true;
   /** Shortest acceptable prefixes, from experience. */

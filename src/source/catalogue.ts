@@ -1,7 +1,4 @@
-/**
- * Well-known lists, added by name (SPEC D23.40): address, form, minimum interval and terms. Only data: nothing is active by default, and no
- * list's content is shipped.
- */
+/** Only data (SPEC D23.40): nothing is active by default, and no list's content is shipped. */
 import type { CatalogueRow } from './catalogue-row.ts';
 import { hostName } from './host.ts';
 
@@ -266,5 +263,5 @@ const LEAST: ReadonlyMap<string, number> = new Map(
   ]),
 );
 
-/** Minimum interval between downloads from this host, seconds; undefined: not in the catalogue. */
+/** Seconds; undefined: not in the catalogue. */
 export const leastInterval = (url: URL): number | undefined => LEAST.get(hostName(url));

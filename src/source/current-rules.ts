@@ -1,4 +1,4 @@
-/** A list's current rules by identity, about 60 bytes each: a list can have two million. */
+/** By identity, about 60 bytes each: a list can have two million rules. */
 import { hash, randomInt, randomUUID } from 'node:crypto';
 import type { StoreReads } from '../ports/store.ts';
 import type { ComparedRule } from '../ports/stored/stored-rule.ts';
@@ -23,7 +23,7 @@ export interface CurrentRule {
   readonly isAllow: boolean;
 }
 
-/** Rules read per turn: two milliseconds. */
+/** Per turn: two milliseconds. */
 const READ = 1000;
 const FLAG = { ref: 1, allow: 2, wanted: 4 } as const;
 const FIRST = 1024;
@@ -33,7 +33,7 @@ export class CurrentRules {
   // Unknown to list authors: prevents deliberate digest collisions and crowded slots.
   readonly #salt = randomUUID();
   readonly #seeds = [0, 0].map(() => randomInt(2 ** 32));
-  /** Digests of recent values: many rules share values. */
+  /** Many rules share values. */
   readonly #known = new Map<string, number>();
   readonly #key = new Uint32Array(3);
   #size = 0;
@@ -52,7 +52,7 @@ export class CurrentRules {
     return this.#find(this.#keyOf(identity));
   }
 
-  /** Adds a new identity with a digest per COMPARED field; returns its index. */
+  /** With a digest per COMPARED field; returns its index. */
   add(identity: Identity, rule: CurrentRule, digests: readonly number[]): number {
     if (this.#size === this.#ids.length) this.#grow();
     const at = this.#size++;

@@ -1,7 +1,4 @@
-/**
- * Makes a list equal to a content (SPEC D11.4) using stream messages. Unchanged rules are not sent and retain their age; unset entry fields
- * retain the rule's values.
- */
+/** Using stream messages (SPEC D11.4). Unchanged rules are not sent and retain their age; unset entry fields retain the rule's values. */
 import { type Caller, senderOf } from '../account/caller.ts';
 import { WeirError } from '../errors.ts';
 import type { GeoDatabase } from '../ports/geo.ts';
@@ -33,7 +30,7 @@ export interface SyncPorts {
   readonly now: () => number;
   /** Yields to other work. Rejects if the result is no longer needed. */
   pause(): Promise<void>;
-  /** Waits until sending is allowed, seconds; undefined: refuse instead. */
+  /** Seconds; undefined: refuse instead. */
   readonly wait?: (seconds: number) => Promise<void>;
 }
 
@@ -54,16 +51,16 @@ export interface PlacedFault {
 }
 
 export interface SyncPlan {
-  /** The list's rules without `rule_ref`, of the actions concerned. */
+  /** Of the actions concerned, without `rule_ref`. */
   readonly present: number;
   readonly added: number;
   readonly changed: number;
   readonly removed: number;
   readonly unchanged: number;
-  /** Rules with an unmatched `rule_ref`: never removed. */
+  /** Unmatched: never removed. */
   readonly kept: number;
   readonly listed: number;
-  /** Effect on addresses, of the actions concerned. */
+  /** Of the actions concerned. */
   readonly addresses: readonly AddressChange[];
   /** Unreadable, unacceptable, refused and expired entries. */
   readonly failed: number;
@@ -71,22 +68,22 @@ export interface SyncPlan {
   readonly expired: number;
   readonly passed: Readonly<Record<string, number>>;
   readonly faults: readonly PlacedFault[];
-  /** Changes require confirmation because of their number. */
+  /** Because of their number. */
   readonly isLarge: boolean;
-  /** Added countries and ASNs: require confirmation too. */
+  /** Require confirmation too. */
   readonly wide: number;
 }
 
 export const needsConfirmation = ({ isLarge, wide }: Pick<SyncPlan, 'isLarge' | 'wide'>): boolean => isLarge || wide > 0;
 
 const SLICE = LIMITS.batchEntries;
-/** Entries and rules compared per turn. */
+/** Per turn. */
 const TURN = 200;
-/** Maximum faults returned, and its wording in API documents. */
+/** In API documents. */
 export const MOST_FAULTS = 1000;
 export const FIRST_FAULTS = `The first ${MOST_FAULTS.toLocaleString('en')}.`;
 const MOST_REASONS = 20;
-/** Additions allowed without confirmation. */
+/** Without confirmation. */
 const FEW = 100;
 const compared = (rule: ComparedRule): Readonly<Record<Compared, unknown>> =>
   rule.ruleRef === null ? rule : { ...rule, name: `${rule.action} ${formatTarget(rule.target)}` };
@@ -101,8 +98,8 @@ interface Pending extends PlacedEntry {
 }
 
 /**
- * Compares and passes on changes in batches: additions first, then removals (none if an entry failed). Rejects with USAGE for an entry
- * without a rule, and with a batch's refusal.
+ * Passes on changes in batches: additions first, then removals (none if an entry failed). Rejects with USAGE for an entry without a rule,
+ * and with a batch's refusal.
  */
 export async function planSync(
   { reads, accept, blockFaults, geo, now, pause, wait }: SyncPorts,

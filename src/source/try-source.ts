@@ -1,4 +1,4 @@
-/** Tries a source before it is stored (SPEC D23.41): its content, the acceptable part, and its effect. */
+/** Before it is stored (SPEC D23.41): its content, the acceptable part, and its effect. */
 import { addressCount, addressSet, difference, isEmpty } from '@weir/network/address-set.ts';
 import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
@@ -18,7 +18,7 @@ import { guardFaults } from './refresh/guards.ts';
 export interface TriedSource {
   readonly workspace: Workspace;
   readonly content: ContentOf;
-  /** The list to replace; null: a new one. */
+  /** null: a new one. */
   readonly listId: string | null;
 }
 
@@ -39,7 +39,7 @@ export interface TryPorts extends TrialOptions {
 }
 
 const MOST_LISTED = 20;
-/** Entries between progress reports and turns. */
+/** Between progress reports and turns. */
 const TURN = 2000;
 
 export type TryReport = Awaited<ReturnType<typeof trySource>>;
@@ -52,7 +52,7 @@ export interface TryJob {
   readonly credentials: Readonly<Record<string, string>>;
 }
 
-/** Runs outside the main thread, one per workspace. Rejects with REFUSED or LIMITED if busy. */
+/** Outside the main thread, one per workspace. Rejects with REFUSED or LIMITED if busy. */
 export type SourceTrier = (job: TryJob) => Promise<TryReport>;
 
 /** `fault`: why the content cannot be fetched or read. Rejects if the store does not answer. */

@@ -30,7 +30,7 @@ export function* archiveState(workspaceId: string): Work<ArchiveState | undefine
 
 const { columns: COLUMNS } = ruleTable('access_rule');
 
-/** Previous versions of the rule `row`, by an index of its identity. */
+/** By an index of the rule's identity. */
 function versionsOf(row: string, indexedBy: IndexedBy, what: string, condition: string, choose: (ref: string, value: string) => string) {
   const found = (index: string, identity: string) =>
     `SELECT ${what} FROM access_rules_before m ${indexedBy(`access_rules_before_${index}`)}

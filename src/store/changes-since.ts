@@ -9,17 +9,16 @@ import type { Row } from './rows.ts';
 import { takeFrozen, takeFrozenChanges } from './rules/frozen-rules.ts';
 import { all, one, type Work } from './work.ts';
 
-/** More changes than this cost as much as reading the complete list. */
+/** More cost as much as the complete list. */
 const MOST = 20_000;
-/** Changes are stored for a week (D9.7); older reads than this start again, ms. */
+/** Older reads start again, ms: changes are stored for a week (D9.7). */
 const RETENTION = 6 * DAY;
-/** Ids per statement. */
 const ASKED = 500;
 
 export const COLUMNS = 'id, action, v4, v6, expires_at, levels, target';
 export const ACTIVE = '(expires_at IS NULL OR expires_at > $3)';
 
-/** The driver reads complete lists, by pk. */
+/** By pk. */
 interface Followed extends ServedSource {
   readonly complete: readonly number[];
 }
@@ -45,7 +44,7 @@ export function* follow(
   return { ...source, complete };
 }
 
-/** Whether all later changes are still stored: the oldest are deleted or dropped (D9.10) first. */
+/** The oldest are deleted or dropped (D9.10) first. */
 function* isStored(workspacePk: number, change: number, now: number): Work<boolean> {
   const text = 'SELECT landed_at FROM batches WHERE workspace_pk = $1 AND first_seq <= $2 ORDER BY first_seq DESC LIMIT 1';
   const row = yield* one(text, workspacePk, change);
@@ -53,7 +52,7 @@ function* isStored(workspacePk: number, change: number, now: number): Work<boole
   return change >= (yield* givenUpUntil(workspacePk));
 }
 
-/** Lists changed since then. An undo changes the lists of the undone batch. */
+/** An undo changes the lists of the undone batch. */
 function* touchedLists(workspacePk: number, change: number): Work<Set<number>> {
   const rows = yield* all('SELECT DISTINCT list_pk, undoes FROM batches WHERE workspace_pk = $1 AND first_seq > $2', workspacePk, change);
   const touched = new Set(rows.map((row) => Number(row.list_pk)));

@@ -57,7 +57,7 @@ export function* recordDocument(now: string, ...[workspaceId, key, seen]: Parame
 const DECIDING = ['name', 'format', 'family', 'action', 'target'];
 const PARTS = ['format', 'family', 'action'] as const;
 
-/** `later`: SQL expression, how much later than all others to date a variant; 0: unchanged. */
+/** `later`: SQL expression; 0: unchanged. */
 const redateText = (now: string, later: string) => {
   const latest = '(SELECT max(since) FROM feed_records WHERE workspace_pk = $1 AND list_pk = $2)';
   const first = `CASE WHEN ${now} / 1000 > ${latest} THEN ${now} / 1000 ELSE ${latest} + 1 END`;
@@ -65,9 +65,8 @@ const redateText = (now: string, later: string) => {
 };
 
 /**
- * Dates variants later when a change of their list or composed feed (`place`: list pk, or minus feed pk) may have put them in place of
- * another variant (SPEC D35.7). The other keeps its date: processes that do not know the change yet still send it, and the dates must
- * differ (SPEC D37.3).
+ * Dates variants later that a change of their list or composed feed (`place`: list pk, or minus feed pk) may have put in place of another
+ * one (SPEC D35.7). That one keeps its date: processes that do not know the change yet still send it, and dates must differ (SPEC D37.3).
  */
 export function* redateDocuments(now: string, workspacePk: number, place: number, before: Row, after: Row): Work<void> {
   if (DECIDING.every((field) => before[field] === after[field])) return;

@@ -1,5 +1,7 @@
-import type { LandingItem, PoisonRecord } from '../ports/landing.ts';
+import { hasCode } from '../errors.ts';
+import type { LandingBatch, LandingItem, PoisonRecord } from '../ports/landing.ts';
 import type { RuleOperation } from '../rule.ts';
+import { approvalChanges } from './accounts/access/approvals.ts';
 import { noteUndo } from './accounts/source-states.ts';
 import { type ListPlace, type NumberedItem, placed } from './batches/batches.ts';
 import { LandedChanges } from './changes/rule-changes.ts';
@@ -10,14 +12,13 @@ import { countOperation, DayCounts } from './usage/feed-days.ts';
 import { writeRecentAddresses } from './usage/recent-addresses.ts';
 import type { Work } from './work.ts';
 
-/** Resolved workspace (pk). */
 export interface Located {
   readonly pk: number;
-  /** The default list if `id` is null or deleted. */
+  /** The default list for null or a deleted one. */
   listOf(id: string | null): ListPlace;
 }
 
-/** Resolves and numbers the items; items of unknown workspaces are poison. `seqOf`: number of the n-th item. */
+/** Items of unknown workspaces are poison. `seqOf`: number of the n-th item. */
 export function numberItems(
   items: readonly LandingItem[],
   seqOf: (n: number) => number,
@@ -34,14 +35,26 @@ export function numberItems(
   return { known, poison };
 }
 
-/** Changes in rule counts, and the revisions to increment. */
+/** Stores the requests of foreign changes (SPEC D67.9). Returns the dead letters. `now`: SQL expression. */
+export function* writeWaiting(now: string, waiting: LandingBatch['waiting'] = []): Work<PoisonRecord[]> {
+  const poison: PoisonRecord[] = [];
+  for (const { workspaceId, request, lifetime, records } of waiting) {
+    try {
+      yield* approvalChanges.requestApproval(now, workspaceId, request, lifetime);
+    } catch (error) {
+      if (!hasCode(error, 'REFUSED')) throw error;
+      poison.push(...records.map((record) => ({ record, reason: error.message })));
+    }
+  }
+  return poison;
+}
+
 export class Changed {
   /** Per workspace: change in stored rules and in previous versions. */
   readonly counts = new RuleCountChanges();
   readonly previous = new RuleCountChanges();
   readonly lists = new Set<number>();
   readonly workspaces = new Set<number>();
-  /** Workspaces with changed expression rules. */
   readonly expressions = new Set<number>();
   readonly #days: DayCounts;
   readonly #changes: LandedChanges;
@@ -68,14 +81,14 @@ export class Changed {
     yield* countOperation(this.#days, { workspace, seq, change, ...done });
   }
 
-  /** Comes before `write`. `now`: time of the landing, ms. */
+  /** Comes before `write`. `now`: ms. */
   *count(now: number): Work<void> {
     yield* writeRecentAddresses(this.#known, now);
     yield* this.#changes.count(this);
     for (const { workspace, place, net } of this.#changes.nets) this.#days.add('net', workspace, place, net);
   }
 
-  /** `now`: time of the landing, ms. */
+  /** ms. */
   write(now: number): Work<void>[] {
     const { counts, previous } = this;
     const rules = [writeRuleCounts(counts), writeRuleCounts(previous, 'kept_counts')];

@@ -6,7 +6,6 @@ export interface Migration {
   readonly text: string;
 }
 
-/** Called before an existing store is migrated. */
 export type OnMigrate = (sentence: string) => void;
 
 /** Reports nothing for a new store. */
@@ -39,13 +38,12 @@ const WORDS: Readonly<Record<Dialect, readonly (readonly [RegExp, string])[]>> =
   ],
 };
 
-/** A file of the folder of migrations, in the words of the dialect. */
 const sqlOf = (path: string, dialect: Dialect) =>
   WORDS[dialect].reduce((text, [word, other]) => text.replace(word, other), readFileSync(new URL(path, FOLDER), 'utf8'));
 
 const baseOf = (dialect: Dialect) => ['accounts', 'content', dialect, 'rules'].map((name) => sqlOf(`base/${name}.sql`, dialect)).join('\n');
 
-/** Paths of the migrations after the base by name, sorted by name: shared ones, and ones for a dialect, in its folder. */
+/** Sorted by name: shared ones, and those in the dialect's folder. */
 const pathsIn = (dialect: Dialect) =>
   new Map(
     ['', 'from-064/', `${dialect}/`]
@@ -55,10 +53,9 @@ const pathsIn = (dialect: Dialect) =>
   );
 
 export interface SchemaState {
-  /** Last applied migration; null: no store. */
+  /** The last; null: no store. */
   readonly store: string | null;
   readonly weir: string;
-  /** Migrations that a start or `weir migrate` would apply. */
   readonly missing: readonly string[];
   /** Migrations of a newer weir: this one can neither read nor write the store. */
   readonly newer: readonly string[];
@@ -78,14 +75,14 @@ export function schemaState(dialect: Dialect, seen: readonly string[]): SchemaSt
   };
 }
 
-/** Throws REFUSED if a migration is missing: readers do not migrate. */
+/** Readers do not migrate. */
 export function requireMigrations(dialect: Dialect, seen: readonly string[]): void {
   if (missingMigrations(dialect, seen).length === 0) return;
   const state = seen.length === 0 ? 'the store is empty' : 'the store was written by an older weir';
   throw new WeirError('REFUSED', `${state}: run weir migrate or start the service`);
 }
 
-/** In order. Throws REFUSED if the store has a migration of a newer weir. */
+/** In order. REFUSED: a store of a newer weir. */
 export function missingMigrations(dialect: Dialect, seen: readonly string[]): Migration[] {
   const { missing, newer } = schemaState(dialect, seen);
   if (newer.length > 0)

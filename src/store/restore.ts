@@ -8,6 +8,7 @@ import { audit } from './accounts/audit.ts';
 import { refuseName } from './accounts/feed-lists.ts';
 import { changeFeed, insertFeed } from './accounts/feeds.ts';
 import { findFeed } from './accounts/lists.ts';
+import { requireCanaryQuota } from './canary/feeds.ts';
 import type { Row } from './rows.ts';
 import { all, type Changes, one, run, type Work } from './work.ts';
 
@@ -45,7 +46,7 @@ export const restoreChanges = {
 function* restoreList(now: string, workspacePk: number, list: SavedList): Work<string> {
   yield* refuseName('feeds', workspacePk, list.name);
   const rows = yield* all(
-    'SELECT pk, id, workspace_pk, is_default FROM lists WHERE id = $1 OR (workspace_pk = $2 AND is_default = 1)',
+    'SELECT pk, id, workspace_pk, is_default, canary_keys FROM lists WHERE id = $1 OR (workspace_pk = $2 AND is_default = 1)',
     list.id,
     workspacePk,
   );
@@ -54,6 +55,7 @@ function* restoreList(now: string, workspacePk: number, list: SavedList): Work<s
     yield* insertList(now, workspacePk, { ...list, id, isDefault: false, sourceId: null });
     return id;
   }
+  yield* requireCanaryQuota(workspacePk, list.canaryKeys, own.canaryKeys);
   const columns = Object.entries(listColumns({ ...list, id }));
   const sets = columns.map(([column], i) => `${column} = $${i + 2}, `).join('');
   yield* run(`UPDATE lists SET ${sets}revision = revision + 1 WHERE pk = $1`, own.pk, ...columns.map(([, value]) => value));
@@ -62,14 +64,14 @@ function* restoreList(now: string, workspacePk: number, list: SavedList): Work<s
 }
 
 /**
- * The row to update, `own`, or undefined for a new row, and the id. `rows` are the lists with the given id and the workspace's default
- * list. The default list maps to the workspace's own, others to the workspace's list with that id; an id of another workspace is replaced.
+ * The row to update and its id, `own`; undefined: a new row. `rows`: the lists with the given id, and the default list, to which a default
+ * list maps. An id of another workspace is replaced.
  */
 function placeOf(list: SavedList, workspacePk: number, rows: readonly Row[]) {
   const isOwn = (row: Row) =>
     Number(row.workspace_pk) === workspacePk && (list.isDefault ? Number(row.is_default) === 1 : Number(row.is_default) === 0);
   const row = rows.find(isOwn);
-  const own = row && { pk: Number(row.pk), id: String(row.id) };
+  const own = row && { pk: Number(row.pk), id: String(row.id), canaryKeys: row.canary_keys };
   const used = rows.some((other) => other.id === list.id && Number(other.pk) !== own?.pk);
   return { own, id: used ? (own?.id ?? randomUUID()) : list.id };
 }

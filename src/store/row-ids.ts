@@ -7,7 +7,7 @@ export function* workspacePk(workspaceId: string): Work<number | undefined> {
   return row && Number(row.pk);
 }
 
-/** The column list_pk of the feed `$2` in FROM_FEED: 0 for the workspace's feed, -pk for a composed feed. */
+/** 0 for the workspace's feed, -pk for a composed feed. */
 export const FEED_PK = 'coalesce(l.pk, -f.pk, 0)';
 
 /** The workspace `$1` as `w`, if `$2` is null or one of its lists or composed feeds. */

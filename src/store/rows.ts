@@ -1,4 +1,4 @@
-/** Converts rows to the types of rule.ts. Columns have the same names and meanings in both dialects. */
+/** Columns have the same names and meanings in both dialects. */
 import type { Caller } from '../account/caller.ts';
 import { type FeedProfile, workspaceProfile } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';

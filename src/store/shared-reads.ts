@@ -144,10 +144,9 @@ const WORKS = {
 };
 
 interface Dialect {
-  /** SQL expression of the store's clock. */
   readonly now: string;
   readonly indexedBy: IndexedBy;
-  /** Encoding of keys and values of dead letters. */
+  /** For dead letters. */
   readonly written: (text: string) => string;
   readonly read: (text: string) => string;
 }

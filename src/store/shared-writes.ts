@@ -59,6 +59,7 @@ export const sharedWrites = (transact: Transact) => ({
     revokeKey: AGAIN,
     touchKeys: { ...AGAIN, ...QUIET },
     recordLog: QUIET,
+    noteRemoved: QUIET,
     recordTrim: { ...AGAIN, ...QUIET },
     rememberAnswer: AGAIN,
     adoptStream: AGAIN,

@@ -15,21 +15,20 @@ import { forgetActivity } from './usage/activity.ts';
 import { countExpired, firstStoredDay, forgetDays } from './usage/feed-days.ts';
 import { all, one, run, type Work } from './work.ts';
 
-/** A condition for up to `$2` rows of `condition`, which uses `$1`. */
+/** For up to `$2` rows; `condition` uses `$1`. */
 export type AtMost = (table: string, condition: string) => string;
 
 const LIST_TABLES = KINDS.map(ruleTable).filter(({ place }) => place === 'list_pk');
 
 /** Relevance of a log row, ms: 14 days, plus 7 for the deletion (`decisions/build/decision-log.ts`). */
 const LOG_RETENTION = 21 * DAY;
-/** Expired rules counted per slice: reads only. */
+/** Per slice: reads only. */
 const COUNTED = 20_000;
 
-/** Default limit of previous versions per workspace: 131,072 rules sent thirty times. */
+/** Per workspace: 131,072 rules sent thirty times. */
 const MOST_PREVIOUS = 4_000_000;
-/** Likewise of all workspaces; above it the largest is reduced first. */
+/** Above it the largest workspace is reduced first. */
 const MOST_PREVIOUS_IN_ALL = 20_000_000;
-/** Retained dead letters, the newest. */
 const DEAD_LETTERS = 100_000;
 /** Audit retention of a workspace whose log is half full, ms. */
 const SHORT_AUDIT_RETENTION = 7 * DAY;
@@ -110,10 +109,7 @@ export function* sweep(
   return removed;
 }
 
-/**
- * Deletes the oldest audit rows above half of the limit (0 = none), but none of the last seven days: filling the log must not hide what was
- * done. Returns the rows.
- */
+/** Above half of the limit (0 = none), but none of the last seven days: filling the log must not hide what was done. Returns the rows. */
 function* shortenAudit(now: number, auditBytes: number, limit: number): Work<Row[]> {
   if (auditBytes === 0) return [];
   const full = yield* all("SELECT workspace_pk FROM taken_bytes WHERE what = 'audit' AND bytes > $1", auditBytes / 2);
@@ -133,7 +129,7 @@ function* shortenAudit(now: number, auditBytes: number, limit: number): Work<Row
 const BATCHES = 500;
 const OLDEST = `FROM batches WHERE landed_at < $1 ORDER BY landed_at, workspace_pk, first_seq LIMIT ${BATCHES}`;
 
-/** Deletes the oldest batches applied before an instant (ms) with their previous versions; they can no longer be undone. */
+/** Those applied before an instant (ms). */
 function* removeBatches(landedBefore: number, limit: number): Work<number> {
   const { removed, isDone } = yield* removePrevious(OLDEST, [landedBefore], limit);
   if (!isDone) return removed;
@@ -142,8 +138,8 @@ function* removeBatches(landedBefore: number, limit: number): Work<number> {
 }
 
 /**
- * Deletes previous versions of the batches in `from`; whether all are deleted. Two statements, for the lists of entries and for undos in
- * any list: combined, PostgreSQL would read whole tables.
+ * Whether all are deleted. Two statements, for the lists of entries and for undos in any list: combined, PostgreSQL would read whole
+ * tables.
  */
 function* removePrevious(from: string, values: readonly number[], limit: number): Work<{ removed: number; isDone: boolean }> {
   const changes = new RuleCountChanges();
@@ -168,10 +164,7 @@ function* removePrevious(from: string, values: readonly number[], limit: number)
 
 const GIVEN_UP = 'FROM batches WHERE workspace_pk = $1 AND first_seq > $2 AND first_seq <= $3';
 
-/**
- * Drops previous versions of the oldest batches of one workspace above `most`. Records the position first, so that nobody treats the rest
- * as complete.
- */
+/** Of the oldest batches of one workspace above `most`. Records the position first, so that nobody treats the rest as complete. */
 function* giveUp(atMost: AtMost, most: { readonly mostPrevious: number; readonly mostPreviousInAll: number }, limit: number): Work<number> {
   const open = yield* one('SELECT workspace_pk, removed_seq, until_seq FROM given_up WHERE removed_seq < until_seq LIMIT 1');
   if (open !== undefined) {

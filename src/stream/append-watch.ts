@@ -2,21 +2,20 @@ import type { Log } from '../ports/log.ts';
 import type { Draft, Stream } from '../ports/stream.ts';
 import { shared } from '../serial.ts';
 
-/** How long the outcome of an append is current, ms; also the shortest interval between probes. */
+/** Of an append's outcome, ms; also the shortest interval between probes. */
 const COUNTS = 5000;
 
-/** Monitors the appends of this process. */
+/** Of this process. */
 export interface AppendWatch {
-  /** A draft whose outcome is recorded. */
   draft(): Draft;
   /**
-   * Rejects with the reason if the stream does not answer or the last append failed. If the last outcome is older than five seconds, starts
-   * a probe, whose outcome counts for the next check.
+   * Rejects with the reason if the stream does not answer or the last append failed. After five seconds without an outcome a probe starts,
+   * whose outcome counts for the next check.
    */
   check(): Promise<void>;
 }
 
-/** Monitors appends to a stream; logs when it starts and stops refusing them. `monotonic`: ms. */
+/** Logs when the stream starts and stops refusing appends. `monotonic`: ms. */
 export function watchAppends(stream: Pick<Stream, 'draft' | 'ping' | 'probe'>, monotonic: () => number, log: Log = () => {}): AppendWatch {
   let last = { at: Number.NEGATIVE_INFINITY, fault: undefined as Error | undefined };
   const note = (fault?: Error) => {

@@ -1,17 +1,17 @@
-/** Waits for landing on behalf of workspaces with messages that may not have landed (SPEC D5.13). */
+/** For workspaces with messages that may not have landed (SPEC D5.13). */
 import type { StoreReads } from '../ports/store.ts';
 import type { Message, Stream } from '../ports/stream.ts';
 import { caughtUp, sharedPositions } from './lag.ts';
 
-/** How long a workspace waits that has appended nothing through this process, ms: another process may have accepted its signals. */
+/** For a workspace that has appended nothing through this process, ms: another one may have accepted its signals. */
 const OTHERS = 25;
 
-/** Records which workspaces append through this process, and waits for their messages to land. */
+/** By workspace that appends through this process. */
 export function notedAppends(stream: Stream, store: Pick<StoreReads, 'position'>) {
-  /** The last append of each workspace that may not have landed, as an increasing number. */
+  /** That may not have landed, as an increasing number. */
   const last = new Map<string, number>();
   let count = 0;
-  /** Whether landing has reached the stream's end once since the process started: all earlier messages have landed then. */
+  /** The stream's end once since the process started: all earlier messages have landed then. */
   let hasReached = false;
   const positions = sharedPositions(store);
   const note = (keys: Iterable<string>) => {
@@ -19,7 +19,7 @@ export function notedAppends(stream: Stream, store: Pick<StoreReads, 'position'>
     for (const key of keys) last.set(key, count);
   };
   return {
-    /** The stream; its messages are recorded by workspace. */
+    /** Messages are recorded by workspace. */
     stream: {
       ...stream,
       async publish(messages) {
@@ -46,8 +46,8 @@ export function notedAppends(stream: Stream, store: Pick<StoreReads, 'position'>
       },
     } satisfies Stream,
     /**
-     * Resolves when the workspace's messages have landed, after 2 s at the latest. Once the stream's end was reached, other workspaces'
-     * messages delay it by at most 25 ms.
+     * When the workspace's messages have landed, after 2 s at the latest. Once the stream's end was reached, other workspaces' messages
+     * delay it by at most 25 ms.
      */
     async landed(workspaceId: string): Promise<void> {
       const own = last.get(workspaceId);
@@ -55,7 +55,7 @@ export function notedAppends(stream: Stream, store: Pick<StoreReads, 'position'>
       hasReached ||= left === 0;
       if (left === 0 && last.get(workspaceId) === own) last.delete(workspaceId);
     },
-    /** Resolves when the whole stream has landed, after 2 s at the latest, with the number of messages left. */
+    /** After 2 s at the latest, with the number of messages left. */
     untilLanded: () => caughtUp(stream, positions),
   };
 }

@@ -1,6 +1,6 @@
 import type { Draft, Message, Stream } from '../ports/stream.ts';
 
-/** Buffers messages until they are published, for a stream that accepts them together. */
+/** For a stream that accepts messages together. */
 export function bufferedDraft(publish: Stream['publish']): Draft {
   const messages: Message[] = [];
   return {

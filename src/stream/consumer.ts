@@ -4,7 +4,7 @@ import { landingFaults } from './landing-status.ts';
 import { type LandingParts, type LandingStore, landPartition, partitionName } from './partition.ts';
 import { pause, retrying } from './retry.ts';
 
-/** Interval of checks of the stream's identity and the owned partitions, ms. */
+/** Of the stream's identity and the owned partitions, ms. */
 const REVIEW = 1000;
 /** Part name of faults that concern every partition. */
 const STREAM = 'stream';
@@ -14,19 +14,20 @@ export interface ConsumerOptions extends LandingParts {
 }
 
 /**
- * Lands the stream in the store (spec 6): reads from the store's position and writes rules and position in one fenced transaction.
- * Undecodable messages become dead letters. Engine failures are retried; a foreign stream, or a position outside of the stream, halts
- * landing until a person acts. Nothing is ever skipped.
+ * Reads from the store's position and writes rules and position in one fenced transaction (spec 6). Undecodable messages become dead
+ * letters. Engine failures are retried; a foreign stream, or a position outside of the stream, halts landing until a person acts. Nothing
+ * is ever skipped.
  */
-export function startConsumer({ stream, store, clock, log, debug, onTraced }: ConsumerOptions) {
+export function startConsumer({ stream, ...parts }: ConsumerOptions) {
+  const { store, clock, log } = parts;
   const stop = new AbortController();
   const faults = landingFaults(log);
-  /** Append time of each partition's oldest message that was read but has not landed, ms since 1970. */
+  /** By partition: the oldest message read but not landed, ms since 1970. */
   const oldest = new Map<number, number>();
   let landed = 0;
   const done = retrying(STREAM, joinAndLand, faults, clock, stop.signal);
 
-  /** One membership of the group: lands each owned partition on its own until the consumer stops or the membership is lost. */
+  /** Lands each owned partition on its own until the consumer stops or the membership is lost. */
   async function joinAndLand(): Promise<void> {
     const streamId = await identify(stream, store);
     const reader = await stream.join();
@@ -53,7 +54,7 @@ export function startConsumer({ stream, store, clock, log, debug, onTraced }: Co
     }
   }
 
-  /** Whether the stream is still the one that was joined. False if unknown, so nothing more is started. */
+  /** False if unknown, so nothing more is started. */
   async function isSameStream(streamId: string): Promise<boolean> {
     let present: string;
     try {
@@ -78,16 +79,15 @@ export function startConsumer({ stream, store, clock, log, debug, onTraced }: Co
       landed += messages;
     };
     const signs = { onProgress, onRead, onLanded };
-    const work = () =>
-      landPartition({ streamId, partition, stream, reader, store, clock, log, debug, onTraced, ...signs, stop: stop.signal });
+    const work = () => landPartition({ ...parts, streamId, partition, stream, reader, ...signs, stop: stop.signal });
     return retrying(part, work, faults, clock, stop.signal);
   }
 
   return {
     status: faults.status,
-    /** Append time of the oldest message that was read but has not landed, ms since 1970. */
+    /** Of the oldest message read but not landed, ms since 1970. */
     oldest: () => (oldest.size === 0 ? undefined : Math.min(...oldest.values())),
-    /** Number of landed messages, including dead letters. */
+    /** Including dead letters. */
     landed: () => landed,
     /** Waits for the current transaction. */
     async close() {
@@ -97,7 +97,7 @@ export function startConsumer({ stream, store, clock, log, debug, onTraced }: Co
   };
 }
 
-/** The id of the stream. Throws FatalLanding if the store holds positions of other streams only. */
+/** Throws FatalLanding if the store holds positions of other streams only. */
 async function identify(stream: Stream, store: LandingStore): Promise<string> {
   const [streamId, known] = [await stream.id(), await store.positionStreams()];
   if (known.length > 0 && !known.includes(streamId)) throw replacedStream(known.join(', '), streamId);

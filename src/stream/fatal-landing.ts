@@ -1,4 +1,4 @@
-/** Landing needs a person: the stream is not the one whose positions the store holds, or has lost messages. */
+/** A person is needed: the stream is not the one whose positions the store holds, or has lost messages. */
 export class FatalLanding extends Error {}
 
 const ADVICE = 'Bring the old stream back, or, when its unlanded messages are given up, run: weir stream adopt';

@@ -9,18 +9,15 @@ const SLICE = 1000;
 
 /** Configurable retention. */
 export interface Keeping {
-  /** Retention of landed messages of the embedded stream, hours. */
+  /** Landed messages of the embedded stream, hours. */
   readonly streamHours: number;
-  /** Size limit of these messages, bytes; 0 = unlimited. */
+  /** Of these, bytes; 0 = unlimited. */
   readonly streamBytes: number;
-  /** Size limit of a workspace's audit log, bytes; 0 = unlimited. */
+  /** Of a workspace's audit log, bytes; 0 = unlimited. */
   readonly auditBytes: number;
 }
 
-/**
- * Deletes one slice of data past its retention at `now` (ms): RULE_RETENTION, AUDIT_RETENTION, landed messages as configured. Resolves with true if
- * there may be more.
- */
+/** At `now` (ms): RULE_RETENTION, AUDIT_RETENTION, landed messages as configured. Resolves with true if there may be more. */
 export async function sweepSlice(
   stream: Stream,
   store: Pick<StoreReads, 'position'> & Pick<StoreWrites, 'sweep' | 'shrink'>,
@@ -47,7 +44,7 @@ export async function sweepSlice(
   return removed > 0 || trimmed > 0 || mayShrink;
 }
 
-/** Sweeps once a minute, slice by slice. Returns the function that stops it. */
+/** Once a minute, slice by slice. Returns a stop function. */
 export function startHousekeeping(sweep: () => Promise<boolean>, onError: (error: Error) => void): () => void {
   let timer: NodeJS.Timeout;
   let stopped = false;

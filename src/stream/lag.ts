@@ -11,7 +11,7 @@ const PATIENCE = 2000;
 type Log = Pick<Stream, 'id' | 'partitions' | 'bounds'>;
 type Positions = Pick<StoreReads, 'position'>;
 
-/** Shares position reads: hundreds of callers may wait for landing at once and poll. */
+/** Hundreds of callers may wait for landing at once and poll. */
 export function sharedPositions(store: Positions): Positions {
   const read = gathered<readonly [streamId: string, partition: number], number | undefined>(
     async (asked) => {
@@ -30,7 +30,7 @@ export function sharedPositions(store: Positions): Positions {
   return { position: (streamId, partition) => read([streamId, partition]) };
 }
 
-/** Messages of the whole stream that have not landed. */
+/** Of the whole stream. */
 export async function unlanded(stream: Log, store: Positions): Promise<number> {
   const streamId = await stream.id();
   const counts = Array.from({ length: await stream.partitions() }, async (_, partition) => {
@@ -41,8 +41,8 @@ export async function unlanded(stream: Log, store: Positions): Promise<number> {
 }
 
 /**
- * Resolves when landing has reached the stream's current end, after `patience` ms (2 s) at the latest, with the number of messages left: a
- * client that posts a signal and then reads the feed expects to find it.
+ * When landing has reached the stream's current end, after `patience` ms (2 s) at the latest, with the number of messages left: a client
+ * that posts a signal and then reads the feed expects to find it.
  */
 export async function caughtUp(stream: Log, store: Positions, patience = PATIENCE): Promise<number> {
   const deadline = performance.now() + patience;

@@ -8,11 +8,11 @@ export interface LandingFault {
   readonly reason: string;
 }
 
-/** The faults of one consumer by part: the stream as a whole, or a partition. */
+/** By part: the stream as a whole, or a partition. */
 export interface LandingFaults {
-  /** Records the part's fault; logs it only if it is new. */
+  /** Logs it only if it is new. */
   report(part: string, fault: LandingFault): void;
-  /** Records that the part works; logs the recovery. */
+  /** Logs the recovery. */
   clear(part: string): void;
   status(): LandingStatus;
 }

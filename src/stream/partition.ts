@@ -1,7 +1,6 @@
-/** Lands one partition of the stream. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
-import type { LandingItem, PoisonRecord } from '../ports/landing.ts';
+import type { HoldForeign, LandingItem, PoisonRecord } from '../ports/landing.ts';
 import type { Log } from '../ports/log.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
@@ -11,11 +10,11 @@ import { readTraceparent } from '../signal/message/traceparent.ts';
 import { positionOutside } from './fatal-landing.ts';
 import { pause } from './retry.ts';
 
-/** Records per landing transaction: under load they share its sync and its changed pages. */
+/** Under load they share a sync and changed pages. */
 const BATCH = 8000;
 /** How long a read waits for a record, ms. */
 const WAIT = 1000;
-/** Shortest interval between landings of less than a full batch, ms: a trickle shares a transaction and its sync. */
+/** Between landings of less than a full batch, ms: a trickle shares a transaction and its sync. */
 const GATHER = 20;
 
 export type LandingStore = Pick<StoreReads, 'position' | 'positionStreams'> & Pick<StoreWrites, 'apply'>;
@@ -24,9 +23,11 @@ export interface LandingParts {
   readonly store: LandingStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Logs every landing, not only traced ones. */
+  /** Not only traced ones. */
   readonly debug?: boolean | undefined;
   readonly onTraced?: ((landing: TracedLanding) => void) | undefined;
+  /** Absent: none waits. */
+  readonly hold?: HoldForeign | undefined;
 }
 
 export interface PartitionParts extends LandingParts {
@@ -34,20 +35,20 @@ export interface PartitionParts extends LandingParts {
   readonly partition: number;
   readonly stream: Pick<Stream, 'bounds'>;
   readonly reader: StreamReader;
-  /** Called after each read whose records have landed. */
+  /** After each read whose records have landed. */
   readonly onProgress: () => void;
-  /** Called with the time (ms since 1970) of the oldest record that was read but has not landed. */
+  /** Of the oldest record read but not landed, ms since 1970. */
   readonly onRead: (timestamp: number | undefined) => void;
   readonly onLanded: (messages: number) => void;
   readonly stop: AbortSignal;
 }
 
-/** The partition's name in faults and logs. */
+/** In faults and logs. */
 export const partitionName = (partition: number): string => `partition ${partition}`;
 
 /**
- * Lands the partition until `stop` aborts or another member owns it. If another consumer lands it too, the position is read again. Rejects
- * if an engine fails; with FatalLanding if the store's position is outside of the stream.
+ * Until `stop` aborts or another member owns the partition. If another consumer lands it too, the position is read again. Rejects if an
+ * engine fails; with FatalLanding if the store's position is outside of the stream.
  */
 export async function landPartition(parts: PartitionParts): Promise<void> {
   let rivals = false;
@@ -60,7 +61,7 @@ export async function landPartition(parts: PartitionParts): Promise<void> {
 
 const isActive = ({ stop, reader, partition }: PartitionParts): boolean => !stop.aborted && reader.owned().includes(partition);
 
-/** `from` is the stored position, null if there is none; `next` is the first offset to read. */
+/** `from`: stored, null if there is none; `next`: first offset to read. */
 interface Position {
   readonly from: number | null;
   readonly next: number;
@@ -73,9 +74,9 @@ async function readPosition({ streamId, partition, stream, store }: PartitionPar
   return { from, next: from ?? bounds.start };
 }
 
-/** Lands batch after batch. `fenced`: the store's position has changed; nothing of that batch was written. */
+/** `fenced`: the store's position has changed; nothing of that batch was written. */
 async function landFrom(parts: PartitionParts, { from, next }: Position): Promise<'fenced' | 'ended'> {
-  const { streamId, partition, reader, store, clock, log, onProgress, onRead, onLanded, stop } = parts;
+  const { streamId, partition, reader, store, clock, log, hold, onProgress, onRead, onLanded, stop } = parts;
   let begun = Number.NEGATIVE_INFINITY;
   while (isActive(parts)) {
     const records = await reader.read(partition, next, BATCH, WAIT);
@@ -92,7 +93,10 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
       const { items, poison, defects, consumed } = await decodeRecords(rest);
       const piece = rest.slice(0, consumed);
       const to = piece[consumed - 1].offset + 1;
-      const result = await store.apply({ streamId, partition, from, to, items, poison, now: clock.now() });
+      const waiting = items.some(({ isForeign }) => isForeign) ? ((await hold?.(items)) ?? []) : [];
+      const held = new Set(waiting.flatMap((each) => each.records));
+      const landing = held.size === 0 ? items : items.filter(({ record }) => !held.has(record));
+      const result = await store.apply({ streamId, partition, from, to, items: landing, poison, waiting, now: clock.now() });
       if (result === 'fenced') return 'fenced';
       onLanded(piece.length);
       tell(parts, piece, clock.monotonic() - started);
@@ -116,7 +120,7 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
 /** Reported traces per landing. */
 const TRACES = 20;
 
-/** Logs a landing that took `ms`: a line and a span for each trace in it, at debug level for the rest (SPEC D16.4). */
+/** It took `ms`: a line and a span for each trace in it, at debug level for the rest (SPEC D16.4). */
 function tell({ partition, clock, log, debug = false, onTraced }: PartitionParts, records: readonly StreamRecord[], ms: number): void {
   const endedAt = clock.now();
   const place = `${partitionName(partition)}, offsets ${records[0]!.offset} to ${records.at(-1)!.offset}, ${ms.toFixed(1)} ms`;
@@ -130,7 +134,6 @@ function tell({ partition, clock, log, debug = false, onTraced }: PartitionParts
 }
 
 interface DecodedRecords {
-  /** Number of records decoded. */
   readonly consumed: number;
   readonly items: readonly LandingItem[];
   readonly poison: readonly PoisonRecord[];
@@ -138,7 +141,7 @@ interface DecodedRecords {
   readonly defects: readonly { readonly offset: number; readonly defect: unknown }[];
 }
 
-/** Records, and characters of them, decoded per turn of the event loop, so calls from other threads can run. */
+/** And characters, per turn of the event loop, so calls from other threads can run. */
 const DECODED = 500;
 const DECODED_TEXT = 1 << 19;
 /** Characters decoded and landed together. */
@@ -148,7 +151,7 @@ const LONG = 1 << 10;
 const OF_LONG = 16;
 const weightOf = ({ length }: string) => (length > LONG ? length * OF_LONG : length);
 
-/** Decodes the first records: items to land, and poison with its reason. */
+/** Items to land, and poison with its reason. */
 async function decodeRecords(records: readonly StreamRecord[]): Promise<DecodedRecords> {
   const items: LandingItem[] = [];
   const poison: PoisonRecord[] = [];

@@ -850,6 +850,8 @@ test('D1.7 a mistake at the command line: one readable sentence on standard erro
     ['list create l --workspace w --format xml', /--format must be one of: plain, commented, csv_indicator, set_elements/],
     ['list create l --workspace w --format PLAIN', /--format must be one of/],
     ['list create l --workspace w --family v5', /--family must be one of: v4, v6, both/],
+    ['list create l --workspace w --widen-v6 64.5', /--widen-v6 must be one of: 64, 56, 48, not "64\.5"/],
+    ['lookup 192.0.2.1 --workspace w --at yesterday', /--at must be an instant such as/],
     ['list create l --workspace w --action drop', /--action must be one of: block, allow/],
     ['list create l --workspace w --max-entries 0', /--max-entries must be a whole number from 1 to 4000000/],
     ['list create l --workspace w --max-entries 4000001', /--max-entries must be a whole number/],

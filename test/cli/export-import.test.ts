@@ -119,7 +119,9 @@ async function fill(settings: Settings, server: Weir): Promise<Keys> {
   writeFileSync(secret, 'T0ken\n');
   const auth = ['--auth', 'header', '--auth-header', 'X-Api-Key', '--secret-file', secret];
   const guards = ['--stale-after', '2d', '--may-be-empty', '--path', 'a[].b', '--where', 'c=d', '--copies', 'edge', '--every', '6h'];
-  await json(settings, 'source', 'add', 'kept', 'https://lists.invalid/a', '--workspace', 'main', ...auth, ...guards);
+  const signer = `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIP${'/'.repeat(42)}`;
+  const url = 'https://lists.invalid/v1/threat/feeds/a?format=plain&family=v4';
+  await json(settings, 'source', 'add', 'kept', url, '--workspace', 'main', ...auth, ...guards, '--signer', signer);
   await json(settings, 'source', 'pause', 'kept', '--workspace', 'main');
   const writer = await key(settings, '--name', 'writer', '--expires-in', '3600');
   const device = await key(settings, '--feed', 'device', '--from', '127.0.0.0/8', '--from', '::1');

@@ -217,6 +217,7 @@ suite('weir status', () => {
         webhooks: null,
         unguarded: null,
         frozen: null,
+        approvals: null,
         workspaces: new Map<string, string>(),
       },
     };
@@ -252,7 +253,7 @@ suite('weir status', () => {
       serviceStatus({
         ...{ store: { kind: 'embedded', ok: true }, stream: { kind: 'embedded', ok: true }, lag: null, geo: null, deadLetters: null },
         ...{ processes: [], unusedKeys: null, endingKeys: null, stopped: null, fullDevices: null, sources: null, webhooks: null },
-        ...{ unguarded: null, workspaces: new Map() },
+        ...{ unguarded: null, approvals: null, workspaces: new Map() },
         frozen: [
           frozenJson(
             { feedId: null, name: 'main', rules: 1, reason: null, by: {} as never, since: 0, canary: null },
@@ -293,6 +294,7 @@ suite('weir status', () => {
         fullDevices: null,
         unguarded: null,
         frozen: null,
+        approvals: null,
         sources: null,
         webhooks: null,
         workspaces: new Map([['w', 'main']]),

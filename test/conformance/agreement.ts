@@ -46,7 +46,7 @@ const has = (value: string, address: string): boolean => {
 };
 
 export function agreementConformance(driver: StoreDriver): void {
-  test(`D29.1 D29.2 D29.3 D53.1 store ${driver.name}: a feed has exactly what enough independent lists have, and what is told of an address is so`, async (t) => {
+  test(`D29.1 D29.2 D29.3 D53.1 D53.3 store ${driver.name}: a feed has exactly what enough independent lists have, and what is told of an address is so`, async (t) => {
     const { store, workspace, land } = await fixture(t, driver);
     let now = await store.ping();
     const clock = { now: () => now, monotonic: () => now, after: systemClock.after };
@@ -73,7 +73,8 @@ export function agreementConformance(driver: StoreDriver): void {
     });
     assert.deepEqual([feed.lists, feed.minSources, feed.always], [lists, 2, [soc.id]]);
 
-    const geo = (): GeoDatabase => ({ version: '1', ranges: () => COUNTRY, hasAsn: () => true });
+    const places: GeoDatabase = { version: '1', ranges: () => COUNTRY, hasAsn: () => true };
+    const geo = () => places;
     const guard = blockGuards({ ...NO_GUARD_RAILS, protect: ['10.0.0.60/31'], self: [] });
     const parts = { geo, guard, clock, phaseOf: () => 'request' as const };
     const { contents: versioned } = decisionBuilder({ store, recordLog: store.recordLog, clock });
@@ -145,6 +146,7 @@ export function agreementConformance(driver: StoreDriver): void {
         const v4 = served.filter((range) => range.family === 4).reduce((sum, { start, end }) => sum + Number(end - start) + 1, 0);
         assert.deepEqual([map!.addresses.reduce((sum, each) => sum + each, 0), map!.protected[0]], [v4, 2]);
         assert.ok([...map!.widest, ...map!.v6].every(({ rules }) => rules > 0));
+        assert.equal(await following.addressSpace({ ...request, within: { address: 0x0a00_0000, prefix: 16 } }), map, 'reused');
         const address = random.pick(PLACES);
         const asked = { workspace, target: ip(address), action, feedIds: [feed.id], counts: false };
         const options = { store, geo: geo(), guard, now: { wall: now, monotonic: now } };

@@ -299,11 +299,13 @@ export function changesConformance(driver: StoreDriver): void {
     const set = { change: 'set_rules', kind: 'access_rule', ids: [id], expiresAt: at(21) } as const;
     await land([{ listId: list.id, receivedAt: at(20), change: set }]);
     assert.deepEqual(await expiry(), [at(21)]);
-    await land([block(22)]);
-    assert.deepEqual(await expiry(), [at(122)]);
+    await land([block(21.5, { hasEnd: true })]);
+    assert.deepEqual(await expiry(), [at(22.5)], 'an end that was given counts as a block');
+    await land([block(23)]);
+    assert.deepEqual(await expiry(), [at(23 + 720)]);
     const stored = await rules('access_rule', 0, list.id);
     const texts = await repeatTexts(store, workspace.id, stored);
-    assert.deepEqual([...texts.values()], ['third block, each within 30 days: 100 hours instead of one hour']);
+    assert.deepEqual([...texts.values()], ['fourth block, each within 30 days: 30 days instead of one hour']);
   });
 
   test(`D56.3, D56.4 store ${driver.name}: a block that a person deleted by id in the same step does not count, nor one before repeat was removed`, async (t) => {

@@ -8,10 +8,17 @@ import { DAY } from '../../src/clock.ts';
 import { documentBuilder } from '../../src/feed/build/document-builder.ts';
 import { DEFAULT_VARIANT } from '../../src/feed/variant.ts';
 import type { ListSink } from '../../src/ports/snapshot.ts';
+import type { Bouncer } from '../../src/ports/stored/bouncer-store.ts';
+import { MOST_FREEZES } from '../../src/ports/stored/freeze-store.ts';
 import { frozenContent } from '../../src/runtime/jobs/work/freeze.ts';
 import { ManualClock, START } from '../support/feed-world.ts';
 import { access, collectingSink, fixture, ip, KEY, type StoreDriver, upsert } from './store.ts';
 
+const BOUNCER: Bouncer = {
+  ...{ workspaceId: '', keyId: '', userAgent: 'firewall', address: '192.0.2.1', feedId: null, firstSeen: 0, lastPull: 0 },
+  ...{ decisions: 0, networks: 0, leftOutNetworks: 0, leftOutAddresses: 0, metrics: null, metricsAt: null },
+  ...{ enforced: null, differedAt: null, lastStream: null, refusal: null },
+};
 const NOTHING = { change: 0, lists: new Set<string>() };
 
 export function freezeConformance(driver: StoreDriver): void {
@@ -203,6 +210,192 @@ export function freezeConformance(driver: StoreDriver): void {
       assert.deepEqual(await isWaiting(), ['device']);
       await thaw();
     }
+  });
+
+  test(`D65.1, D65.7, D65.8, D65.9 store ${name}: a canary stops at an overlap and for a silent canary, and a second change has the whole time`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    const now = await store.ping();
+    const keys = await Promise.all(
+      [1, 2].map((n) => store.createKey(workspace.id, { ...KEY, hash: Buffer.alloc(32, n), name: `lab-${n}` })),
+    );
+    await store.updateWorkspace(workspace.id, { protect: ['warn:100.64.0.0/10', '203.0.113.0/24'], canaryKeys: 'lab-1', canaryMinutes: 2 });
+    const list = await store.createList(workspace.id, 'edge', { ...NO_SETTINGS, canaryKeys: 'lab-1,lab-2' });
+    const send = (target: string, at = now, action: 'block' | 'allow' = 'block') =>
+      land(
+        [
+          {
+            listId: list.id,
+            keyId: keys[0]!.id,
+            isManaged: true,
+            change: upsert(access(ip(target), { action })),
+            batchId: randomUUID(),
+          } as never,
+        ],
+        at,
+      );
+    const canaries = async () =>
+      (await store.freezes(workspace.id)).map(({ feedId, canary, reason }) => [feedId === null ? '' : 'edge', canary?.until, reason]);
+    const thaw = async () => {
+      for (const feedId of [list.id, null]) await store.thawFeed(workspace.id, feedId, null);
+    };
+    await send('192.0.2.7', now, 'allow');
+    assert.deepEqual(await canaries(), []);
+
+    // The feed of the workspace has its own time. A later large change begins both again.
+    await send('10.0.0.0/8');
+    const why = '16,777,216 addresses, more than 65,536';
+    assert.deepEqual(await canaries(), [
+      ['', now + 120_000, why],
+      ['edge', now + 600_000, why],
+    ]);
+    await send('11.0.0.0/8', now + 60_000);
+    assert.deepEqual(await canaries(), [
+      ['', now + 180_000, why],
+      ['edge', now + 660_000, why],
+    ]);
+    await send('192.0.0.0/9', now + 60_001);
+    const never = '192.0.0.0/9 overlaps the never-block rule 192.0.2.7';
+    const over = '8,388,608 addresses, more than 65,536';
+    const stopped = `${why}; stopped: ${over}: ${never}`;
+    assert.deepEqual(await canaries(), [
+      ['', null, stopped],
+      ['edge', null, stopped],
+    ]);
+    const [event] = (await store.auditPage(workspace.id, { after: null, limit: 1 })).items;
+    assert.deepEqual([event!.event, event!.change!.after], ['feed canary stopped', { reason: `${over}: ${never}` }]);
+    await thaw();
+    for (const [target, reason] of [
+      ['100.0.0.0/8', '100.0.0.0/8 overlaps the protected network 100.64.0.0/10'],
+      ['203.0.0.0/8', '203.0.0.0/8 overlaps the protected network 203.0.113.0/24'],
+    ] as const) {
+      await send(target);
+      assert.deepEqual((await canaries())[1], ['edge', null, `${why}; stopped: ${reason}`]);
+      await thaw();
+    }
+
+    // Polls every 30 seconds until `last`: silent three intervals later, and a minute for the way to the store.
+    const poll = (n: number, last: number, pulls = 10) =>
+      store.noteDevices([
+        {
+          ...{ workspaceId: workspace.id, keyId: keys[n]!.id, userAgent: `firewall ${last}`, address: '192.0.2.1' },
+          ...{ firstPull: last - (pulls - 1) * 30_000, lastPull: last, pulls, lastStatus: 200, validates: true },
+          ...{ ok: 1, notModified: pulls - 1, refused: 0, failed: 0, documents: [], refusals: [] },
+        },
+      ]);
+    await store.updateWorkspace(workspace.id, { canaryKeys: null });
+    const isWaiting = async () => (await canaries()).map(([, until]) => until !== null);
+    await poll(0, now - 600_000);
+    await send('13.0.0.0/8');
+    await poll(0, now + 30_000);
+    await poll(1, now + 90_000, 2);
+    const judge = async (at: number, running = 900_000) => {
+      await store.markStopped({ now: now + at, running });
+      return isWaiting();
+    };
+    assert.deepEqual(await judge(179_999), [true], 'the device that stopped before the change does not count');
+    assert.deepEqual(await judge(200_000, 149_999), [true], 'weir did not run long enough to see its polls');
+    assert.deepEqual(await judge(180_000), [false]);
+    assert.match(String((await canaries())[0]![2]), new RegExp(`stopped: silent for three intervals: ${keys[0]!.id}$`));
+    await store.thawFeed(workspace.id, list.id, null);
+
+    // At the end of the time a key counts with all its clients, bouncers included.
+    const sweep = (at: number) => store.sweep({ now: at, rulesExpiredBefore: 0, auditBefore: 0, limit: 99 });
+    await send('14.0.0.0/8', now + 100_000);
+    await poll(0, now + 110_000);
+    await sweep(now + 700_000);
+    assert.match(String((await canaries())[0]![2]), new RegExp(`silent since the change: ${keys[1]!.id}$`));
+    await store.thawFeed(workspace.id, list.id, null);
+    await send('15.0.0.0/8', now + 100_000);
+    await store.recordBouncers([{ ...BOUNCER, workspaceId: workspace.id, keyId: keys[1]!.id, lastPull: now + 120_000 }]);
+    await sweep(now + 700_000);
+    assert.deepEqual(await canaries(), []);
+    await store.updateList(workspace.id, list.id, { canaryKeys: 'lost' });
+    await send('16.0.0.0/8');
+    await sweep(now + 700_000);
+    assert.match(String((await canaries())[0]![2]), /stopped: canary_keys name no key$/);
+  });
+
+  test(`D65.5, D65.12 store ${name}: the deletion of an old list waits, and canaries have a limit of their own`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
+    const feed = await store.createFeed(workspace.id, { name: 'device', ...NO_SETTINGS, lists: [list.id], canaryKeys: 'lab' });
+    await land([{ listId: list.id, change: upsert(access(ip('198.51.100.7'))) }], (await store.ping()) - DAY - 1);
+    await store.deleteList(workspace.id, list.id);
+    const why = async () => (await store.freezes(workspace.id)).map(({ reason }) => reason);
+    assert.deepEqual(await why(), ['the list edge is deleted']);
+    await store.thawFeed(workspace.id, feed.id, null);
+    await store.restoreDeleted(workspace.id, list.id, {});
+    assert.deepEqual(await why(), [], 'restored on the same day');
+    for (let n = 2; n <= MOST_FREEZES; n += 1) await store.createList(workspace.id, `more ${n}`, { ...NO_SETTINGS, canaryKeys: 'lab' });
+    const refused = { code: 'REFUSED', message: /20 feeds of a workspace may have canary_keys/ };
+    await assert.rejects(store.createList(workspace.id, 'more', { ...NO_SETTINGS, canaryKeys: 'lab' }), refused);
+    await assert.rejects(store.updateWorkspace(workspace.id, { canaryKeys: 'lab' }), refused);
+    await assert.rejects(store.updateList(workspace.id, list.id, { canaryKeys: 'lab' }), refused);
+    await store.updateFeed(workspace.id, feed.id, { subtractAllow: 'on' });
+    assert.equal((await store.freezes(workspace.id)).length, MOST_FREEZES);
+    const { id: own } = await store.createList(workspace.id, 'own', NO_SETTINGS);
+    const clock = new ManualClock();
+    await store.freezeFeed(workspace.id, await frozenContent(workspace.id, own, { store, clock }), null);
+  });
+
+  test(`D65.2 store ${name}: small changes of a list that is created during a canary reach feeds of all lists`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    const now = await store.ping();
+    await store.updateWorkspace(workspace.id, { canaryKeys: 'lab' });
+    const settings = { ...NO_SETTINGS, canaryKeys: 'lab', subtractAllow: 'workspace' } as const;
+    const { id: device } = await store.createFeed(workspace.id, { ...settings, name: 'device', lists: null });
+    const { id: own } = await store.createFeed(workspace.id, { ...settings, name: 'own', lists: [] });
+    const send = (target: string, listId: string | null = null, action: 'block' | 'allow' = 'block') =>
+      land(
+        [{ listId, isManaged: true, keyId: 'key', batchId: randomUUID(), change: upsert(access(ip(target), { action })) } as never],
+        now,
+      );
+    await send('192.0.2.1');
+    await send('198.51.100.1', null, 'allow');
+    await send('10.0.0.0/8');
+    const { id: late } = await store.createList(workspace.id, 'late', NO_SETTINGS);
+    await send('192.0.2.99', late);
+    await send('192.0.2.98', late);
+    await send('198.51.100.2', late, 'allow');
+    const read = async (feedId: string | null) => {
+      const { rows, sink } = collectingSink();
+      const head = await store.follow(workspace.id, feedId, now, NOTHING, { ...sink, list: () => {}, removed: () => {} } as ListSink);
+      assert.ok(head !== undefined && head !== 'too_far');
+      return { lists: head.lists.map((list) => list.name), rules: rows.map((row) => JSON.stringify(row)).sort() };
+    };
+    const workspaceFeed = await read(null);
+    assert.deepEqual([workspaceFeed.lists, workspaceFeed.rules.length], [['default', 'late'], 5]);
+    const composed = await read(device);
+    assert.deepEqual([composed.lists, composed.rules.length], [['default', 'late'], 7], 'with the never-block rules as exceptions');
+    assert.equal((await read(own)).rules.length, 2);
+  });
+
+  test(`D67.15 store ${name}: removed addresses count in the last ten minutes, of this workspace`, async (t) => {
+    const { store, workspace } = await fixture(t, driver);
+    await store.noteRemoved(workspace.id, 300);
+    await store.noteRemoved(workspace.id, 200);
+    const now = await store.ping();
+    assert.equal(await store.unapprovedAddresses(workspace.id, now), 500);
+    assert.equal(await store.unapprovedAddresses(workspace.id, now + 11 * 60_000), 0);
+    assert.equal(await store.recentAddresses(workspace.id, '', now), 0);
+  });
+
+  test(`D65.2, D65.6 store ${name}: each state of a feed whose canary a setting began has another revision`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', { ...NO_SETTINGS, canaryKeys: 'lab' });
+    const send = (target: string) => land([{ listId: list.id, change: upsert(access(ip(target))) }], START);
+    const steps = [
+      () => store.updateWorkspace(workspace.id, { protect: ['192.0.2.0/24'] }),
+      () => send('198.51.100.1'),
+      () => store.stopCanary(workspace.id, list.id, 'wrong'),
+      () => send('198.51.100.2'),
+    ];
+    const revisions = new Set<number>();
+    for (const step of steps) {
+      await step();
+      revisions.add((await store.findNamed(workspace.id, list.id))!.freezes![0]!.revision);
+    }
+    assert.equal(revisions.size, steps.length);
   });
 
   test(`D60.2 store ${name}: a freeze with missing rules is an error`, async (t) => {

@@ -85,11 +85,11 @@ const MEANT: readonly RegExp[] = [
   /^DELETE FROM deleted_lists WHERE list_pk = \S+ AND NOT EXISTS /,
   // Lists and feeds with canaries, by an index that has them apart; the keys of a workspace when one starts.
   /^SELECT (w\.\*|pk) FROM workspaces w WHERE .* c\.canary_keys IS NOT NULL/,
-  /^SELECT id, canary_keys, canary_minutes FROM lists WHERE workspace_pk = \S+ AND canary_keys IS NOT NULL /,
+  /^SELECT '' AS id, canary_keys, canary_minutes FROM workspaces WHERE pk = .* FROM lists WHERE workspace_pk = \S+ AND canary_keys IS NOT NULL /,
   /^SELECT id, name FROM keys WHERE workspace_pk = \S+ AND revoked_at IS NULL$/,
   // A large change, and what passes it: the lists of a workspace, and in them by an index; its devices, once.
   /^SELECT (id|list_pk, id), .* FROM access_rules(_before)? WHERE list_pk IN \(SELECT pk FROM lists WHERE workspace_pk = \S+\) AND (action = 1 AND id > |changed BETWEEN |id (BETWEEN|IN) )/,
-  /^SELECT key_id FROM devices WHERE workspace_pk = \S+ AND key_id IN .* HAVING max\(last_pull\)/,
+  /^SELECT (\*|key_id) FROM (devices|\(SELECT key_id, last_pull FROM devices) WHERE workspace_pk = \S+ AND key_id IN /,
   /^DELETE FROM feed_records WHERE workspace_pk = \S+ AND list_pk = /,
   // Whether a list that is deleted has a rule of before yesterday: they come first.
   /^SELECT id FROM access_rules WHERE list_pk = \S+ AND created_at < /,

@@ -1204,8 +1204,9 @@ export function storeConformance(driver: StoreDriver): void {
   test(`D8.5 store ${name}: the revision of a feed moves with its lists and settings, never back, and with nothing else`, async (t) => {
     const { store, workspace, land } = await fixture(t, driver);
     const [a, b] = [await store.createList(workspace.id, 'a', NO_SETTINGS), await store.createList(workspace.id, 'b', NO_SETTINGS)];
-    const feed = await store.createFeed(workspace.id, { ...DEVICE, lists: [a.id, b.id] });
-    const every = await store.createFeed(workspace.id, { ...DEVICE, name: 'all', lists: null });
+    const settings = { ...DEVICE, canaryKeys: null };
+    const feed = await store.createFeed(workspace.id, { ...settings, lists: [a.id, b.id] });
+    const every = await store.createFeed(workspace.id, { ...settings, name: 'all', lists: null });
     const revisions = async () => {
       const found = await Promise.all(['device', 'all'].map((ref) => store.findNamed(workspace.id, ref)));
       return found.map((directory) => directory!.feeds[0].revision);

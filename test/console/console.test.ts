@@ -501,6 +501,30 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     );
   });
 
+  test('D65.6 the page of a feed stops and promotes a canary', async () => {
+    const manage = (path: string, body: object) =>
+      ask(weir.url, `/v1/manage${path}`, { method: 'POST', headers: bearer(KEY), body: JSON.stringify(body) });
+    assert.equal((await manage('/lists', { name: 'staged', canary_keys: 'lab' })).status, 201);
+    assert.equal((await manage('/rules', { list: 'staged', value: '44.0.0.0/9', action: 'block' })).status, 200);
+    await eventually(async () =>
+      assert.match((await ask(weir.url, '/v1/manage/freezes', { headers: bearer(KEY) })).text, /"canary_until":"/),
+    );
+    await page.show('/feeds', 'Feeds');
+    await page.click('staged');
+    await page.sees('A large change (8,388,608 addresses, more than 65,536)');
+    await page.click('Stop');
+    await page.sees('No other key receives it until you promote it.');
+    await page.fill('Reason', 'cuts off a customer');
+    await page.click('Stop');
+    await page.sees('waits until you promote the change.');
+    await page.sees('stopped: cuts off a customer');
+    await page.click('Promote');
+    await page.sees('1 network: 44.0.0.0/9');
+    await page.click('Promote');
+    await page.sees('is served to all keys.');
+    await page.seesNot('A large change');
+  });
+
   test('D18.7 the keyboard alone: a link past the navigation, / for the search, Escape closes a dialog and the focus goes back', async () => {
     const focus = () => page.evaluate<string>("document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText");
     const focusIs = (name: string) => eventually(async () => assert.equal((await focus()).trim(), name));

@@ -1,32 +1,29 @@
 /** Signing in to the console with a provider of OpenID Connect, in a real browser. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
 import { startBrowser } from '../support/browser.ts';
-import { commandJson } from '../support/command.ts';
+import { commandJson, newKey } from '../support/command.ts';
 import { consolePage } from '../support/console.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { freePort } from '../support/http.ts';
-import { CLIENT, startProvider } from '../support/openid.ts';
+import { startProvider, writeProvider } from '../support/openid.ts';
 import { needs } from '../support/programs.ts';
-import { startWeir } from '../support/weir.ts';
+import { eventually, startWeir } from '../support/weir.ts';
 
 suite('D24 people in the console', { skip: needs('chromium'), timeout: 300_000 }, () => {
   const folder = temporaryFolder({ after });
 
-  test('D24.3 D24.8 the one provider is gone to by itself; who comes back is where he was, chooses a workspace, and leaves for good', async (t) => {
+  test('D24.3 D24.8 D67.16 the one provider is gone to by itself; who comes back is where he was, chooses a workspace, and leaves for good', async (t) => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const provider = await startProvider(url);
     t.after(() => provider.goAway());
     provider.accounts.ada = { name: 'Ada Lovelace', groups: ['admins'] };
     provider.person = 'ada';
-    const roles = [{ group: 'admins', role: 'admin', workspaces: ['*'] }];
     const file = join(folder, 'oidc.json');
-    const main = { id: 'main', name: 'Acme', issuer: provider.issuer, client_id: CLIENT.id, client_secret: CLIENT.secret, roles };
-    writeFileSync(file, JSON.stringify({ providers: [main] }));
+    writeProvider(file, provider);
     const settings = { ...smallGeo(folder), DATA_DIR: join(folder, 'data'), OIDC_FILE: file, BASE_URL: url, PORT: String(port) };
     const [weir, browser] = await Promise.all([startWeir(settings), startBrowser()]);
     t.after(async () => {
@@ -47,6 +44,25 @@ suite('D24 people in the console', { skip: needs('chromium'), timeout: 300_000 }
     assert.equal(await page.evaluate<string>(`document.querySelector('.side-foot select').selectedOptions[0].innerText`), 'edge (admin)');
     await page.click('Keys');
     await page.seesNot('bootstrap');
+
+    // D67.16: a change that waits is counted, and forced with a reason.
+    await commandJson(['workspace', 'set', 'edge', '--approval', 'all', '--approval-addresses', '1000'], settings);
+    const key = await newKey(settings, 'edge');
+    const block = JSON.stringify([{ type: 'access_rules', action: 'block', ip: '8.0.0.0/15', description: 'scanners' }]);
+    assert.equal(
+      (await fetch(`${url}/v1/signal`, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: block })).status,
+      206,
+    );
+    await page.show('/approvals', 'Approvals');
+    await page.sees('131,072 addresses, more than 1,000');
+    const waiting = () => page.evaluate<string>(`document.querySelector('.side [title="1 waiting for approval"]')?.dataset.count ?? ''`);
+    await eventually(async () => assert.equal(await waiting(), '1'));
+    await page.click('Force');
+    await page.sees('"ip":"8.0.0.0/15"');
+    await page.fill('Reason', 'ticket 4711');
+    await page.click('Force');
+    await page.sees('The change is applied.');
+    await page.sees('ticket 4711');
 
     await page.click('Sign out');
     await page.sees('Sign in with Acme');

@@ -139,6 +139,7 @@ test('D53.7 an alert has the verb of its state, and a sentence without commands 
   assert.equal(place('source/s', 'held', 'manage', 'rules:read'), 'Review /sources/s');
   assert.equal(place('freeze/w/f', 'frozen', 'manage'), 'Thaw /feeds/composed/f?do=thaw');
   assert.equal(place('freeze/w/workspace', 'frozen', 'rules:read'), 'Review /feeds/workspace');
+  assert.equal(place('freeze/w/f', 'canary', 'manage', 'rules:read'), 'Review /feeds/composed/f');
   const text = 'the feed "a" of b has been frozen since today: new blocks do not reach it (weir feed thaw)';
   assert.equal(call(sentenceOf, { text }), 'The feed "a" of b has been frozen since today: new blocks do not reach it.');
 });

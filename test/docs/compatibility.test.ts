@@ -13,16 +13,15 @@ import { type Interface, type Names, readInterface } from './released/interface.
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDER = 'test/docs/released';
 
-/** The last release, its data, and the changelog since. */
-function lastRelease(): { released: Interface; data: string; since: string } {
-  const byNumber = (a: string, b: string) => a.localeCompare(b, 'en', { numeric: true });
-  const file = globSync('*.json', { cwd: join(ROOT, FOLDER) })
-    .sort(byNumber)
-    .at(-1)!;
-  const [since] = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').split(`\n## ${file.replace('.json', '')} `);
-  const data = join(ROOT, FOLDER, file.replace('.json', '.tar.gz'));
-  return { released: JSON.parse(readFileSync(join(ROOT, FOLDER, file), 'utf8')), data, since: since! };
-}
+/** The releases from 0.2.0 to the last one, of earlier ones only the feed. `since`: the changelog since. */
+const RELEASES = globSync('*.json', { cwd: join(ROOT, FOLDER) })
+  .map((file) => file.replace('.json', ''))
+  .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+  .map((version) => {
+    const released: Partial<Interface> = JSON.parse(readFileSync(join(ROOT, FOLDER, `${version}.json`), 'utf8'));
+    const [since] = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').split(`\n## ${version} `);
+    return { version, released, since: since!, data: join(ROOT, FOLDER, `${version}.tar.gz`) };
+  });
 
 /** Statuses may change: a client handles each of a class alike. */
 const partsOf = (text: string) => text.split(' ').filter((part) => !/^\d*$/.test(part));
@@ -38,7 +37,7 @@ function breaks(before: Partial<Interface>, now: Partial<Interface>): string[] {
       return partsOf(old[name]!).flatMap((part) => (left.has(part) ? [] : [`${name} ${part}`]));
     });
   const all = <K extends keyof Interface>(kinds: readonly K[], find: (old: Names, current: Names) => string[]) =>
-    kinds.flatMap((kind) => (now[kind] === undefined ? [] : find(before[kind] as Names, now[kind] as Names)));
+    kinds.flatMap((kind) => (before[kind] === undefined || now[kind] === undefined ? [] : find(before[kind] as Names, now[kind] as Names)));
   return [
     ...all(['operations', 'settings', 'metrics', 'commands', 'json', 'labels'], lost),
     ...all(['settings', 'metrics'], changed),
@@ -47,25 +46,26 @@ function breaks(before: Partial<Interface>, now: Partial<Interface>): string[] {
 }
 
 test('D49.8 every operation, member, setting, metric, command and option of the last release is there, or its end is announced', async () => {
-  const { released, since } = lastRelease();
+  const { released, since } = RELEASES.at(-1)!;
   // `POST /v1/x member`, `SETTING`, `command --option`: as in the message, between backticks.
   const unannounced = breaks(released, await readInterface()).filter((name) => !since.includes(`\`${name}\``));
   assert.deepEqual(unannounced, [], 'announce each in CHANGELOG.md under Breaking, between backticks as here (docs/compatibility.md)');
 });
 
-test('D49.8 this weir reads the store, the messages and the export of the last release, with the same feed, members of --json and labels', async (t) => {
-  const { released, data, since } = lastRelease();
-  const folder = temporaryFolder(t);
-  execFileSync('tar', ['-xzf', data, '-C', folder]);
-  const dataDir = join(folder, 'data');
-  await commandText(['restore', join(folder, 'backup')], { DATA_DIR: dataDir });
-  const { feed, ...now } = await readData(folder, dataDir, join(folder, 'export.ndjson'));
-  assert.equal(feed, released.feed);
-  assert.deepEqual(
-    breaks(released, now).filter((name) => !since.includes(`\`${name}\``)),
-    [],
-  );
-});
+for (const { version, released, data, since } of RELEASES)
+  test(`D49.8 this weir reads store, messages and export of ${version} with the same feed, and --json members and labels of the last release`, async (t) => {
+    const folder = temporaryFolder(t);
+    execFileSync('tar', ['-xzf', data, '-C', folder]);
+    const dataDir = join(folder, 'data');
+    await commandText(['restore', join(folder, 'backup')], { DATA_DIR: dataDir });
+    const isOld = released.json === undefined;
+    const { feed, ...now } = await readData(folder, dataDir, { exported: join(folder, 'export.ndjson'), isOld });
+    assert.equal(feed, released.feed);
+    assert.deepEqual(
+      breaks(released, now).filter((name) => !since.includes(`\`${name}\``)),
+      [],
+    );
+  });
 
 test('D49.8 a missing name, a missing part and another default are breaks; additions and statuses are not', () => {
   const before: Interface = {

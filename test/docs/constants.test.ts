@@ -28,13 +28,12 @@ const seconds = (ms: number) => ms / 1000;
 const SAID: Readonly<Record<string, readonly [value: number, ...sentences: string[]]>> = {
   'expiry of a block that names none': [
     DEFAULT_EXPIRY,
-    ...['default for blocks: {}', 'block without expiry gets {}', 'absent: {} for a block'],
+    ...['default for blocks: {}', 'absent: {} for a block'],
     ...['absent or 0 means {}', 'A block without it lasts {}', '0 or omitted means {},', 'block of an access rule {};', '{} (default)'],
   ],
   'least expiry of an access rule': [
     LEAST_EXPIRY,
-    ...['| expiry | {} to', 'a positive value below {} counts', 'below 60 counts as {}.', 'The floor of {} is'],
-    ...['1 to 59 mean {}', 'access rules live at least {}.', 'rules at least {} after'],
+    ...['| expiry | {} to', '1 to 59 mean {}', 'access rules live at least {}.', 'rules at least {} after'],
   ],
   'longest expiry': [
     LIMITS.expirySeconds,
@@ -48,12 +47,12 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...[
       'envelopes): batches of up to {} entries,',
       '| a batch | 1 to {} entries',
-      'has no entry or more than {};',
+      'not an array of 1 to {} objects',
       'A batch of more than {} entries',
     ],
     ...[
       'JSON arrays of 1 to {} entries',
-      'A file of more than {} entries is tried',
+      'in batches of {} entries, each against',
       'sends a large file in batches of {} entries',
       'are imported, in batches of {}.',
     ],
@@ -61,10 +60,10 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'bytes of a batch': [
     LIMITS.batchBytes,
     'a batch | 1 to 1000 entries, {} |',
-    'not an array, over {},',
+    'objects, or over {};',
     'a batch of {} takes no more memory',
   ],
-  'bytes of an entry': [LIMITS.entryBytes, '| an entry | {};', 'the entry over {} (of JSON'],
+  'bytes of an entry': [LIMITS.entryBytes, '| an entry | {};', 'the entry over {} of compact JSON'],
   'characters of an expression': [
     LIMITS.expression,
     'an expression {} characters',
@@ -104,7 +103,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...[
       'rules {} after their expiry',
       'For {} the store knows each batch',
-      'expired ones (D4.9): {},',
+      'Replaced rules are stored for {},',
       'For {} weir knows what each batch did',
     ],
     ...[
@@ -115,7 +114,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'the batches of the last {},',
       'at two points in time, up to {} back',
     ],
-    ...['Batches are stored for {};', 'Removals from lists are known for {} ('],
+    ...['Batches are stored for {};', 'Removals from lists are known for {}.'],
   ],
   'audit log, dead letters, devices, people': [
     seconds(AUDIT_RETENTION),
@@ -131,7 +130,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'who has used a key lately': [
     seconds(RECENTLY),
     ...[
-      'its clients of the last {}',
+      'bound keys, and clients of the last {}',
       'pulled with the key in the last {} ',
 
       'etches in the last {}',

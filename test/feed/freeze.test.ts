@@ -6,7 +6,7 @@ import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { ask, bearer } from '../support/http.ts';
 import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
-import { eventually } from '../support/weir.ts';
+import { eventually, startWeir } from '../support/weir.ts';
 import { type Client, type Json, startWorld, type World } from '../support/world.ts';
 
 const freezing = (name: string, settings: (folder: string) => Promise<Record<string, string>>) =>
@@ -137,7 +137,7 @@ const freezing = (name: string, settings: (folder: string) => Promise<Record<str
       assert.deepEqual((await values()).sort(), ['192.0.2.20', '192.0.2.23']);
     });
 
-    test('D65.1, D65.2, D65.6 large changes through every entry point reach two canaries of 20 devices only; kills change nothing', async () => {
+    test('D65.1, D65.2, D65.6 large changes through every entry point reach two canaries of 20 devices only; kills change nothing', async (t) => {
       const made = async (name: string) =>
         (await manage('POST', '/keys', { name, permissions: ['feed:read'] }, 201)) as { id: string; key: string };
       const devices = await Promise.all(Array.from({ length: 20 }, (_, n) => made(`device-${n}`)));
@@ -147,9 +147,18 @@ const freezing = (name: string, settings: (folder: string) => Promise<Record<str
       await weir('feed', 'create', 'edges', '--lists', 'member,wide', '--canary-keys', `device-0,${devices[1]!.id}`);
       await send('member', block('192.0.2.1'));
       await send('wide', block('198.51.100.0/24'));
+      /** The feed without small changes; while a large one waits, every poll of the others has these lines. */
+      let baseline: string[] | undefined;
+      const steady = (text: string) => text.split('\n').filter((line) => !/^(203\.0\.113|12\.0)\./.test(line));
+      // On PostgreSQL, another process serves half of the devices.
+      const other =
+        'DATABASE_URL' in world.settings ? await startWeir({ ...world.settings, DATA_DIR: temporaryFolder(t), ROLES: 'feeds' }) : undefined;
+      t.after(() => other?.kill('SIGTERM'));
       const fetch = async (n: number) => {
-        const { status, text, headers } = await ask(world.weir().url, '/v1/threat/feeds/edges', { headers: bearer(devices[n]!.key) });
+        const { url } = n % 2 === 1 ? (other ?? world.weir()) : world.weir();
+        const { status, text, headers } = await ask(url, '/v1/threat/feeds/edges', { headers: bearer(devices[n]!.key) });
         assert.equal(status, 200, text);
+        if (n > 1 && baseline !== undefined) assert.deepEqual(steady(text), baseline, `device ${n}`);
         return { text, canary: headers['x-feed-canary'], date: Date.parse(String(headers['last-modified'])) };
       };
       const all = () => Promise.all(devices.map((_, n) => fetch(n)));
@@ -167,7 +176,8 @@ const freezing = (name: string, settings: (folder: string) => Promise<Record<str
       let small = 0;
       for (const [what, change] of Object.entries(changes)) {
         const before = await all();
-        await change();
+        baseline = steady(before[2]!.text);
+        await Promise.all([change(), all()]);
         if (small % 3 === 0) await world.crash();
         small += 1;
         await send('member', block(`203.0.113.${2 * small}`));
@@ -187,19 +197,16 @@ const freezing = (name: string, settings: (folder: string) => Promise<Record<str
           );
           for (const [n, { date }] of after.entries()) assert.ok(date > before[n]!.date, `${what}: a later date for ${n}`);
         });
-        for (const [n, { text }] of after.entries()) {
-          if (n > 1 && what !== 'split signals')
-            assert.deepEqual(
-              text.split('\n').filter((line) => !line.startsWith('203.0.113.')),
-              before[n]!.text.split('\n').filter((line) => !line.startsWith('203.0.113.')),
-              what,
-            );
-        }
+        const hasEffect = what !== 'a country' && what !== 'a setting';
+        for (const n of [0, 1]) assert.equal(String(steady(after[n]!.text)) !== String(baseline), hasEffect, `${what} reaches canary ${n}`);
         if (what === 'a country') {
           await weir('canary', 'stop', 'edges', '--reason', 'wrong');
           assert.equal((await fetch(3)).canary, 'waits; stopped');
+          const again = (await manage('POST', '/freeze', { feed: 'edges' }, 409)) as { message: string };
+          assert.match(again.message, /waits for its canaries.*stop the canary/);
           assert.match(JSON.stringify((await manage('GET', '/status')).attention), /a large change of the feed .*stopped/);
         }
+        baseline = undefined;
         await weir('canary', 'promote', 'edges');
         await eventually(async () => {
           const promoted = await all();
@@ -207,6 +214,49 @@ const freezing = (name: string, settings: (folder: string) => Promise<Record<str
           for (const [n, { date, canary }] of promoted.entries()) assert.ok(canary === undefined && date > after[n]!.date, `${what}: ${n}`);
         });
       }
+    });
+
+    test('D65.11 the streams of canaries have a large change first, also while they wait, and delete it again if it is undone', async () => {
+      await world.text(['workspace', 'set', client.workspace, '--large', 'all', '--protect', 'none']);
+      await weir('list', 'create', 'streamed', '--canary-keys', 'lab-stream');
+      await send('streamed', block('192.0.2.20'));
+      const keys = await Promise.all(
+        ['lab-stream', 'site-stream'].map((name) => newKey(world.settings, client.workspace, '--list', 'streamed', '--name', name)),
+      );
+      const stream = async (n: number, query: string) => {
+        const { status, text } = await ask(world.weir().url, `/v1/decisions/stream?${query}`, { headers: { 'x-api-key': keys[n]! } });
+        assert.equal(status, 200, text);
+        const { new: added, deleted } = JSON.parse(text) as Record<string, { value: string }[] | null>;
+        const values = (of: { value: string }[] | null | undefined) => (of ?? []).map(({ value }) => value).sort();
+        return { added: values(added), deleted: values(deleted) };
+      };
+      /** Networks of each bouncer, as it keeps them. */
+      const has = [new Set<string>(), new Set<string>()];
+      const poll = async (n: number, query: string) => {
+        const { added, deleted } = await stream(n, query);
+        for (const value of deleted) has[n]!.delete(value);
+        for (const value of added) has[n]!.add(value);
+        return [...has[n]!].sort();
+      };
+      for (const n of [0, 1]) assert.deepEqual(await poll(n, 'startup=true'), ['192.0.2.20']);
+      const first = poll(0, 'wait=30');
+      const other = poll(1, 'wait=30');
+      await send('streamed', block('10.0.0.0/8'));
+      assert.deepEqual(await first, ['10.0.0.0/8', '192.0.2.20']);
+      await send('streamed', block('203.0.113.77'));
+      assert.deepEqual(await other, ['192.0.2.20', '203.0.113.77']);
+      assert.deepEqual(await poll(0, 'startup=false'), ['10.0.0.0/8', '192.0.2.20', '203.0.113.77']);
+      await send('streamed', { type: 'access_rules', action: 'unblock', ip: '10.0.0.0/8' });
+      await send('streamed', block('10.1.0.0/16'), block('10.2.0.0/16'));
+      assert.deepEqual(await poll(0, 'startup=false'), ['10.1.0.0/16', '10.2.0.0/16', '192.0.2.20', '203.0.113.77']);
+      await world.crash();
+      assert.deepEqual(await poll(0, 'startup=false'), ['10.1.0.0/16', '10.2.0.0/16', '192.0.2.20', '203.0.113.77']);
+      assert.deepEqual(await poll(1, 'startup=false'), ['192.0.2.20', '203.0.113.77']);
+      const ended = [poll(0, 'wait=30'), poll(1, 'wait=30')];
+      await send('streamed', { type: 'access_rules', action: 'unblock', ip: '10.1.0.0/16' });
+      await weir('canary', 'promote', 'streamed');
+      await Promise.all(ended);
+      for (const n of [0, 1]) assert.deepEqual(await poll(n, 'startup=false'), ['10.2.0.0/16', '192.0.2.20', '203.0.113.77']);
     });
 
     test('D60.5 a deleted feed is no longer frozen', async () => {

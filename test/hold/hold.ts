@@ -15,6 +15,7 @@ import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { needs } from '../support/programs.ts';
 import { addressFloods } from './addresses.ts';
 import { bouncerFilters, bouncerNames, expiredRules, waitingClients } from './bouncers.ts';
+import { canaryChanges } from './canary.ts';
 import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from './checks.ts';
 import { enrolmentFlood } from './enroll.ts';
 import { filesOfWorkspaces } from './files.ts';
@@ -22,6 +23,7 @@ import { hostileGeo } from './geo.ts';
 import { growthOfOne } from './growth.ts';
 import { importsOfLines } from './imports.ts';
 import { slowSignIns } from './sign-in.ts';
+import { signedFeeds } from './signed.ts';
 import { politeSources, queuedReads } from './sources.ts';
 import { undoPreviews } from './undo.ts';
 import { hookSecrets } from './webhooks.ts';
@@ -88,6 +90,7 @@ const ofOneTenant = (engine: 'embedded' | 'PostgreSQL'): readonly Part[] => [
   check('sources', engine, politeSources),
   check('queued reads', engine, queuedReads),
   check('hostile geo data', engine, hostileGeo),
+  check('canaries', engine, canaryChanges),
   check('addresses', engine, (settings) => addressFloods(settings)),
 ];
 
@@ -113,6 +116,7 @@ const PARTS: readonly Part[] = [
   ...ofOneTenant('embedded'),
   check('filters of bouncers', 'embedded', bouncerFilters),
   check('expired rules', 'embedded', expiredRules),
+  check('signed feeds', 'embedded', signedFeeds),
   ...(isRoot ? [kernel('embedded')] : []),
   ...(postgres === undefined ? [] : ON_POSTGRES),
 ];

@@ -2,111 +2,46 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, suite, test } from 'node:test';
-import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
-import { commandJson } from '../support/command.ts';
-import { temporaryFolder } from '../support/folder.ts';
-import { smallGeo } from '../support/geo.ts';
-import { freePort } from '../support/http.ts';
-import { CLIENT, startProvider, type TestProvider, Visitor } from '../support/openid.ts';
-import { noPostgres, startPostgres } from '../support/postgres.ts';
-import { eventually, KEY, startWeir, type Weir } from '../support/weir.ts';
-
-const PROOF = { 'x-weir-console': '1', 'sec-fetch-site': 'same-origin' };
-
-interface Reply {
-  readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
-  readonly body: any;
-}
+import { after, suite, test } from 'node:test';
+import { approvalWorld, DAYS, type Reply, requestIn } from '../support/approvals.ts';
+import { command, newKey, newTenant } from '../support/command.ts';
+import { list, listServer } from '../support/list-server.ts';
+import { noPostgres } from '../support/postgres.ts';
+import { eventually } from '../support/weir.ts';
 
 for (const engine of ['sqlite', 'postgres'] as const) {
   suite(`approvals on ${engine}`, { skip: engine === 'postgres' && noPostgres() }, () => {
-    const folder = temporaryFolder({ after });
-    let settings: Record<string, string>;
-    let weir: Weir;
-    let provider: TestProvider;
-    const people: Record<string, Visitor> = {};
-    let stop: () => Promise<void> = async () => {};
-
-    before(async () => {
-      const port = await freePort();
-      const baseUrl = `http://127.0.0.1:${port}`;
-      provider = await startProvider(baseUrl);
-      for (const name of ['ada', 'olga', 'vera']) provider.accounts[name] = { name, groups: ['admins'] };
-      const roles = [{ group: 'admins', role: 'admin', workspaces: ['*'] }];
-      const main = { id: 'main', name: 'Acme', issuer: provider.issuer, client_id: CLIENT.id, client_secret: CLIENT.secret, roles };
-      writeFileSync(join(folder, 'oidc.json'), JSON.stringify({ providers: [main] }));
-      const database = engine === 'postgres' ? await startPostgres() : undefined;
-      if (database !== undefined) stop = () => database.stop();
-      settings = {
-        ...smallGeo(folder),
-        DATA_DIR: join(folder, 'data'),
-        ...(database && { DATABASE_URL: await database.createDatabase() }),
-        ...{ OIDC_FILE: join(folder, 'oidc.json'), BASE_URL: baseUrl, BOOTSTRAP_API_KEY: KEY, RATE_LIMIT_MANAGE: '0' },
-        ...{ FEED_REBUILD_SECONDS: '0' },
-        // With it, operations that wait are stored encrypted.
-        ...(engine === 'sqlite' && { SECRETS_KEY: 'a'.repeat(64) }),
-      };
-      weir = await startWeir({ ...settings, PORT: String(port) });
-      await commandJson(['workspace', 'set', 'default', '--approval', 'all', '--approval-addresses', '1000'], settings);
-      for (const name of ['ada', 'olga', 'vera']) {
-        provider.person = name;
-        const visitor = new Visitor();
-        const address = await visitor.follow(`${baseUrl}/console/sign-in/main`, `${baseUrl}/console/sign-in/main/callback`);
-        assert.equal((await visitor.open(address, {}, baseUrl)).status, 200);
-        people[name] = visitor;
+    const { settings, call, manage, as, approval, rules, signal, local, approve, write, sql, start, kill } = approvalWorld(engine);
+    const old = new Date(Date.now() - 2 * DAYS).toISOString();
+    /** Rules of two days ago: removing them is no way back. */
+    async function writeOld(listId: string, ip: string): Promise<string> {
+      const batch = await write([ip], { organization_id: 'own', list_id: listId, received_at: old });
+      await eventually(async () => assert.equal(await rules(ip), 1));
+      return batch;
+    }
+    const waiting: Record<string, string> = {};
+    async function allWait(entries: Record<string, () => Promise<Reply>>): Promise<void> {
+      for (const [name, entry] of Object.entries(entries)) {
+        const { status, body } = await entry();
+        assert.equal(status, 409, `${name}: ${JSON.stringify(body)}`);
+        waiting[name] = requestIn(body.message);
       }
-    });
-    after(async () => {
-      await weir?.kill('SIGTERM');
-      await provider?.goAway();
-      await stop();
-    });
-
-    async function call(method: string, path: string, body?: unknown, type = 'application/json'): Promise<Reply> {
-      const answer = await fetch(`${weir.url}${path}`, {
-        method,
-        headers: { authorization: `Bearer ${KEY}`, 'content-type': type, 'if-match': '*' },
-        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      });
-      const text = await answer.text();
-      return { status: answer.status, body: text === '' ? {} : JSON.parse(text) };
     }
-    const manage = (method: string, path: string, body?: unknown) => call(method, `/v1/manage${path}`, body);
-    async function as(name: string, method: string, path: string, body?: unknown): Promise<Reply> {
-      const headers = { ...PROOF, 'if-match': '*' };
-      const asked = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
-      const { status, text } = await people[name]!.open(`${weir.url}/v1/manage${path}`, asked, weir.url);
-      return { status, body: JSON.parse(text) };
-    }
-    const signal = (...ips: string[]) =>
-      call(
-        'POST',
-        '/v1/signal',
-        ips.map((ip) => ({ type: 'access_rules', action: 'block', ip })),
-      );
-    const rules = async (ip: string): Promise<number> => (await manage('GET', `/rules?address=${ip}`)).body.rules.length;
-    const requestIn = (text: string): string => /\(request ([0-9a-f-]{36})\)/.exec(text)?.[1] ?? assert.fail(text);
-    async function approve(id: string, ...names: string[]): Promise<Reply> {
-      const { hash } = (await manage('GET', `/approvals/${id}`)).body;
-      let last: Reply | undefined;
-      for (const name of names) last = await as(name, 'POST', `/approvals/${id}/approve`, { hash });
-      return last!;
-    }
+    let edge = '';
 
     test('D67.2 D67.4 D67.5 an entry over the limit is an entry error; the others of the request land', async () => {
-      const { status, body } = await signal('192.0.2.1', '8.0.0.0/15', '192.0.2.2');
+      const { status, body } = await signal(['192.0.2.1', '8.0.0.0/15', '192.0.2.2']);
       assert.equal(status, 206);
       assert.equal(body.errors.length, 1);
       const id = requestIn(body.errors[0]);
       await eventually(async () => assert.equal(await rules('192.0.2.2'), 1));
       assert.equal(await rules('8.0.0.0/15'), 0);
       // A retry is the same request.
-      assert.equal(requestIn((await signal('8.0.0.0/15')).body.errors[0]), id);
-      // D67.4: keys and one person alone are not enough.
-      const { hash } = (await manage('GET', `/approvals/${id}`)).body;
+      assert.equal(requestIn((await signal(['8.0.0.0/15'])).body.errors[0]), id);
+      // D67.4: keys and one person alone are not enough, viewers may not.
+      const { hash } = await approval(id);
       assert.equal((await manage('POST', `/approvals/${id}/approve`, { hash })).status, 403);
+      assert.equal((await approve(id, 'eve')).status, 403);
       assert.equal((await approve(id, 'ada')).body.state, 'pending');
       assert.equal((await approve(id, 'ada')).status, 409);
       assert.equal((await as('olga', 'POST', `/approvals/${id}/approve`, { hash: `${hash.slice(0, -1)}x` })).status, 409);
@@ -119,46 +54,43 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       await eventually(async () => assert.equal(await rules('8.0.0.0/15'), 0));
     });
 
-    test('D67.1 D67.3 D67.6 D67.7 every entry point waits, and nothing is done', async () => {
+    test('D67.9 a foreign message over the limit becomes a request as the position moves; the others land', async () => {
+      await write(['13.0.0.0/15', '192.0.2.77'], { person: 'main:vera' });
+      await eventually(async () => assert.equal(await rules('192.0.2.77'), 1));
+      assert.equal(await rules('13.0.0.0/15'), 0);
+      const [{ id, person }] = (await manage('GET', '/approvals')).body.approvals;
+      assert.equal(person, null);
+      assert.equal((await approve(id, 'ada')).body.state, 'pending');
+      assert.equal((await approve(id, 'olga')).body.state, 'applied');
+      await eventually(async () => assert.equal(await rules('13.0.0.0/15'), 1));
+    });
+
+    test('D67.1 D67.3 D67.6 D67.7 D67.10 D67.13 every entry point waits, and nothing is done', async () => {
       const wide = '9.0.0.0/15';
-      const list = (await manage('POST', '/lists', { name: 'edge' })).body.id;
+      edge = (await manage('POST', '/lists', { name: 'edge' })).body.id;
       const many = Array.from({ length: 1100 }, (_, i) => `11.0.${i >> 8}.${i & 255}`).join('\n');
       const before = (await manage('GET', '/rules?limit=1')).body.total;
-      const entries: Record<string, () => Promise<Reply>> = {
+      await allWait({
         block: () => manage('POST', '/rules', { value: wide }),
         country: () => manage('POST', '/rules', { value: 'NL' }),
-        import: () => call('POST', '/v1/manage/imports?confirmed=true', many, 'text/plain'),
-        replace: () => call('POST', '/v1/manage/imports?replace=true&confirmed=true&list=edge', many, 'text/plain'),
+        import: () => call('POST', '/v1/manage/imports?confirmed=true', many, { type: 'text/plain' }),
+        replace: () => call('POST', '/v1/manage/imports?replace=true&confirmed=true&list=edge', many, { type: 'text/plain' }),
         allow: () => manage('POST', '/allow', { value: wide }),
         policy: () => manage('PATCH', '/workspace', { approval: 'none' }),
         'policy by limit': () => manage('PATCH', '/workspace', { approval_addresses: 100_000 }),
-      };
-      for (const [name, entry] of Object.entries(entries)) {
-        const { status, body } = await entry();
-        assert.equal(status, 409, `${name}: ${JSON.stringify(body)}`);
-        requestIn(body.message);
-      }
+      });
       assert.equal((await manage('GET', '/rules?limit=1')).body.total, before);
-      assert.ok(list);
-      // Rules of two days ago: removing them is no way back.
-      const old = new Date(Date.now() - 2 * 86_400_000).toISOString();
-      const workspace = (await manage('GET', '/workspace')).body.id;
-      const stream = openSqliteStream(settings.DATA_DIR!);
-      const value = { type: 'access_rules', action: 'block', ip: '12.0.0.0/15', expiration: 864_000 };
-      await stream.publish([
-        { key: workspace, headers: { workspace_id: workspace, list_id: list, received_at: old }, value: JSON.stringify(value) },
-      ]);
-      await stream.close();
-      await eventually(async () => assert.equal(await rules('12.0.0.0/15'), 1));
-      const feed = await manage('POST', '/feeds', { name: 'perimeter', lists: ['edge'] });
-      assert.equal(feed.status, 201);
+      const batch = await writeOld(edge, '12.0.0.0/15');
+      assert.equal((await manage('POST', '/feeds', { name: 'perimeter', lists: ['edge'] })).status, 201);
       const [{ id: rule }] = (await manage('GET', '/rules?address=12.0.0.0/15')).body.rules;
-      const removals: Record<string, () => Promise<Reply>> = {
+      const unblock = [{ type: 'access_rules', action: 'unblock', ip: '12.0.0.0/15' }];
+      await allWait({
         'delete a rule': () => manage('DELETE', `/rules/access_rule/${rule}`),
         'delete rules': () => manage('POST', '/rules/delete', { ids: [rule] }),
         expire: () => manage('POST', '/rules/change', { ids: [rule], set: { expires: '1h' } }),
+        undo: () => manage('POST', '/undo', { batches: [batch] }),
         unblock: () => manage('POST', '/rules', { value: '12.0.0.0/15', action: 'unblock', list: 'edge' }),
-        'unblock by a signal': () => call('POST', '/v1/signal?list=edge', [{ type: 'access_rules', action: 'unblock', ip: '12.0.0.0/15' }]),
+        'unblock by a signal': () => call('POST', '/v1/signal?list=edge', unblock),
         'delete the list': () => manage('DELETE', '/lists/edge?confirmed=true'),
         'delete the feed': () => manage('DELETE', '/feeds/perimeter?confirmed=true'),
         'feed settings': () => manage('PATCH', '/feeds/perimeter', { family: 'v4' }),
@@ -166,36 +98,145 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         'guard rails': () => manage('PATCH', '/workspace', { protect: ['12.0.0.0/8'] }),
         apply: () => manage('POST', '/workspace/apply', { lists: [{ name: 'edge', max_entries: 10 }] }),
         'apply policy': () => manage('POST', '/workspace/apply', { workspace: { approval: 'none' } }),
-      };
-      const waiting: Record<string, string> = {};
-      for (const [name, remove] of Object.entries(removals)) {
-        const { status, body } = await remove();
-        assert.equal(status, 409, `${name}: ${JSON.stringify(body)}`);
-        waiting[name] = requestIn(body.message);
-      }
+        'by a person': () => as('ada', 'PATCH', '/lists/edge', { max_entries: 12 }),
+      });
+      // D67.10: commands on the host.
+      const file = join(settings.DATA_DIR!, 'weir.json');
+      writeFileSync(file, JSON.stringify({ lists: [{ name: 'edge', max_entries: 11 }] }));
+      waiting['local apply'] = await local('apply', file, '--yes');
+      waiting['local settings'] = await local('list', 'set', 'edge', '--max-entries', '13', '--workspace', 'default');
+      assert.match((await command(['import', file, '--workspace', 'default'], settings)).stderr, /need approval/);
       assert.equal(await rules('12.0.0.0/15'), 1);
       // Names and descriptions change no feed.
       assert.equal((await manage('PATCH', '/lists/edge', { description: 'hosts that scan us' })).status, 200);
-      // D67.6: it runs with the approval, once.
+      // D67.13: texts of keys would be lost.
+      const keys = { keys: [{ name: 'new', permissions: ['feed:read'] }], lists: [{ name: 'edge', max_entries: 10 }] };
+      assert.match((await manage('POST', '/workspace/apply', keys)).body.message, /create the keys first/);
+    });
+
+    test('D67.4 D67.6 D67.7 approved operations run once; an emergency needs an administrator', async () => {
       assert.equal((await approve(waiting['list settings']!, 'ada', 'olga')).body.state, 'applied');
       assert.equal((await manage('GET', '/lists/edge')).body.max_entries, 10);
-      // D67.7: an emergency needs an administrator, not a key.
+      assert.equal((await approve(waiting['by a person']!, 'ada')).status, 403);
+      assert.equal((await approve(waiting['by a person']!, 'olga')).body.state, 'applied');
       const force = { reason: 'ticket 4711' };
       assert.equal((await manage('POST', `/approvals/${waiting.expire}/force`, force)).status, 403);
       assert.equal((await as('ada', 'POST', `/approvals/${waiting.expire}/force`, force)).body.state, 'applied');
       const { entries: audit } = (await manage('GET', '/audit')).body;
-      assert.ok(
-        audit.some(
-          (each: { event: string; after: object }) => each.event === 'change forced' && JSON.stringify(each.after).includes('4711'),
-        ),
-      );
-      assert.equal((await as('ada', 'POST', `/approvals/${waiting.apply}/reject`, {})).body.state, 'rejected');
-      assert.equal((await approve(waiting.apply!, 'olga')).status, 409);
-      const person = await as('ada', 'POST', '/rules', { value: wide });
-      const id = requestIn(person.body.message);
+      const forced = audit.find(({ event }: { event: string }) => event === 'change forced');
+      assert.match(JSON.stringify(forced.after), /4711/);
+      assert.equal((await as('ada', 'POST', `/approvals/${waiting.policy}/reject`, {})).body.state, 'rejected');
+      assert.equal((await approve(waiting.policy!, 'olga')).status, 409);
+      const id = requestIn((await as('ada', 'POST', '/rules', { value: '9.0.0.0/15' })).body.message);
       assert.equal((await approve(id, 'ada')).status, 403);
       assert.equal((await approve(id, 'olga')).body.state, 'applied');
       await eventually(async () => assert.equal(await rules('9.0.0.0/15'), 1));
+    });
+
+    test('D67.11 a request names objects: their settings may not have changed, its effect may not have grown', async () => {
+      // The settings of the workspace have changed since.
+      assert.equal((await approve(waiting['local apply']!, 'ada')).status, 409);
+      // Another rule of two days ago.
+      waiting.grown = requestIn((await manage('PATCH', '/lists/edge', { max_entries: 14 })).body.message);
+      assert.equal((await approve(waiting.grown, 'ada')).body.state, 'pending');
+      await writeOld(edge, '15.0.0.0/15');
+      assert.match((await approve(waiting.grown, 'olga')).body.message, /has grown since/);
+      assert.deepEqual((await approval(waiting.grown)).approvers, []);
+      assert.equal((await approve(waiting.grown, 'olga', 'ada')).body.state, 'applied');
+      // Another list of the same name.
+      const ofList = requestIn(
+        (await call('POST', '/v1/signal?list=edge', [{ type: 'access_rules', action: 'block', ip: '16.0.0.0/15' }])).body.errors[0],
+      );
+      assert.equal((await approve(waiting['delete the list']!, 'ada', 'ada', 'olga')).body.state, 'applied');
+      const { body } = await manage('POST', '/lists', { name: 'edge' });
+      await writeOld(body.id, '17.0.0.0/15');
+      waiting.named = requestIn((await manage('PATCH', '/lists/edge', { max_entries: 20 })).body.message);
+      await sql(`UPDATE lists SET name = 'other' WHERE id = '${body.id}'`);
+      const { body: third } = await manage('POST', '/lists', { name: 'edge' });
+      await writeOld(third.id, '18.0.0.0/15');
+      assert.match((await approve(waiting.named, 'ada')).body.message, /have changed since/);
+      // Its messages would land in the default list.
+      assert.equal((await approve(ofList, 'ada')).status, 404);
+      // D67.6: restoring it after a day.
+      await sql(`UPDATE deleted_lists SET deleted_at = deleted_at - ${2 * DAYS}`);
+      await allWait({ restore: () => manage('POST', `/lists/${edge}/restore`, { name: 'edge-2' }) });
+      assert.equal((await approve(waiting.restore!, 'ada', 'olga')).body.state, 'applied');
+      assert.equal((await manage('GET', '/lists/edge-2')).body.id, edge);
+    });
+
+    test('D67.3 a rotated key is no way around', async () => {
+      const tenant = await newTenant(settings, { organization: 'default', workspace: 'rotating' });
+      const policy = ['--approval', 'all', '--approval-addresses', '1000'];
+      assert.equal((await command(['workspace', 'set', 'rotating', ...policy], settings)).code, 0);
+      assert.equal((await signal(['20.0.0.0/23'], tenant.key)).status, 200);
+      const next = await newKey(settings, 'rotating');
+      assert.equal((await signal(['20.0.4.0/23'], next)).status, 206);
+    });
+
+    test('D67.14 a change of more percent of the rules of its list waits; an empty list has nothing to lose', async () => {
+      const { key } = await newTenant(settings, { organization: 'default', workspace: 'percent' });
+      const policy = ['--approval', 'all', '--approval-percent', '50'];
+      assert.equal((await command(['workspace', 'set', 'percent', ...policy], settings)).code, 0);
+      const some = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `192.0.2.${from + i}`);
+      assert.equal((await signal(some(0, 40), key)).status, 200);
+      const landed = `SELECT count(*) AS rules FROM access_rules r JOIN lists l ON l.pk = r.list_pk JOIN workspaces w ON w.pk = l.workspace_pk WHERE w.name = 'percent'`;
+      await eventually(async () => assert.equal(Number((await sql(landed))[0]!.rules), 40));
+      await sql(`DELETE FROM recent_addresses WHERE workspace_pk = (SELECT pk FROM workspaces WHERE name = 'percent')`);
+      assert.match((await signal(some(100, 200), key)).body.errors.at(-1), /more than 50% of 40 /);
+    });
+
+    test('D67.1 refreshes of sources wait', async (t) => {
+      const server = await listServer();
+      after(() => server[Symbol.asyncDispose]());
+      server.set('/drop', list('21.0.0.0/16\n'));
+      assert.equal((await manage('POST', '/sources', { name: 'drop', url: `${server.url}/drop` })).status, 201);
+      const id = await eventually(async () => {
+        const { approvals } = (await manage('GET', '/approvals')).body;
+        const found = approvals.find(
+          ({ state, addresses }: { state: string; addresses: number }) => state === 'pending' && addresses === 65_536,
+        );
+        assert.ok(found);
+        return found.id as string;
+      });
+      assert.equal(await rules('21.0.0.0/16'), 0);
+      assert.equal((await approve(id, 'ada', 'olga')).body.state, 'applied');
+      await eventually(async () => assert.equal(await rules('21.0.0.0/16'), 1));
+      t.diagnostic('landed in the list of the source');
+    });
+
+    test('D67.12 after a crash an approved change is applied once, and nobody has to check it', async () => {
+      const [doneBefore, sent] = [waiting.restore!, requestIn((await signal(['22.0.0.0/15'])).body.errors[0])];
+      const notDone = requestIn((await manage('PATCH', '/lists/edge-2', { max_entries: 99 })).body.message);
+      for (const id of [sent, notDone]) await as('ada', 'POST', `/approvals/${id}/approve`, { hash: (await approval(id)).hash });
+      await kill();
+      // As a process leaves them that ends after the last approval, or before it could record the end.
+      await sql(`UPDATE approvals SET state = 'approved', approved_at = created_at, touched_at = 0 WHERE id IN ('${sent}', '${notDone}')`);
+      await sql(
+        `UPDATE approvals SET state = 'approved', touched_at = 0, content = (SELECT content FROM approvals WHERE id = '${notDone}') WHERE id = '${doneBefore}'`,
+      );
+      await start();
+      for (const id of [sent, notDone, doneBefore]) await eventually(async () => assert.equal((await approval(id)).state, 'applied'));
+      assert.equal((await manage('GET', '/lists/edge-2')).body.max_entries, 99);
+      await eventually(async () => assert.equal(await rules('22.0.0.0/15'), 1));
+      const acts = await sql(`SELECT count(*) AS acts FROM audit WHERE act = '${doneBefore}'`);
+      assert.equal(Number(acts[0]!.acts), 1);
+    });
+
+    test('D67.8 D67.9 beyond the limit of requests foreign messages are dead letters, whose replays wait too', async () => {
+      const { approvals } = (await manage('GET', '/approvals')).body;
+      const left = 100 - approvals.filter(({ state }: { state: string }) => state === 'pending').length;
+      for (let i = 0; i < left; i += 1) requestIn((await signal([`${30 + i}.0.0.0/14`])).body.errors[0]);
+      assert.match((await signal(['29.0.0.0/14'])).body.errors?.[0] ?? (await signal(['29.0.0.0/14'])).body.message, /its limit/);
+      await write(['28.0.0.0/15'], {});
+      const letters = async () => (await manage('GET', '/dead-letters')).body.dead_letters;
+      await eventually(async () => assert.equal((await letters()).length, 1));
+      const [letter] = await letters();
+      assert.match(letter.reason, /100 changes of the workspace wait/);
+      await as('ada', 'POST', `/approvals/${waiting.named}/withdraw`, {});
+      await allWait({ replay: () => manage('POST', '/dead-letter-replays', { ids: [letter.id] }) });
+      await as('ada', 'POST', `/approvals/${waiting.replay}/reject`, {});
+      await local('dead-letter', 'replay', String(letter.id));
+      assert.equal((await letters()).length, 1);
     });
   });
 }

@@ -50,8 +50,8 @@ function enrolments(engine: string, open: () => Promise<Opened>): void {
     });
     return { status: reply.status, body: JSON.parse(reply.text) };
   };
-  const make = async (more: object = {}): Promise<Made & { code: string }> => {
-    const { status, body } = await manage('POST', '/enrolments', { name: 'gw-1', feed: 'edge', ...more });
+  const make = async (more: object = {}, key = KEY): Promise<Made & { code: string }> => {
+    const { status, body } = await manage('POST', '/enrolments', { name: 'gw-1', feed: 'edge', ...more }, key);
     assert.equal(status, 201, JSON.stringify(body));
     return body;
   };
@@ -135,8 +135,14 @@ function enrolments(engine: string, open: () => Promise<Opened>): void {
     assert.equal((await manage('DELETE', `/enrolments/${revoked.id}`)).status, 200);
     assert.equal((await manage('DELETE', `/enrolments/${revoked.id}`)).status, 404);
     await commandText(['feed', 'delete', 'doomed', '--workspace', 'default', '--yes'], settings);
+    const permissions = ['manage', 'keys:write', 'feed:read'];
+    const creator = (await manage('POST', '/keys', { name: 'creator', permissions })).body as { id: string; key: string };
+    const orphan = await make({}, creator.key);
+    assert.equal((await manage('DELETE', `/keys/${creator.id}`)).status, 200);
+    const open = (await manage('GET', '/enrolments')).body.enrolments as { id: string }[];
+    assert.deepEqual([open.some(({ id }) => id === orphan.id), open.some(({ id }) => id === far.id)], [false, true]);
     const replies = [];
-    for (const code of ['b'.repeat(32), far.code, revoked.code, lost.code, expired.code])
+    for (const code of ['b'.repeat(32), far.code, revoked.code, lost.code, expired.code, orphan.code])
       replies.push(await use(code, { ...FOREIGN, 'x-forwarded-for': '203.0.113.8' }));
     assert.deepEqual(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size, 1);
     assert.deepEqual([replies[0]!.status, /unknown, used or expired/.test(replies[0]!.text)], [404, true]);

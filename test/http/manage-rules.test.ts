@@ -784,6 +784,12 @@ suite('management of rules', () => {
     const hosts = Array.from({ length: 60 }, (_, n) => `192.0.2.${n}`);
     const wide = [...hosts, '60.0.0.0/8'].join('\n');
     assert.equal('addresses' in (await done('/imports?preview=1', '16.0.0.0/8\n')), false, 'an empty list');
+    for (const replace of ['', 'replace=1&'])
+      for (const all of ['16.0.0.0-255.255.255.255', '::/0']) {
+        const { status, body } = await post(`/imports?${replace}`, `192.0.2.1\n${all}\n`);
+        assert.deepEqual([status, /it would block [\d,]+ IPv[46]/.test(body.message!)], [409, true], all);
+        await done(`/imports?${replace}action=allow&preview=1`, `${all}\n`);
+      }
     await done('/imports', hosts.join('\n'));
     const ADDED = { action: 'block', family: 4, before: 60, after: 16_777_276, added: 16_777_216, removed: 0, widest: ['60.0.0.0/8'] };
     for (const [path, body] of [

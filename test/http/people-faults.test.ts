@@ -9,7 +9,7 @@ import { SignJWT } from 'jose';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { ask, bearer, freePort, getFeed } from '../support/http.ts';
-import { CLIENT, startProvider, type TestProvider, Visitor } from '../support/openid.ts';
+import { CLIENT, startProvider, type TestProvider, Visitor, writeProvider } from '../support/openid.ts';
 import { KEY, weir as run, startWeir, type Weir } from '../support/weir.ts';
 
 const PROOF = { 'x-weir-console': '1', 'sec-fetch-site': 'same-origin' };
@@ -31,9 +31,7 @@ suite('D24.7 sign-ins that fail', () => {
     provider.accounts.ada = { name: 'Ada Lovelace', groups: ['admins'] };
     provider.accounts.nobody = { name: 'Nobody', groups: ['elsewhere'] };
     provider.person = 'ada';
-    const roles = [{ group: 'admins', role: 'admin', workspaces: ['*'] }];
-    const main = { id: 'main', name: 'Acme', issuer: provider.issuer, client_id: CLIENT.id, client_secret: CLIENT.secret, roles };
-    writeFileSync(file, JSON.stringify({ providers: [main] }));
+    writeProvider(file, provider);
     settings = { ...smallGeo(folder), DATA_DIR: join(folder, 'data'), OIDC_FILE: file, BASE_URL: url, BOOTSTRAP_API_KEY: KEY };
     server = await startWeir({ ...settings, PORT: String(port), CONSOLE_KEYS: 'off' });
   });

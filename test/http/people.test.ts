@@ -1,7 +1,6 @@
 /** People who sign in to the console with a real provider of OpenID Connect, over HTTP, at two processes on each engine (SPEC D24). */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { allows } from '../../src/account/permission.ts';
@@ -11,7 +10,7 @@ import { commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { ask, freePort, type Headers, type Reply } from '../support/http.ts';
-import { CLIENT, startProvider, type TestProvider, Visitor } from '../support/openid.ts';
+import { CLIENT, startProvider, type TestProvider, Visitor, writeProvider } from '../support/openid.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { eventually, KEY, startWeir, type Weir } from '../support/weir.ts';
 
@@ -55,8 +54,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         { group: 'admins', role: 'admin', workspaces: ['*'] },
         { group: 'readers', role: 'viewer', workspaces: ['default'] },
       ];
-      const main = { id: 'main', name: 'Acme', issuer: provider.issuer, client_id: CLIENT.id, client_secret: CLIENT.secret, roles };
-      writeFileSync(file, JSON.stringify({ providers: [{ ...main, sign_out_there: true }] }));
+      writeProvider(file, provider, { roles, sign_out_there: true });
       const database = engine === 'postgres' ? await startPostgres() : undefined;
       if (database !== undefined) stop = () => database.stop();
       settings = {
@@ -85,8 +83,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       visitor = new Visitor(),
       at: Weir = first,
     ): Promise<{ visitor: Visitor; address: string; answer: () => Promise<Reply> }> {
-      provider.person = person;
-      const address = await visitor.follow(`${first.url}/console/sign-in/main`, `${first.url}/console/sign-in/main/callback`);
+      const address = await visitor.signIn(provider, person, first.url);
       return { visitor, address, answer: () => visitor.open(address.replace(first.url, at.url), {}, first.url) };
     }
     async function signedIn(person: string, at: Weir = first): Promise<Visitor> {

@@ -8,6 +8,7 @@ import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -165,7 +166,7 @@ async function until<T>(work: () => Promise<T>, seconds: number): Promise<T> {
 }
 
 for (const suite of values.suite) {
-  test(`D49.2 D49.3 D49.4 D49.9 D49.10 D49.11 Debian ${suite}: install, first feed, upgrade without a failed poll, remove, purge`, async (t) => {
+  test(`D49.2 D49.3 D49.4 D49.9 D49.10 D49.11 D49.14 Debian ${suite}: install, first feed, upgrade without a failed poll, remove, purge`, async (t) => {
     const publisher = aptKey();
     const [one, two] = [release('one', '+1'), release('two', '+2', '--gpg-key', publisher.id)];
     const root = cleanRoot(suite);
@@ -175,7 +176,8 @@ for (const suite of values.suite) {
     const port = await freePort();
     const address = join(root, 'etc/systemd/system/weir.socket.d');
     mkdirSync(address, { recursive: true });
-    writeFileSync(join(address, 'address.conf'), `[Socket]\nListenStream=\nListenStream=127.0.0.1:${port}\n`);
+    const listen = (at: number) => writeFileSync(join(address, 'address.conf'), `[Socket]\nListenStream=\nListenStream=127.0.0.1:${at}\n`);
+    listen(port);
     // Data of a clone, moved here as root.
     mkdirSync(join(root, 'var/lib/weir'), { mode: 0o700 });
     writeFileSync(join(root, 'var/lib/weir/moved'), '');
@@ -246,6 +248,19 @@ for (const suite of values.suite) {
     assert.ok(existsSync(join(root, 'var/lib/weir/before-upgrade/backup.json')));
     await until(async () => assert.match(await poll(port, key), new RegExp(NETWORK)), FIRST_FEED);
     assert.equal(await inside('dpkg', '-V', 'weir', 'weir-geo'), '');
+
+    // An address that another program has: nothing is served elsewhere. A restart of the socket is enough for the next address.
+    await using other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    listen((other.address() as AddressInfo).port);
+    await inside('systemctl', 'daemon-reload');
+    await assert.rejects(inside('systemctl', 'restart', 'weir.socket'));
+    await assert.rejects(inside('systemctl', 'start', 'weir.service'), /dependency/);
+    listen(port);
+    await inside('systemctl', 'daemon-reload');
+    await inside('systemctl', 'restart', 'weir.socket');
+    await until(async () => assert.match(await poll(port, key), new RegExp(NETWORK)), FIRST_FEED);
+    await inside('systemctl', 'reload', 'weir.service');
 
     await apt('remove', 'weir');
     assert.ok(existsSync(join(root, 'var/lib/weir/weir.db')) && existsSync(join(root, 'etc/weir/weir.env')));

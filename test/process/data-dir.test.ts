@@ -99,8 +99,8 @@ suite('a machine that cannot be used', () => {
   };
   // A disk in memory with a store on it, filled to the last byte.
   const FULL =
-    'mount -t tmpfs -o size=8m,mode=0700 none "$1" && "$2" "$3" org create acme >/dev/null && (umask 077; cat /dev/zero > "$1/rest" 2>/dev/null || true) && exec "$2" "$3" serve';
-  test('D1.25 a disk that is full at the start: one sentence, exit 1, so that the service is started again', {
+    'mount -t tmpfs -o size=8m,mode=0700 none "$1" && "$2" "$3" org create acme >/dev/null && (umask 077; cat /dev/zero > "$1/rest" 2>/dev/null || true) && ("$2" "$3" doctor || true) && exec "$2" "$3" serve';
+  test('D1.25 D49.6 a disk that is full at the start: one sentence, exit 1, so that the service is started again; doctor names it', {
     skip: needs('unshare'),
   }, async (t) => {
     const folder = temporaryFolder(t);
@@ -108,8 +108,9 @@ suite('a machine that cannot be used', () => {
     const args = [...(AS_ROOT ? [] : ['--user', '--map-root-user']), '--mount', 'sh', '-ec', FULL, 'sh', folder, process.execPath, MAIN];
     const ended = promisify(execFile)('unshare', args, { env, timeout: 60_000, killSignal: 'SIGKILL' });
     await assert.rejects(ended, (error: { code: number; stdout: string; stderr: string }) => {
-      assert.match(error.stderr, /^weir: .*(disk|no space).*\n$/);
-      assert.deepEqual([error.code, error.stdout], [1, '']);
+      assert.match(error.stderr, /^weir: .*the disk of DATA_DIR is full\n$/);
+      assert.match(error.stdout, /^disk +fault +the disk of DATA_DIR is full +free space/m);
+      assert.equal(error.code, 1);
       return true;
     });
   });

@@ -6,11 +6,13 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import about from '../../package.json' with { type: 'json' };
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { firstVersion } from '../conformance/first-version.ts';
 import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
+import { freePort } from '../support/http.ts';
 
 const MIGRATIONS = 'CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;';
 const check = (settings: Record<string, string>) => command(['migrate', '--check'], settings);
@@ -81,7 +83,7 @@ function repository(t: TestContext, release: object): string {
     weir_release: 1,
     version: '99.0.0',
     date: '2030-01-01',
-    migrations: { sqlite: migrations },
+    migrations: { sqlite: migrations, postgres: migrations },
     packages,
     changes: [],
     ...release,
@@ -113,11 +115,14 @@ test('D49.5 weir upgrade --check names breaking changes in between, migrations a
 
   const packages = [{ file: 'weir.deb', architecture: 'all', bytes: 1e18, installed_bytes: 0 }];
   assert.equal((await command(['upgrade', '--check', repository(t, { packages })], { DATA_DIR })).code, 1);
-  const same = await command(['upgrade', '--check', repository(t, { version: '0.2.0' })], { DATA_DIR });
-  assert.deepEqual([same.code, /^weir \S+ is up to date: the repository has 0\.2\.0\n$/.test(same.stdout)], [0, true]);
+  const same = await command(['upgrade', '--check', repository(t, { version: about.version })], { DATA_DIR });
+  assert.deepEqual([same.code, /^weir \S+ is up to date: the repository has [\d.]+\n$/.test(same.stdout)], [0, true]);
   for (const [folder, reason] of [
     [repository(t, { weir_release: 2 }), /describes no release that this weir knows/],
-    [DATA_DIR, /release\.json cannot be read: ENOENT/],
+    [repository(t, { packages: [{}] }), /describes no release that this weir knows/],
+    [DATA_DIR, /release\.json cannot be read: no such file or directory$/m],
+    [`http://127.0.0.1:${await freePort()}/weir`, /\/weir\/release\.json: connect ECONNREFUSED/],
+    ['ftp://example.com/weir', /must begin with https:/],
   ] as const) {
     const { code, stderr } = await command(['upgrade', '--check', folder], { DATA_DIR });
     assert.deepEqual([code, reason.test(stderr)], [2, true], stderr);
@@ -136,7 +141,7 @@ test('D49.6 weir doctor checks each part on its own, and says what to do', async
   assert.deepEqual(healthy.bad, [], JSON.stringify(healthy.checks));
   assert.deepEqual(
     healthy.checks.map(({ check }) => check),
-    ['disk', 'fsync', 'clock', 'files', 'port', 'tls', 'store', 'stream', 'geo', 'guard rails'],
+    ['settings', 'disk', 'fsync', 'clock', 'files', 'port', 'tls', 'store', 'stream', 'geo', 'guard rails'],
   );
   for (const { state, advice } of healthy.checks) assert.equal(advice === null, state === 'ok');
 
@@ -147,8 +152,14 @@ test('D49.6 weir doctor checks each part on its own, and says what to do', async
   const ill = await examine({ PORT: String(port), TLS_CERT_FILE: '/none.pem', TLS_KEY_FILE: '/none.key', GEO_ASN_FILE: '/none.csv' });
   assert.equal(ill.code, 1);
   assert.deepEqual(ill.bad, ['port', 'tls', 'geo']);
-  assert.match(ill.checks[5]!.found, /TLS_CERT_FILE: \/none\.pem cannot be read: .*; TLS_KEY_FILE/);
+  assert.match(ill.checks[6]!.found, /TLS_CERT_FILE: \/none\.pem cannot be read: .*; TLS_KEY_FILE/);
   // The store of another version.
+  // A folder that is none, and an address of another machine.
+  const odd = await examine({ MIN_PREFX_V4: '8', DATA_DIR: join(import.meta.filename, 'data'), HOST: '192.0.2.1' });
+  assert.deepEqual(odd.bad, ['disk', 'fsync', 'clock', 'port', 'store']);
+  assert.match(odd.checks[1]!.found, /^DATA_DIR \S+ is a file, not a folder$/);
+  assert.match(odd.checks[5]!.advice!, /^set HOST/);
+  assert.deepEqual(odd.checks[0]!.state, 'warning');
   await command(['migrate'], settings);
   const db = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'));
   db.exec("INSERT INTO migrations VALUES ('998-b.sql', 1)");

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { mock, test } from 'node:test';
 import { NO_SETTINGS } from '../../src/account/list.ts';
+import { DAY } from '../../src/clock.ts';
+import type { Freeze } from '../../src/ports/stored/freeze-store.ts';
 import { migrateDatabase, openDatabase, prepared, storeClock } from '../../src/store/sqlite/database.ts';
 import { ruleScans } from '../../src/store/sqlite/snapshot.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -71,6 +73,26 @@ senderConformance(driver);
 counterBounds(driver);
 worthConformance(driver);
 changesConformance(driver);
+
+test('D65.5, D65.7 store sqlite: the restoration of a list waits after a day, and stops if its blocks overlap a never-block rule', async (t) => {
+  let now = T0;
+  const store = await openSqliteStore(temporaryFolder(t), () => now);
+  t.after(() => store.close());
+  const { workspace, land } = await fixture(t, {
+    name: 'sqlite',
+    open: async () => ({ store, again: async () => store, query: async () => [] }),
+  });
+  const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
+  await store.createFeed(workspace.id, { name: 'device', ...NO_SETTINGS, lists: null, canaryKeys: 'lab' });
+  const rule = (text: string, action: 'block' | 'allow') => upsert(access(ip(text), { action }));
+  await land([rule('198.51.100.0/24', 'allow'), { listId: list.id, change: rule('198.51.100.7', 'block') }]);
+  await store.deleteList(workspace.id, list.id);
+  now += DAY + 1;
+  await store.restoreDeleted(workspace.id, list.id, {});
+  const [{ reason, canary }] = (await store.freezes(workspace.id)) as [Freeze];
+  assert.equal(reason, 'edge is restored; stopped: 198.51.100.7 overlaps the never-block rule 198.51.100.0/24');
+  assert.equal(canary!.until, null);
+});
 
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {
   const recorded = [...statements];

@@ -43,6 +43,7 @@ export class BouncerReplica extends Replica {
         (request) => this.decisions(request),
         () => clock.monotonic(),
       ),
+      sign: async () => ({ status: 404 }),
       bouncers: this.bouncers,
       // Nobody waits in a world with a clock of its own.
       waiting: { wait: async () => false },

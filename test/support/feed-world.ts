@@ -22,7 +22,7 @@ import type { Call } from '../../src/http/call.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
 import { documentEndpoint } from '../../src/http/feeds/document.ts';
 import type { DocumentAnswer } from '../../src/http/feeds/headers.ts';
-import { feedSigner } from '../../src/http/feeds/signature.ts';
+import { signer } from '../../src/http/feeds/signature.ts';
 import { router } from '../../src/http/router.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
 import { EXCEPTIONS_KEY, type FoundFeed, type RuleSink, type StoredRulesSink } from '../../src/ports/snapshot.ts';
@@ -503,12 +503,7 @@ export class Replica {
       ...options,
     });
     this.#find = router({
-      answerDocument: documentEndpoint(
-        this.cache,
-        feedSigner([], () => clock.now()),
-        () => clock.now(),
-        report,
-      ),
+      answerDocument: documentEndpoint(this.cache, signer([], () => clock.now()).feed, () => clock.now(), report),
     });
   }
 

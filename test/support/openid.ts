@@ -1,5 +1,6 @@
 /** A real provider of OpenID Connect in this process, and somebody with a browser's cookies who signs in with it. */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { SignJWT } from 'jose';
 import Provider from 'oidc-provider';
@@ -35,6 +36,13 @@ export interface TestProvider {
 interface TokenAnswer {
   id_token: string;
   [field: string]: unknown;
+}
+
+/** Writes the file of a provider, whose group `admins` are administrators. */
+export function writeProvider(file: string, { issuer }: Pick<TestProvider, 'issuer'>, more: object = {}): void {
+  const roles = [{ group: 'admins', role: 'admin', workspaces: ['*'] }];
+  const main = { id: 'main', name: 'Acme', issuer, client_id: CLIENT.id, client_secret: CLIENT.secret, roles, ...more };
+  writeFileSync(file, JSON.stringify({ providers: [main] }));
 }
 
 /** Starts a provider for a weir at `baseUrl`. */
@@ -152,6 +160,12 @@ export class Visitor {
       if (!['expires', 'path'].includes(name!.toLowerCase())) jar.set(name!, value!);
     }
     return reply;
+  }
+
+  /** Signs in at a weir as a person of the provider. Returns the address that the provider leads back to. */
+  async signIn(provider: TestProvider, person: string, weir: string): Promise<string> {
+    provider.person = person;
+    return this.follow(`${weir}/console/sign-in/main`, `${weir}/console/sign-in/main/callback`);
   }
 
   /** Follows redirects until one leads to an address that begins with `until`; that address. */

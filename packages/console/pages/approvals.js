@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { ask, manage } from '../api.js';
 import { useLive } from '../data.js';
 import { counted, dateTime } from '../format.js';
-import { may } from '../session.js';
+import { isAdmin, may } from '../session.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Code } from '../ui/code.js';
@@ -23,6 +23,7 @@ const COLUMNS = [
   { label: 'Change', cell: ({ why }) => html`<bdi>${why}</bdi>` },
   { label: 'State', cell: ({ state }) => html`<${Badge} kind=${state === 'pending' ? 'warn' : undefined}>${state}<//>` },
   { label: 'Requested by', cell: (each) => html`<bdi>${nameOf(each)}</bdi>` },
+  { label: 'Reason', secondary: true, cell: ({ reason }) => html`<bdi>${reason ?? ''}</bdi>` },
   { label: 'Approved by', secondary: true, cell: ({ approvers }) => html`<bdi>${approvers.join(', ')}</bdi>` },
   { label: 'Requested', cell: ({ requested_at: at }) => html`<${Ago} at=${at} />` },
 ];
@@ -30,15 +31,15 @@ const COLUMNS = [
 /** @param {PageProps} props */
 export function Page({ session }) {
   const live = useLive(ADDRESS);
-  const [decided, setDecided] = useState(/** @type {{ id: string, verb: 'approve' | 'reject' } | undefined} */ (undefined));
+  const [decided, setDecided] = useState(/** @type {{ id: string, verb: Verb } | undefined} */ (undefined));
   const decide = (verb) => (each) =>
-    html`<${Button} size="small" kind=${verb === 'reject' ? 'danger' : undefined} onClick=${() => setDecided({ id: each.id, verb })}>${LABELS[verb]}<//>`;
+    html`<${Button} size="small" kind=${verb === 'approve' ? undefined : 'danger'} onClick=${() => setDecided({ id: each.id, verb })}>${LABELS[verb]}<//>`;
   const actions = {
     label: 'Decision',
     cell: (each) =>
       each.state === 'pending' &&
       may(session, 'rules:write') &&
-      html`<div class="row">${decide('approve')(each)}${decide('reject')(each)}</div>`,
+      html`<div class="row">${decide('approve')(each)}${decide('reject')(each)}${isAdmin(session) && decide('force')(each)}</div>`,
   };
   return html`
     <${PageHead} title="Approvals">Large changes that wait until two people stand behind them.<//>
@@ -50,9 +51,10 @@ export function Page({ session }) {
   `;
 }
 
-const LABELS = { approve: 'Approve', reject: 'Reject' };
+/** @typedef {'approve' | 'reject' | 'force'} Verb */
+const LABELS = { approve: 'Approve', reject: 'Reject', force: 'Force' };
 
-/** Approves the content that it shows, by its hash. @param {{ id: string, verb: 'approve' | 'reject', onClose: () => void, onDone: () => void }} props */
+/** Approves the content that it shows, by its hash. @param {{ id: string, verb: Verb, onClose: () => void, onDone: () => void }} props */
 function Decide({ id, verb, onClose, onDone }) {
   const live = useLive(`${ADDRESS}/${id}`);
   const [reason, setReason] = useState('');
@@ -63,7 +65,7 @@ function Decide({ id, verb, onClose, onDone }) {
     onDone();
   };
   return html`
-    <${FormDialog} title=${`${LABELS[verb]} this change?`} wide action=${LABELS[verb]} work=${work} onClose=${onClose} disabled=${live.value === undefined}>
+    <${FormDialog} title=${`${LABELS[verb]} this change?`} wide action=${LABELS[verb]} kind=${verb === 'approve' ? 'main' : 'danger'} work=${work} onClose=${onClose} disabled=${live.value === undefined || (verb === 'force' && reason === '')}>
       ${() => html`
         <${Loaded} live=${live}>${(each) => html`
           <${Notice} kind="warn"><span class="text">${each.why}</span><//>
@@ -72,6 +74,7 @@ function Decide({ id, verb, onClose, onDone }) {
             ['Rules', counted(each.rules, 'rule')],
             ['Expires', dateTime(each.expires_at)],
           ]} />
+          ${verb === 'force' && html`<p>Forcing applies the change now, without another person. The reason is in the audit log and reported by webhooks.</p>`}
           <${Code} text=${each.content.join('\n')} label="The change" />
         `}<//>
         <${TextField} label="Reason" value=${reason} onValue=${setReason} />

@@ -6,7 +6,7 @@ import { useLive } from '../data.js';
 import { counted, dateTime } from '../format.js';
 import { useKeyset } from '../keyset.js';
 import { Button } from '../ui/button.js';
-import { Code, SameWithCurl } from '../ui/code.js';
+import { Code } from '../ui/code.js';
 import { Confirm, Dialog } from '../ui/dialog.js';
 import { CheckField } from '../ui/field.js';
 import { Facts } from '../ui/figures.js';
@@ -29,23 +29,14 @@ const WORKS = {
     danger: false,
     done: 'sent again',
     about: 'weir processes them again, with their original time of arrival. Messages that fail again return here under a new number.',
-    async run(ids) {
-      for (const part of inParts(ids)) await ask(REPLAY, { method: 'POST', body: { ids: part } });
-    },
-    curl: (ids) =>
-      inParts(ids)
-        .map((part) => curlOf('POST', REPLAY, { ids: part }))
-        .join('\n'),
+    requests: (ids) => inParts(ids).map((part) => ({ address: REPLAY, method: 'POST', body: { ids: part } })),
   },
   drop: {
     label: 'Drop',
     danger: true,
     done: 'dropped',
     about: 'The messages are deleted and never become rules.',
-    async run(ids) {
-      for (const id of ids) await ask(addressOf(id), { method: 'DELETE' });
-    },
-    curl: (ids) => ids.map((id) => curlOf('DELETE', addressOf(id))).join('\n'),
+    requests: (ids) => ids.map((id) => ({ address: addressOf(id), method: 'DELETE' })),
   },
 };
 const LIMIT = 50;
@@ -147,17 +138,19 @@ function indented(text) {
 
 /** @param {{ asked: { work: keyof typeof WORKS, ids: number[] }, onClose: () => void, onDone: () => void }} props */
 function Ask({ asked: { work, ids }, onClose, onDone }) {
-  const { label, danger, done, about, run, curl } = WORKS[work];
+  const { label, danger, done, about, requests } = WORKS[work];
   const submit = async () => {
-    await run(ids);
+    for (const { address, ...request } of requests(ids)) await ask(address, request);
     toast(`${counted(ids.length, 'dead letter was', 'dead letters were')} ${done}.`);
     onDone();
   };
+  const curl = requests(ids)
+    .map(({ method, address, body }) => curlOf(method, address, body))
+    .join('\n');
   return html`
     <${Confirm} title=${`${label} ${counted(ids.length, 'dead letter')}?`} action=${label} danger=${danger} work=${submit}
-      onClose=${onClose}>
+      curl=${curl} onClose=${onClose}>
       <p>${about}</p>
-      <${SameWithCurl} text=${curl(ids)} />
     <//>
   `;
 }

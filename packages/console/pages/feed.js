@@ -26,7 +26,7 @@ import { isFeed, isRefusedFeed } from './devices/documents.js';
 import { DeleteFeed } from './feeds/delete-feed.js';
 import { FeedForm } from './feeds/feed-form.js';
 import { familiesText, nameOfKind, stateOf, trimmedText, WORKSPACE_FEED } from './feeds/feed-state.js';
-import { FreezeFeed, FrozenNotice, useFreeze } from './feeds/freeze-feed.js';
+import { FREEZE_ACTS, FreezeFeed, FrozenNotice, freezeActs, useFreeze } from './feeds/freeze-feed.js';
 import { readFeed } from './feeds/read-feeds.js';
 import { SetUpCard } from './feeds/set-up-card.js';
 import { linkToSource, stateOf as stateOfSource } from './sources/source-state.js';
@@ -49,7 +49,7 @@ function Feed({ feed: read, tag, session, refresh, asked, onAsked }) {
   // The preview is polled, so its count is newer than the last build.
   const [fresh, setFresh] = useState(/** @type {Built | undefined} */ (undefined));
   const feed = fresh === undefined ? read : { ...read, fresh: { ...fresh, built_at: new Date().toISOString() } };
-  const [open, setOpen] = useState(/** @type {'delete' | 'freeze' | undefined} */ (undefined));
+  const [open, setOpen] = useState(/** @type {'delete' | import('./feeds/freeze-feed.js').FreezeAct | undefined} */ (undefined));
   /** As of when the form opened: If-Match detects concurrent changes. */
   const [edited, setEdited] = useState(/** @type {{ feed: FeedRow, tag: string } | undefined} */ (undefined));
   const names = useNames(session);
@@ -60,12 +60,12 @@ function Feed({ feed: read, tag, session, refresh, asked, onAsked }) {
     const isReady = asked === 'edit' || (asked === 'thaw' && frozen.freeze !== undefined);
     if (!isReady) return;
     onAsked();
-    if (asked === 'thaw') setOpen('freeze');
+    if (asked === 'thaw') setOpen(freezeActs(frozen.freeze).at(-1));
     else if (canEdit) setEdited({ feed: read, tag });
   }, [asked, frozen.freeze === undefined]);
   const actions = html`
     ${feed.kind === 'list' && html`<a class="button" href=${link('/worth', feed.id)}>List value</a>`}
-    ${may(session, 'manage') && html`<${Button} onClick=${() => setOpen('freeze')}>${frozen.freeze === undefined ? 'Freeze' : 'Thaw'}<//>`}
+    ${may(session, 'manage') && freezeActs(frozen.freeze).map((act) => html`<${Button} key=${act} onClick=${() => setOpen(act)}>${FREEZE_ACTS[act].verb}<//>`)}
     ${
       canEdit &&
       html`
@@ -96,7 +96,7 @@ function Feed({ feed: read, tag, session, refresh, asked, onAsked }) {
     <${DevicesCard} feed=${feed} />
     <${SetUpCard} feed=${feed} address=${address} path=${new URL(address).pathname} session=${session} />
     ${edited !== undefined && html`<${FeedForm} ...${edited} onClose=${() => setEdited(undefined)} onDone=${refresh} />`}
-    ${open === 'freeze' && html`<${FreezeFeed} feed=${feed} freeze=${frozen.freeze} onClose=${close} onDone=${frozen.refresh} />`}
+    ${open !== undefined && open !== 'delete' && html`<${FreezeFeed} feed=${feed} act=${open} onClose=${close} onDone=${frozen.refresh} />`}
     ${open === 'delete' && html`<${DeleteFeed} feed=${feed} tag=${tag} onClose=${close} />`}
   `;
 }

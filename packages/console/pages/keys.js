@@ -1,15 +1,14 @@
 import { html } from 'htm/preact';
-import { useEffect, useState } from 'preact/hooks';
-import { allPages, ask, manage } from '../api.js';
-import { curlOf } from '../curl.js';
-import { useLiveWork } from '../data.js';
+import { useState } from 'preact/hooks';
+import { allPages, manage } from '../api.js';
+import { useLiveWork, usePreviewOfDeletion } from '../data.js';
 import { counted } from '../format.js';
 import { useDo } from '../router.js';
 import { may } from '../session.js';
 import { PERMISSIONS, ROLES } from '../tables.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
-import { Code, SameWithCurl } from '../ui/code.js';
+import { Code } from '../ui/code.js';
 import { Confirm, Dialog, FormDialog } from '../ui/dialog.js';
 import { CheckField, CheckList, SelectField } from '../ui/field.js';
 import { useFields } from '../ui/form.js';
@@ -17,7 +16,6 @@ import { PageHead } from '../ui/page-head.js';
 import { Loaded, Notice } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago, Countdown } from '../ui/time.js';
-import { toast } from '../ui/toast.js';
 import { Pulled } from './keys/pulled.js';
 import { ExpiryField } from './rules/expiry.js';
 
@@ -123,7 +121,6 @@ function NewKey({ session, lists, feeds, onClose, onDone }) {
   const [permissions, setPermissions] = useState(() => firstChoice(session));
   const [bound, setBound] = useState('');
   const [made, setMade] = useState(/** @type {(Key & { key: string | null }) | undefined} */ (undefined));
-  const [once] = useState(() => crypto.randomUUID());
   if (made !== undefined) return html`<${MadeKey} made=${made} onClose=${onClose} />`;
 
   const offered = PERMISSIONS.filter(({ value, whole }) => may(session, value) && !(whole && bound !== ''));
@@ -134,8 +131,8 @@ function NewKey({ session, lists, feeds, onClose, onDone }) {
   const [kind, id] = bound.split(' ');
   const { role, permissions: _permissions, ...rest } = given;
   const body = { ...rest, ...(isRole ? { role } : { permissions: chosen }), ...(bound !== '' && { [kind]: id }) };
-  const work = async () => {
-    setMade((await ask(manage('/keys'), { method: 'POST', once, body })).body);
+  const announce = (answer) => {
+    setMade(answer);
     onDone();
   };
   const bindings = [
@@ -144,7 +141,7 @@ function NewKey({ session, lists, feeds, onClose, onDone }) {
     ...feeds.map((feed) => ({ value: `feed ${feed.id}`, label: `Feed ${feed.name}` })),
   ];
   return html`
-    <${FormDialog} title="New key" action="Create key" work=${work} stays onClose=${onClose} disabled=${!isRole && chosen.length === 0}>
+    <${FormDialog} title="New key" action="Create key" request=${{ address: manage('/keys'), body }} onDone=${announce} stays onClose=${onClose} disabled=${!isRole && chosen.length === 0}>
       ${(faultOf) => html`
         ${input('name', { hint: 'Its owner, such as edge firewall.', autofocus: true, fault: faultOf('name') })}
         ${roles.length > 0 && input('role', { value: isRole ? values.role : '', hint: undefined, empty: 'None: choose permissions', options: roles })}
@@ -158,7 +155,6 @@ function NewKey({ session, lists, feeds, onClose, onDone }) {
           <${ExpiryField} value=${values.expires_in} onValue=${(expires) => set({ expires_in: expires })} usual="Never" />
         </div>
         ${input('from', { fault: faultOf('from'), hint: 'Networks, such as 198.51.100.0/24; empty: any. From other networks the key is rejected.' })}
-        <${SameWithCurl} text=${curlOf('POST', manage('/keys'), body)} />
       `}
     <//>
   `;
@@ -178,27 +174,15 @@ const MadeKey = ({ made, onClose }) => html`
 
 /** @param {{ session: Session, revoked: Key, onClose: () => void, onDone: () => void }} props */
 function Revoke({ session, revoked, onClose, onDone }) {
-  const address = manage(`/keys/${revoked.id}`);
-  const [uses, setUses] = useState(/** @type {Uses | undefined} */ (undefined));
-  useEffect(() => {
-    // Without the preview the dialog only asks.
-    ask(manage(`/keys/${revoked.id}`, { preview: true }), { method: 'DELETE' }).then(
-      ({ body }) => setUses(body),
-      () => undefined,
-    );
-  }, [revoked.id]);
-  const work = async () => {
-    await ask(address, { method: 'DELETE' });
-    toast(html`Key <bdi>${revoked.name ?? revoked.prefix}</bdi> revoked.`);
-    onDone();
-  };
+  // Without the preview the dialog only asks.
+  const { value: uses } = usePreviewOfDeletion(manage(`/keys/${revoked.id}`, { preview: true }));
   return html`
-    <${Confirm} title="Revoke key?" action="Revoke" danger work=${work} onClose=${onClose}>
+    <${Confirm} title="Revoke key?" action="Revoke" danger request=${{ address: manage(`/keys/${revoked.id}`), method: 'DELETE' }}
+      done=${() => html`Key <bdi>${revoked.name ?? revoked.prefix}</bdi> revoked.`} onDone=${onDone} onClose=${onClose}>
       <p>The key ${revoked.name !== null && html`<bdi>${revoked.name}</bdi> `}<span class="mono">${revoked.prefix}…</span> stops working within two seconds (HTTP 401). This cannot be undone.</p>
       ${revoked.id !== session.key_id && html`<p>Last used: <${Ago} at=${revoked.last_used_at} />.</p>`}
       ${uses !== undefined && html`<${Pulled} uses=${uses} />`}
       ${revoked.id === session.key_id && html`<${Notice} kind="bad">You are signed in with this key and will be signed out.<//>`}
-      <${SameWithCurl} text=${curlOf('DELETE', address)} />
     <//>
   `;
 }

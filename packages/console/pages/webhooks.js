@@ -7,7 +7,6 @@ import { count } from '../format.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Card } from '../ui/card.js';
-import { SameWithCurl } from '../ui/code.js';
 import { Confirm, FormDialog } from '../ui/dialog.js';
 import { useFields } from '../ui/form.js';
 import { PageHead } from '../ui/page-head.js';
@@ -91,39 +90,28 @@ function One({ webhook: { id, name, url, style, has_secret: hasSecret, waiting, 
 /** @param {{ webhook?: Webhook, onClose: () => void, onDone: () => void }} props */
 function WebhookForm({ webhook, onClose, onDone }) {
   const isNew = webhook === undefined;
-  const [once] = useState(() => crypto.randomUUID());
   const { body, input } = useFields('createWebhook', webhook ?? { style: 'weir' });
-  const address = manage(isNew ? '/webhooks' : `/webhooks/${webhook.id}`);
-  const work = async () => {
-    await ask(address, isNew ? { method: 'POST', once, body } : { method: 'PATCH', ifMatch: webhook.tag ?? '*', body });
-    toast(html`Webhook <bdi>${body.name}</bdi> ${isNew ? 'created' : 'changed'}.`);
-    onDone();
-  };
+  const request = isNew
+    ? { address: manage('/webhooks'), method: /** @type {const} */ ('POST'), body }
+    : { address: manage(`/webhooks/${webhook.id}`), method: /** @type {const} */ ('PATCH'), ifMatch: webhook.tag ?? '*', body };
+  const curl = curlOf(request.method, request.address, { ...body, ...(body.secret && { secret: '…' }) });
   return html`
-    <${FormDialog} title=${isNew ? 'New webhook' : 'Change webhook'} action=${isNew ? 'Create webhook' : 'Apply'} work=${work} onClose=${onClose} disabled=${!body.name || !body.url}>
+    <${FormDialog} title=${isNew ? 'New webhook' : 'Change webhook'} action=${isNew ? 'Create webhook' : 'Apply'} request=${request} curl=${curl}
+      done=${() => html`Webhook <bdi>${body.name}</bdi> ${isNew ? 'created' : 'changed'}.`} onDone=${onDone} onClose=${onClose} disabled=${!body.name || !body.url}>
       ${(faultOf) => html`
         ${input('name', { autofocus: true, fault: faultOf('name') })}
         ${input('url', { inputmode: 'url', fault: faultOf('url'), hint: 'Anyone with this URL can post there, so only people with the permission “manage” see it.' })}
         ${input('style', { fault: faultOf('style') })}
         ${input('secret', { type: 'password', autocomplete: 'off', fault: faultOf('secret'), ...(webhook?.has_secret && { hint: 'Leave empty to keep it. Enter it again for another host or style.' }) })}
-        <${SameWithCurl} text=${curlOf(isNew ? 'POST' : 'PATCH', address, { ...body, ...(body.secret && { secret: '…' }) })} />
       `}
     <//>
   `;
 }
 
 /** @param {{ deleted: Webhook, onClose: () => void, onDone: () => void }} props */
-function Delete({ deleted: { id, name }, onClose, onDone }) {
-  const address = manage(`/webhooks/${id}`);
-  const work = async () => {
-    await ask(address, { method: 'DELETE', ifMatch: '*' });
-    toast(html`Webhook <bdi>${name}</bdi> deleted.`);
-    onDone();
-  };
-  return html`
-    <${Confirm} title="Delete webhook?" action="Delete" danger work=${work} onClose=${onClose}>
-      <p><bdi>${name}</bdi> gets no more messages. Pending ones are not sent.</p>
-      <${SameWithCurl} text=${curlOf('DELETE', address)} />
-    <//>
-  `;
-}
+const Delete = ({ deleted: { id, name }, onClose, onDone }) => html`
+  <${Confirm} title="Delete webhook?" action="Delete" danger request=${{ address: manage(`/webhooks/${id}`), method: 'DELETE', ifMatch: '*' }}
+    done=${() => html`Webhook <bdi>${name}</bdi> deleted.`} onDone=${onDone} onClose=${onClose}>
+    <p><bdi>${name}</bdi> gets no more messages. Pending ones are not sent.</p>
+  <//>
+`;

@@ -12,7 +12,7 @@ type Snooze = {
   key_id: string | null;
   key_name: string | null;
 };
-type AlertItem = { key: string; state: string; text: string; urgent: boolean; snooze: Snooze | null };
+type AlertItem = { key: string; state: string; text: string; urgent: boolean; snooze: Snooze | null; requests?: number };
 type AddressChange = { action: 'block' | 'allow'; family: 4 | 6; before: number; after: number; widest: string[] };
 
 interface AuditEntry {

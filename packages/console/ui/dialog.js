@@ -1,9 +1,12 @@
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { ApiError } from '../api.js';
+import { ApiError, ask } from '../api.js';
+import { curlOf } from '../curl.js';
 import { useWork } from '../data.js';
 import { Button, IconButton } from './button.js';
+import { SameWithCurl } from './code.js';
 import { Failed } from './states.js';
+import { toast } from './toast.js';
 
 /**
  * @param {{ title: any, onClose: () => void, wide?: boolean, footer?: any, children?: any, onSubmit?: () => void, onType?: () => void,
@@ -72,13 +75,37 @@ export function Dialog({ title, onClose, wide = false, footer, children, onSubmi
 }
 
 /**
- * A dialog that does its work and closes. Children may be a function of `faultOf`, which returns the error of a field; other errors
+ * A dialog that sends its request and closes. Children may be a function of `faultOf`, which returns the error of a field; other errors
  * show at the top.
- * @param {{ title: any, action: any, work: () => Promise<any>, onClose: () => void, kind?: string, wide?: boolean, disabled?: boolean,
- *   stays?: boolean, children?: any }} props `stays`: open after the work.
+ * @param {{ title: any, action: any, request?: ApiRequest & { address: string }, done?: (answer: any) => any, onDone?: (answer: any) => unknown,
+ *   work?: () => Promise<any>, curl?: string | undefined, onClose: () => void, kind?: string, wide?: boolean, disabled?: boolean,
+ *   stays?: boolean, children?: any }} props `done`: the message of success; `work` replaces the request; `curl`: its command; `stays`:
+ *   open afterwards.
  */
-export function FormDialog({ title, action, work, onClose, kind = 'main', wide = false, disabled = false, stays = false, children }) {
+export function FormDialog({
+  title,
+  action,
+  request,
+  done,
+  onDone,
+  work,
+  onClose,
+  kind = 'main',
+  wide = false,
+  disabled = false,
+  stays = false,
+  children,
+  ...rest
+}) {
   const { busy, error, run, clear } = useWork();
+  const [once] = useState(() => crypto.randomUUID());
+  const { address = '', method = 'POST', body } = request ?? {};
+  const { curl = request && curlOf(method, address, /** @type {object | undefined} */ (body)) } = rest;
+  const send = async () => {
+    const { body: answer } = await ask(address, { ...request, method, once: method === 'POST' ? once : undefined });
+    if (done !== undefined) toast(done(answer));
+    void onDone?.(answer);
+  };
   const faults = error instanceof ApiError ? error.faults.map(({ field, message }) => ({ field: field.split(/[.[]/)[0], message })) : [];
   const visible = new Set();
   const faultOf = (field) => {
@@ -88,7 +115,7 @@ export function FormDialog({ title, action, work, onClose, kind = 'main', wide =
   const inside = typeof children === 'function' ? children(faultOf) : children;
   const isAtFields = faults.length > 0 && faults.every(({ field }) => visible.has(field));
   const submit = async () => {
-    if ((await run(work)) && !stays) onClose();
+    if ((await run(work ?? send)) && !stays) onClose();
   };
   return html`
     <${Dialog}
@@ -97,6 +124,7 @@ export function FormDialog({ title, action, work, onClose, kind = 'main', wide =
     >
       ${error !== undefined && !isAtFields && html`<${Failed} error=${error} />`}
       ${inside}
+      ${curl !== undefined && html`<${SameWithCurl} text=${curl} />`}
     <//>
   `;
 }

@@ -24,7 +24,7 @@ export function Bars({ bars, none }) {
       ${bars.map(
         ({ name, number, href }) => html`
           <li key=${name}>
-            ${href ? html`<a class="text" title=${name} href=${href}>${name}</a>` : html`<span class="text">${name}</span>`}
+            ${href ? html`<a class="text one-line" title=${name} href=${href}>${name}</a>` : html`<span class="text one-line">${name}</span>`}
             <span class="number">${count(number)}</span>
             <div class="gauge"><svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect width=${(number / most) * 100} height="6" /></svg></div>
           </li>

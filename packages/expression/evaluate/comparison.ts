@@ -1,4 +1,4 @@
-/** Tests of single values: every operator with its right side. None can fail (D19.6). */
+/** Every operator with its right side. None can fail (D19.6). */
 import type { Item, OrderingOperator, Range, Test } from '../ast.ts';
 import type { ByteString } from '../bytes.ts';
 import { compileMatcher } from '../regex/matcher.ts';
@@ -40,7 +40,7 @@ function compileRegex(pattern: string): ValueTest {
   return matcher as ValueTest;
 }
 
-/** Addresses of two families are different and have no order. */
+/** Addresses of two families have no order. */
 function compileOrder(op: OrderingOperator, right: Int | ByteString, type: Type): ValueTest {
   const ordered = ORDERS[op](right);
   if (type !== IP || op === 'eq' || op === 'ne') return ordered;

@@ -1,4 +1,4 @@
-/** Explains a result: each part with its value (D19.10). */
+/** Each part with its value (D19.10). */
 
 import { addressText } from '../address.ts';
 import type { Argument, Expression, FilterAst, Value as ValueNode } from '../ast.ts';
@@ -22,7 +22,7 @@ export type RenderedValue =
 export interface Part {
   /** Source text; long parts are cut. */
   readonly text: string;
-  /** Null if missing or failed. */
+  /** null: missing or failed. */
   readonly value: RenderedValue;
   readonly state: 'value' | 'missing' | 'failed' | 'not reached';
   readonly parts: readonly Part[];

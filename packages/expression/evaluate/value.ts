@@ -9,10 +9,10 @@ export type Int = number | bigint;
 /** Bool, Int, Bytes, Ip (its 4 or 16 bytes), an array, or a map with keys in byte order. */
 export type Value = boolean | Int | ByteString | readonly Value[] | ReadonlyMap<ByteString, Value>;
 
-/** undefined: an absent key, an index past the end, a function without a result (D19.3). */
+/** Absent key, index past the end, function without a result (D19.3). */
 export type Optional = Value | undefined;
 
-/** Fields of a scheme in a fixed order: compiled expressions use the index of a field. */
+/** In a fixed order: compiled expressions use the index of a field. */
 export interface Layout {
   readonly scheme: Scheme;
   readonly fields: readonly Field[];
@@ -68,8 +68,8 @@ export function defaultOf(type: Type): Optional {
 }
 
 /**
- * An evaluation without a result: `panic` = the engine itself would fail (D19.6); `budget` = functions create more than `MAX_MADE` bytes;
- * `request` = a field of the request is of another type.
+ * `panic`: the engine itself would fail (D19.6); `budget`: functions create more than `MAX_MADE` bytes; `request`: a field of the request
+ * is of another type.
  */
 export class EvaluationError extends Error {
   readonly code: 'panic' | 'budget' | 'request';
@@ -79,10 +79,10 @@ export class EvaluationError extends Error {
   }
 }
 
-/** A valid expression that cannot run: a function of an operator's own scheme, a regular expression too large. */
+/** Valid, but: a function of an operator's own scheme, a regular expression too large. */
 export class CannotRun extends Error {}
 
-/** Maximum bytes created by the functions of one evaluation. */
+/** In one evaluation. */
 export const MAX_MADE = 8 * 1024 * 1024;
 
 /** Call before creating the bytes. */

@@ -1,8 +1,8 @@
-/** Finds parts of expressions that are constant (D19.11). */
+/** D19.11. */
 import type { Comparison, Expression, Value } from '../ast.ts';
 import { printExpression, printValue } from '../print.ts';
 
-/** Null if no constant result is known. */
+/** null: no constant result is known. */
 export function constantHint(ast: Comparison): string | null {
   const why = never(ast) ?? neverInt(ast);
   if (why !== null) return `${cut(printExpression(ast))} is never true: ${why}`;

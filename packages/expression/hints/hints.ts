@@ -1,4 +1,4 @@
-/** Hints on possible mistakes in a valid expression, one sentence each (D19.11). A hint refuses nothing. */
+/** One sentence each (D19.11). A hint refuses nothing. */
 
 import { addressText } from '../address.ts';
 import { agentNote } from '../agent.ts';
@@ -12,7 +12,6 @@ import { regexHints } from './regex-hints.ts';
 const MOST = 20;
 const URI = 'http.request.uri';
 
-/** Whether a test of the full address depends on its beginning. */
 function asksForStart(ast: FilterAst): boolean {
   let asks = false;
   walkExpressions(ast, (expression) => {
@@ -46,7 +45,7 @@ export function hintsOf(ast: FilterAst, scheme: Scheme): string[] {
   return [...hints].slice(0, MOST);
 }
 
-/** Of the hints those that need no look at regular expressions: parts that are always true or never. */
+/** Parts that are always true or never. */
 export function constantHints(ast: FilterAst): string[] {
   const hints = new Set<string>();
   walkExpressions(ast, (expression) => {
@@ -102,7 +101,7 @@ function isEmptyTest(ast: Comparison): boolean {
 
 const isLength = ({ source }: Value): boolean => source.kind === 'call' && source.signature.name === 'len';
 
-/** An expression that is true exactly if the value is present. */
+/** True exactly if the value is present. */
 function present(value: Value): string {
   const inner = innermost(value);
   const element = inner.type.kind === 'Array' ? `${printValue(inner)}[0]` : printValue(inner);
@@ -118,7 +117,7 @@ function allHint(argument: Expression | Value, beside: readonly Expression[]): s
   return `all(…) is true of every request without ${sourceOf(left)}: join it with any(…)`;
 }
 
-/** Whether the expression is true only if the value is present. */
+/** True only if the value is present. */
 function needs(ast: Expression, value: Value): boolean {
   if (ast.kind === 'quantifier') return ast.op === 'any' && ast.argument.kind !== 'value' && needs(ast.argument, value);
   if (ast.kind === 'combination') {
@@ -129,7 +128,7 @@ function needs(ast: Expression, value: Value): boolean {
   return ast.kind === 'comparison' && ast.op !== 'ne' && sourceOf(ast.left) === sourceOf(value);
 }
 
-/** Whether some requests lack the value. */
+/** In some requests. */
 function mayBeMissing(value: Value): boolean {
   const { source, indexes } = value;
   if (indexes.length > 0) return true;
@@ -140,14 +139,14 @@ function mayBeMissing(value: Value): boolean {
   return first.kind === 'value' && first.mapped === 0 && mayBeMissing(first);
 }
 
-/** The value inside all function calls. */
+/** Inside all function calls. */
 function innermost(value: Value): Value {
   if (value.source.kind === 'field') return value;
   const [first] = value.source.arguments;
   return first.kind === 'value' ? innermost(first) : value;
 }
 
-/** The missing entry, such as `http.request.headers["x"]`. */
+/** Such as `http.request.headers["x"]`. */
 function sourceOf(value: Value): string {
   const inner = innermost(value);
   return inner.source.kind === 'field' ? printValue({ ...inner, indexes: inner.indexes.slice(0, 1) }) : printValue(inner);

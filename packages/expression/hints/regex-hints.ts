@@ -1,8 +1,8 @@
-/** Hints on possible mistakes in a regular expression (D19.11). */
+/** D19.11. */
 import type { Value } from '../ast.ts';
 import { printValue } from '../print.ts';
 
-/** Hints for `left matches pattern`. */
+/** Of `left matches pattern`. */
 export function regexHints(left: Value, pattern: string): string[] {
   return [doubledBackslash(pattern), halfAnchored(pattern), notAnchored(left, pattern)].filter((hint) => hint !== null);
 }
@@ -17,7 +17,7 @@ function doubledBackslash(pattern: string): string | null {
   return `\\\\${escaped} in a regular expression is a backslash in the value${escaped === '.' ? ' and any byte' : ''}: for \\${escaped} write one backslash`;
 }
 
-/** Branches outside of groups and classes. */
+/** Outside of groups and classes. */
 function branchesOf(pattern: string): string[] {
   const branches = [''];
   let depth = 0;
@@ -49,7 +49,7 @@ function halfAnchored(pattern: string): string | null {
   return first && last ? '^ and $ belong to the first and the last branch only: for all of them write ^(…|…)$' : null;
 }
 
-/** The value of these fields is a single word or name. */
+/** A single word or name. */
 const COMPLETE_FIELDS = new Set([
   'http.request.method',
   'http.request.scheme',

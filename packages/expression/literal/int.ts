@@ -1,10 +1,10 @@
-/** Integers: decimal, octal (leading zero) or hexadecimal (0x), 64 bits with sign. */
+/** Decimal, octal (leading zero) or hexadecimal (0x), 64 bits with sign. */
 import type { Range } from '../ast.ts';
 import { type Cursor, fail, failExpected, isHex, quote } from '../cursor.ts';
 
 const LEAST = -(2n ** 63n);
 const GREATEST = 2n ** 63n - 1n;
-/** No integer of more digits fits 64 bits, in any radix. */
+/** More digits fit 64 bits in no radix. */
 const MOST_DIGITS = 22;
 /** Integers up to this length are exact as numbers, in any radix. */
 const EXACT_DIGITS = 13;
@@ -26,7 +26,7 @@ export function lexInt(c: Cursor): bigint | null {
   return lexDigits(c, start, 10, negative);
 }
 
-/** Reads digits as the engine does: hexadecimal digits in any radix, checked afterwards, so `50and` is a faulty `50a`. */
+/** As the engine: hexadecimal digits in any radix, checked afterwards, so `50and` is a faulty `50a`. */
 function lexDigits(c: Cursor, start: number, radix: number, negative: boolean): bigint | null {
   const { text } = c;
   const from = c.pos;
@@ -59,7 +59,7 @@ function badDigits(text: string, start: number, end: number, radix: number): str
   return `${quote(text.slice(start, end))} is no ${RADIX_NAMES[radix]} integer${glued}`;
 }
 
-/** Reads `first..last`, or one integer. */
+/** Or one integer. */
 export function lexIntRange(c: Cursor): Range<bigint> | null {
   const start = c.pos;
   const first = lexInt(c);

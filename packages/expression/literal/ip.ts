@@ -1,11 +1,11 @@
-/** IP literals: an address; in a list also a network or a range. */
+/** In a list also a network or a range. */
 
 import { lastOfNetwork, parseAddress, parseLooseAddress } from '../address.ts';
 import type { Range } from '../ast.ts';
 import type { ByteString } from '../bytes.ts';
 import { type Cursor, fail, failExpected, isHex, quote } from '../cursor.ts';
 
-/** Reads all characters of an address, a network or a range; parsing follows. */
+/** All characters of an address, a network or a range; parsing follows. */
 function lexRun(c: Cursor): string | null {
   const { text } = c;
   const start = c.pos;

@@ -1,4 +1,4 @@
-/** Regular-expression literals: quoted, with escapes left to the regular expression, or raw. */
+/** Quoted, with escapes left to the regular expression, or raw. */
 import { type Cursor, fail, failExpected } from '../cursor.ts';
 import { checkRegex } from '../regex/check.ts';
 import { lexRaw } from './string.ts';

@@ -1,4 +1,4 @@
-/** String literals: quoted and with escapes, raw, or bytes in hexadecimal. */
+/** Quoted and with escapes, raw, or bytes in hexadecimal. */
 import { type ByteString, encodeText } from '../bytes.ts';
 import { type Cursor, fail, failExpected, isHex, type Span } from '../cursor.ts';
 
@@ -130,7 +130,7 @@ function isSeparator(code: number): boolean {
   return code === 0x3a || code === 0x2d || code === 0x2e;
 }
 
-/** The position after `count` code points, or the end of the text. */
+/** Or the end of the text. */
 function endOfCharacters(text: string, from: number, count: number): number {
   let end = from;
   for (let i = 0; i < count && end < text.length; i++) end += text.codePointAt(end)! > 0xffff ? 2 : 1;

@@ -1,7 +1,4 @@
-/**
- * Checks the syntax of a regular expression as the enforcement engine reads it: Rust's regex syntax with Unicode off. The work is linear in
- * the pattern's length, without recursion or matching.
- */
+/** As the enforcement engine: Rust's regex syntax with Unicode off. Linear in the pattern's length, without recursion or matching. */
 import { encodeCodePoint } from '../bytes.ts';
 import { isWhiteSpace } from '../white-space.ts';
 import { lexClass } from './class.ts';
@@ -40,14 +37,14 @@ interface RegexVerdict {
   readonly steps: number;
 }
 
-/** The open groups, and the sequence and alternation of the innermost one. */
+/** With the sequence and alternation of the innermost group. */
 interface Parts {
   readonly groups: OpenGroup[];
   sequence: Sequence;
   alternation: Alternation | null;
 }
 
-/** An open group with the outer state: the parts before it and the flags. */
+/** With the outer state: the parts before it and the flags. */
 interface OpenGroup {
   readonly start: number;
   readonly capturing: boolean;
@@ -75,7 +72,7 @@ function read(s: Scanner): Node | null {
   return open === undefined ? finish(parts) : refuse(s, open.start, 'the group is not closed');
 }
 
-/** Reads one part of the pattern; false if faulty. */
+/** False: faulty. */
 function readPart(s: Scanner, parts: Parts): boolean {
   switch (peek(s)) {
     case 0x28: // (
@@ -141,7 +138,7 @@ function endBranch(s: Scanner, parts: Parts): boolean {
   return true;
 }
 
-/** The node of the innermost group or of the complete pattern. */
+/** Of the innermost group or of the complete pattern. */
 function finish({ sequence, alternation }: Parts): Node {
   const last = finishSequence(sequence);
   if (alternation === null) return last;
@@ -183,7 +180,7 @@ function repeatCounted(s: Scanner, sequence: Sequence): boolean {
   return true;
 }
 
-/** Reads a 32-bit number and the white space around it. */
+/** 32 bits, with the white space around it. */
 function lexDecimal(s: Scanner): number | null {
   while (isWhiteSpace(peek(s))) bump(s);
   const start = s.pos;

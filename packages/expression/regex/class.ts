@@ -1,4 +1,4 @@
-/** Bracketed classes. They nest and have the operators &&, -- and ~~. */
+/** They nest and have the operators &&, -- and ~~. */
 import { type Atom, lexEscape } from './escape.ts';
 import { charClass, literal, type Node, nest, unicodeClass } from './node.ts';
 import { atEnd, bump, bumpSpace, peek, peekNext, peekNextSpace, refuse, type Scanner, skipIgnored, takeText } from './scanner.ts';
@@ -14,17 +14,17 @@ const NOT_CLOSED = 'the class is not closed';
 interface Members {
   /** Sets read so far, or the result of an operator. */
   readonly sets: SetTree[];
-  /** Number of members, and of single characters among them. */
+  /** And of single characters among them. */
   items: number;
   characters: number;
   /** Levels of syntax tree of the highest member. */
   height: number;
   ranges: number;
-  /** The estimated size of the automaton for members beyond ASCII, in bytes. */
+  /** Estimated automaton for members beyond ASCII. */
   beyond: number;
 }
 
-/** An open class: its parent set, and the left side of its last operator. */
+/** Its parent set, and the left side of its last operator. */
 interface Level {
   readonly start: number;
   readonly negated: boolean;
@@ -51,7 +51,7 @@ function unionHeight(set: Members): number {
   return set.items > 1 ? set.height + 1 : set.height;
 }
 
-/** Reads a class from its `[` on, without recursion at any depth. */
+/** From its `[` on, without recursion at any depth. */
 export function lexClass(s: Scanner): Node | null {
   const levels: Level[] = [];
   let set = startSet();
@@ -125,7 +125,7 @@ function classNode(s: Scanner, set: Members, operator: boolean, negated: boolean
   return nest(beyond === 0 ? node : unicodeClass(tree, node.bytes + beyond), height);
 }
 
-/** Reads the bracket, `^` and the characters that are literal only here. */
+/** The bracket, `^` and the characters that are literal only here. */
 function open(s: Scanner, levels: Level[], parent: Members): Members | null {
   const start = s.pos;
   const set = startSet();
@@ -157,7 +157,7 @@ function lexAsciiClass(s: Scanner): SetTree | null {
   return { kind: 'ascii', name: found[2], negated: found[1] !== '', fold: s.fold };
 }
 
-/** Adds one member or a range of characters to `set`. */
+/** Or a range of characters. */
 function lexMember(s: Scanner, set: Members, levels: readonly Level[]): boolean {
   const start = s.pos;
   const from = lexAtom(s);

@@ -1,6 +1,6 @@
 /**
- * Tests for a match somewhere in a value: by bytes, in linear time for any pattern. The position of the match is irrelevant, so groups and
- * greediness do not matter.
+ * A match anywhere in a value: by bytes, in linear time for any pattern. Its position is irrelevant, so groups and greediness do not
+ * matter.
  */
 import { type ByteString, isAscii } from '../bytes.ts';
 import { compileSearch } from '../evaluate/search.ts';
@@ -15,10 +15,10 @@ import type { Tree } from './tree.ts';
 /** The value is bytes. */
 export type Matcher = (value: ByteString) => boolean;
 
-/** Maximum states of a runnable pattern. */
+/** Of a runnable pattern. */
 const MAX_STATES = 100_000;
 
-/** Accepts valid patterns (`checkRegex`); returns the reason as text if it cannot run. */
+/** Of valid patterns (`checkRegex`); a text: why it cannot run. */
 export function compileMatcher(pattern: string): Matcher | string {
   const { tree, fault } = checkRegex(pattern);
   if (tree === undefined) return fault!;

@@ -9,20 +9,20 @@ export interface Node {
   readonly tree: Tree;
   /** Levels of the syntax tree above the leaves, as the engine counts them. */
   readonly height: number;
-  /** The estimated size of the automaton, in bytes; can be Infinity. */
+  /** Estimated, can be Infinity. */
   readonly bytes: number;
-  /** Number of ranges of a character class; 0 for anything else. */
+  /** Of a character class; 0 for anything else. */
   readonly ranges: number;
-  /** Whether it can match the empty string. */
+  /** The empty string may match. */
   readonly nullable: boolean;
-  /** Whether it matches only the empty string, as an assertion or an empty group does. */
+  /** Only the empty string matches: an assertion or an empty group. */
   readonly empty: boolean;
-  /** Whether it is flags such as `(?i)`; they cannot be repeated. */
+  /** Such as `(?i)`; they cannot be repeated. */
   readonly directive: boolean;
 }
 
 export const MAX_HEIGHT = 250;
-/** The engine's maximum size of an automaton, in bytes. */
+/** Of an automaton. */
 export const MAX_BYTES = 10 * 1024 * 1024;
 
 // Sizes in the engine's automaton, in bytes: a state, a transition of a class, a branch.
@@ -90,7 +90,7 @@ function repeatedBytes(node: Node, min: number, max: number): number {
   return min * node.bytes + (max === min ? 0 : STATE + (max - min) * (node.bytes + choice));
 }
 
-/** An unfinished sequence. Its last part is separate, because a repetition may follow. */
+/** Its last part is separate, because a repetition may follow. */
 export interface Sequence {
   count: number;
   last: Node;
@@ -133,7 +133,6 @@ export function finishSequence(sequence: Sequence): Node {
   };
 }
 
-/** An unfinished alternation. */
 export interface Alternation {
   readonly trees: Tree[];
   height: number;

@@ -28,7 +28,7 @@ export function flagsOf({ verbose, unicode, fold, multiLine, dotAll, crlf }: Sca
   return { verbose, unicode, fold, multiLine, dotAll, crlf };
 }
 
-/** Notes the fault and its character in the pattern (from 1). */
+/** With the character in the pattern, from 1. */
 export function refuse(s: Scanner, at: number, text: string): null {
   s.fault = `${text}, at character ${Array.from(s.text.slice(0, at)).length + 1} of the regular expression`;
   return null;
@@ -38,7 +38,7 @@ export function atEnd(s: Scanner): boolean {
   return s.pos >= s.text.length;
 }
 
-/** The code point here; NaN at the end. */
+/** NaN at the end. */
 export function peek(s: Scanner): number {
   return codePoint(s.text, s.pos);
 }
@@ -48,7 +48,7 @@ function codePoint(text: string, at: number): number {
   return unit >= 0xd800 && unit < 0xdc00 ? text.codePointAt(at)! : unit;
 }
 
-/** Moves past one code point. Returns whether another one follows. */
+/** Whether another code point follows. */
 export function bump(s: Scanner): boolean {
   if (atEnd(s)) return false;
   s.steps++;
@@ -56,14 +56,14 @@ export function bump(s: Scanner): boolean {
   return s.pos < s.text.length;
 }
 
-/** As `bump`, and then skips ignored characters in verbose mode. */
+/** Also skips ignored characters in verbose mode. */
 export function bumpSpace(s: Scanner): boolean {
   if (!bump(s)) return false;
   skipIgnored(s);
   return !atEnd(s);
 }
 
-/** Skips white space and comments in verbose mode. */
+/** In verbose mode. */
 export function skipIgnored(s: Scanner): void {
   if (!s.verbose) return;
   while (!atEnd(s)) {
@@ -76,7 +76,7 @@ export function skipIgnored(s: Scanner): void {
   }
 }
 
-/** Moves past `text` if it is here; returns whether it was. */
+/** Whether `text` is here; moves past it. */
 export function takeText(s: Scanner, text: string): boolean {
   s.steps++;
   if (!s.text.startsWith(text, s.pos)) return false;

@@ -75,7 +75,7 @@ const BY_VALUE: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['wordbreak', WORD_BREAK],
 ]);
 
-/** Properties with hundreds of ranges. */
+/** With hundreds of ranges. */
 const LARGE =
   words(`l letter lc casedletter ll lo lu alpha alphabetic c other cn unassigned assigned idc idcontinue ids idstart xidc xidcontinue
   xids xidstart`);
@@ -93,7 +93,7 @@ export function unicodeClassFault(written: string): string | null {
   return values.has(value) ? null : 'the value of the Unicode property is unknown';
 }
 
-/** The estimated size of the automaton of a property, in bytes. */
+/** Of a property's automaton, estimated, in bytes. */
 export function unicodeClassSize(written: string): number {
   return LARGE.has(normalizeProperty(written)) ? 45_000 : 6_000;
 }

@@ -11,7 +11,7 @@ const fields = [...names.values()].filter((definition): definition is Field => d
 const fieldsOf = (type: Type) => fields.filter((field) => field.type === type);
 const signature = (name: string) => names.get(name) as FunctionSignature;
 
-/** Texts relevant to some function, so that values and literals match. */
+/** Relevant to some function: values and literals match. */
 const TELLING = [
   '',
   'a',
@@ -68,7 +68,7 @@ function items(type: Type): fc.Arbitrary<Item[]> {
   return fc.array(item as fc.Arbitrary<Item>, { maxLength: 4 });
 }
 
-/** The type is that of the indexed element. */
+/** Of the indexed element. */
 function indexed(source: Value['source'], indexes: readonly Index[]): Value {
   let type = source.type;
   for (const _ of indexes) type = type.of!;

@@ -1,5 +1,5 @@
 /** Addresses in a quorum of several sets. Sets are identified by index. */
-import { V4Ranges, V6Ranges } from '../ranges.ts';
+import { type Ranges, V4Ranges, V6Ranges } from '../ranges.ts';
 import { compareV6, copyV6, predecessorV6, successorV6 } from '../words.ts';
 
 /** The condition for an address. */
@@ -58,14 +58,6 @@ export function quorumV6(sets: readonly V6Ranges[], quorum: Quorum): V6Ranges {
   );
   agreed.merge();
   return agreed;
-}
-
-interface Ranges<R> {
-  readonly length: number;
-  without(others: R): R;
-  united(others: R): R;
-  pushOverlapping(others: R, touched: R): void;
-  changedFrom(before: R): R;
 }
 
 /** If a larger share of the ranges changed, a full sweep is no slower. */

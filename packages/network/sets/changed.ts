@@ -1,18 +1,13 @@
+import type { Merged } from './merge.ts';
 import { commonRun } from './same.ts';
-
-/** Sorted ranges, not adjacent. */
-interface Sorted {
-  readonly words: Uint32Array;
-  readonly length: number;
-}
 
 /**
  * Calls `take` with ranges of either side without an equal range in the other: together they contain every differing address. Equal parts
  * cost a byte comparison. `compare` orders two starts.
  */
 export function eachChanged(
-  now: Sorted,
-  before: Sorted,
+  now: Merged,
+  before: Merged,
   width: number,
   compare: (a: Uint32Array, i: number, b: Uint32Array, j: number) => number,
   take: (words: Uint32Array, at: number) => void,

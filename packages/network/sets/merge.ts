@@ -2,9 +2,15 @@ import { sortPairs } from '../radix.ts';
 import { FEW, firstReaching } from '../search.ts';
 import { compareV6, copyV6, touchesV6 } from '../words.ts';
 
-/** Sorts `count` IPv4 ranges (start, end) in place and joins overlapping and adjacent ones. Returns the new count. */
-export function mergeV4(words: Uint32Array, count: number): number {
-  if (count === 0) return 0;
+/** Sorted ranges, not adjacent. */
+export interface Merged {
+  readonly words: Uint32Array<ArrayBuffer>;
+  readonly length: number;
+}
+
+/** Sorts `count` IPv4 ranges (start, end) in place and joins overlapping and adjacent ones. */
+export function mergeV4(words: Uint32Array<ArrayBuffer>, count: number): Merged {
+  if (count === 0) return { words, length: 0 };
   sortPairs(words, count);
   let last = 0;
   let end = words[1];
@@ -20,11 +26,11 @@ export function mergeV4(words: Uint32Array, count: number): number {
     } else if (itsEnd > end) end = itsEnd;
   }
   words[last + 1] = end;
-  return last / 2 + 1;
+  return { words, length: last / 2 + 1 };
 }
 
 /** Sorts `count` IPv6 ranges of eight words and joins overlapping and adjacent ones. */
-export function mergeV6(ranges: Uint32Array, count: number): { readonly words: Uint32Array<ArrayBuffer>; readonly length: number } {
+export function mergeV6(ranges: Uint32Array, count: number): Merged {
   const order = orderV6(ranges, count);
   const words = new Uint32Array(8 * count);
   let last = -8;
@@ -32,14 +38,8 @@ export function mergeV6(ranges: Uint32Array, count: number): { readonly words: U
   return { words, length: last / 8 + 1 };
 }
 
-/** Sorted ranges, not adjacent. */
-interface Merged<W extends Uint32Array = Uint32Array> {
-  readonly words: W;
-  readonly length: number;
-}
-
 /** Union of two merged sets of IPv4 ranges (start, end), in one sweep; the result is merged. */
-export function uniteV4(one: Merged, other: Merged): Merged<Uint32Array<ArrayBuffer>> {
+export function uniteV4(one: Merged, other: Merged): Merged {
   if (other.length * FEW < one.length) return uniteFewV4(one, other);
   if (one.length * FEW < other.length) return uniteFewV4(other, one);
   const words = new Uint32Array(2 * (one.length + other.length));
@@ -67,7 +67,7 @@ export function uniteV4(one: Merged, other: Merged): Merged<Uint32Array<ArrayBuf
 }
 
 /** The same for a small `few`. */
-function uniteFewV4(one: Merged, few: Merged): Merged<Uint32Array<ArrayBuffer>> {
+function uniteFewV4(one: Merged, few: Merged): Merged {
   const words = new Uint32Array(2 * (one.length + few.length));
   const [ends, fewEnds] = [2 * one.length, 2 * few.length];
   let [at, i] = [0, 0];
@@ -97,7 +97,7 @@ function uniteFewV4(one: Merged, few: Merged): Merged<Uint32Array<ArrayBuffer>> 
 }
 
 /** The same for IPv6 ranges of eight words. */
-export function uniteV6(one: Merged, other: Merged): Merged<Uint32Array<ArrayBuffer>> {
+export function uniteV6(one: Merged, other: Merged): Merged {
   const words = new Uint32Array(8 * (one.length + other.length));
   const [ends, otherEnds] = [8 * one.length, 8 * other.length];
   let last = -8;

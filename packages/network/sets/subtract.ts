@@ -1,15 +1,12 @@
 import { FEW, firstReaching } from '../search.ts';
 import { compareV6, predecessorV6, successorV6 } from '../words.ts';
+import type { Merged } from './merge.ts';
 
-/** Sorted ranges, not adjacent. */
-interface Remaining {
-  readonly words: Uint32Array<ArrayBuffer>;
-  readonly length: number;
-}
-
-/** Subtracts `otherCount` IPv4 ranges (start, end) from `count` ranges, in one sweep. Both inputs and the result are merged. */
-export function subtractV4(ranges: Uint32Array, count: number, other: Uint32Array, otherCount: number): Remaining {
-  if (otherCount * FEW < count) return subtractFewV4(ranges, count, other, otherCount);
+/** Subtracts IPv4 ranges (start, end) from others, in one sweep. */
+export function subtractV4(from: Merged, subtracted: Merged): Merged {
+  const { words: ranges, length: count } = from;
+  const { words: other, length: otherCount } = subtracted;
+  if (otherCount * FEW < count) return subtractFewV4(from, subtracted);
   const words = new Uint32Array(2 * (count + otherCount));
   let length = 0;
   const put = (start: number, end: number) => {
@@ -33,7 +30,7 @@ export function subtractV4(ranges: Uint32Array, count: number, other: Uint32Arra
 }
 
 /** The same for a small number of subtracted ranges. */
-function subtractFewV4(ranges: Uint32Array, count: number, other: Uint32Array, otherCount: number): Remaining {
+function subtractFewV4({ words: ranges, length: count }: Merged, { words: other, length: otherCount }: Merged): Merged {
   const words = new Uint32Array(2 * (count + otherCount));
   let [at, i] = [0, 0];
   const put = (start: number, end: number) => {
@@ -66,7 +63,7 @@ function subtractFewV4(ranges: Uint32Array, count: number, other: Uint32Array, o
 }
 
 /** The same for IPv6 ranges of eight words. */
-export function subtractV6(ranges: Uint32Array, count: number, other: Uint32Array, otherCount: number): Remaining {
+export function subtractV6({ words: ranges, length: count }: Merged, { words: other, length: otherCount }: Merged): Merged {
   const words = new Uint32Array(8 * (count + otherCount));
   const start = new Uint32Array(4);
   let length = 0;

@@ -99,7 +99,7 @@ export const FEED_ROWS: readonly AnyRow[] = [
   }),
   ...(['stop', 'promote'] as const).map((word) =>
     row<Frozen>({
-      words: `canary ${word} <feed>`,
+      words: `canary ${word} [feed]`,
       operation: `${word}Canary`,
       summary:
         word === 'stop'

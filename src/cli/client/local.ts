@@ -38,21 +38,28 @@ const unavailable = (): never => {
 const ABSENT = new Proxy({}, { get: unavailable }) as never;
 
 /** Ports load large modules on first use. */
-function manageContext(context: Context, store: StoreReads, workspace: Workspace): ManageContext {
+export function manageContext(context: Context, store: StoreReads, workspace: Workspace): ManageContext {
   const { config, author } = context;
   const { now } = systemClock;
   const guardOf = blockGuards(servedSettings(config).guardRails);
   const parts = async () => ({ ...(await (await import('../feed-parts.ts')).servedParts(context)), store });
   const step: ManageContext['step'] = (work) => work();
+  const reach = {
+    sourceReach: sourceReach(config.sourceNetworks, config.nat64Prefixes),
+    webhookReach: sourceReach(config.webhookNetworks, config.nat64Prefixes),
+  };
+  const files = async () => {
+    const { workspaceFiles } = await import('../../manage/file/files.ts');
+    return workspaceFiles({ ...reach, store: store as Store, now, secretKeys: config.secretsKey, mostThings: 0 });
+  };
   const ports: Omit<ManagePorts, 'store'> = {
+    ...reach,
     now,
     maxLists: config.maxLists,
     maxFeeds: config.maxFeeds,
     maxKeys: config.maxKeys,
     maxSources: config.maxSources,
     secretKeys: config.secretsKey,
-    sourceReach: sourceReach(config.sourceNetworks, config.nat64Prefixes),
-    webhookReach: sourceReach(config.webhookNetworks, config.nat64Prefixes),
     sendWebhook: {
       ...systemClock,
       secretKeys: config.secretsKey,
@@ -60,7 +67,7 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     },
     takeWebhookTest: () => 0,
     trySource: async (job) => (await import('../sources/trial.ts')).trySource(context, store, job),
-    files: ABSENT,
+    files: { exported: async (of) => (await files()).exported(of), applied: async (...asked) => (await files()).applied(...asked) },
     overlap: {
       async lists(id, selected) {
         const { guard, ...rest } = await parts();

@@ -35,8 +35,6 @@ import { SINCE_RULE, sinceOf } from './selection.ts';
 
 const lookupOptions = (c: Command): Command =>
   inWorkspace(c)
-    // The name in 0.1; ends with 0.3.0.
-    .alias('explain')
     .option('--feed <feed>', 'only this feed made of lists')
     .option('--list <list>', 'only the feed of this list')
     .option('--action <action>', 'block feeds or allow feeds', oneOf('--action', ACCESS_ACTIONS), 'block')
@@ -52,7 +50,8 @@ export function lookupCommand(add: AddCommand): void {
       if (context.url !== undefined) return explainAtService(context, { target: text!, action, feed: feed ?? list, at }, name);
       const store = await context.reads();
       const workspace = await workspaceIn(context, store, name);
-      if (at !== undefined) return explainPast(context, workspace, { target, action, feed: feed ?? list, at: Date.parse(sinceOf(at)) });
+      if (at !== undefined)
+        return explainPast(context, workspace, { target, action, feed: feed ?? list, at: Date.parse(sinceOf(at, '--at')) });
       const { geo, geoData, guard, clock } = await servedParts(context);
       const feedIds = await feedsAsked(store, workspace.id, { feed, list });
       const explained = await explain({ workspace, target, action, feedIds, counts }, { store, geo, guard, now: instantOf(clock) });

@@ -1,4 +1,5 @@
 import { WeirError } from '../../errors.ts';
+import type { Changed, Deleted } from '../../manage/operations/rules/rule-changing.ts';
 import { MOST_CHANGED } from '../../manage/rules/rule-change.ts';
 import { plural } from '../../text/count.ts';
 import { without } from '../account/settings.ts';
@@ -38,7 +39,7 @@ export const RULE_ROWS: readonly AnyRow[] = [
     run: exportRules,
     show: () => '',
   }),
-  row<Deleted>({
+  row<ReturnType<typeof sums>>({
     words: 'rule delete',
     operation: 'deleteRules',
     summary: 'delete the active rules that meet every given condition',
@@ -51,7 +52,7 @@ export const RULE_ROWS: readonly AnyRow[] = [
         ? `no rule meets these conditions${stay(done)}`
         : `${plural(done.deleted, 'rule')} deleted by ${done.batch_id}${waiting(done)}${stay(done)}`,
   }),
-  row<Changed>({
+  row<ReturnType<typeof changeJson>>({
     words: 'rule change',
     operation: 'changeRules',
     summary: 'change the expiry, reason or list of the active rules that meet every given condition',
@@ -121,18 +122,9 @@ function cellsOf(rule: RuleRow, names: ReadonlyMap<string, string>): (string | n
   return cells.map((cell, i) => (cell === null || i === cells.length - 1 ? cell : cut(printable(cell), WIDEST)));
 }
 
-interface Deleted {
-  readonly deleted: number;
-  readonly left_out: number;
-  readonly unlanded: number;
-  readonly batch_id: string | null;
-}
-
-interface DeleteAnswer extends Pick<Deleted, 'deleted' | 'left_out' | 'unlanded'> {
-  readonly batches: readonly string[];
-  readonly sample: readonly RuleRow[];
-  readonly next: string | null;
-}
+type Sampled<A> = Omit<A, 'sample'> & { readonly sample: readonly RuleRow[] };
+type DeleteAnswer = Sampled<Deleted>;
+type ChangeAnswer = Sampled<Changed>;
 
 /** Rules in a question. */
 const SAMPLE = 10;
@@ -143,7 +135,7 @@ const sums = (answers: readonly DeleteAnswer[]) => ({
   ...changedJson(answers),
 });
 
-async function deleteRules({ client, context, given, options }: Call): Promise<Deleted> {
+async function deleteRules({ client, context, given, options }: Call): Promise<ReturnType<typeof sums>> {
   requireConditions(given);
   const previews = await everyRequest<DeleteAnswer>(client, 'deleteRules', { ...given, preview: true });
   const preview = sums(previews);
@@ -158,20 +150,6 @@ async function deleteRules({ client, context, given, options }: Call): Promise<D
 const stay = ({ left_out: leftOut }: Pick<Deleted, 'left_out'>) =>
   leftOut === 0 ? '' : `; ${leftOut} more stay, because sources manage them`;
 
-interface Changed extends Omit<Deleted, 'deleted'> {
-  readonly changed: number;
-  readonly moved: number;
-  readonly unchanged: number;
-  readonly refused: number;
-}
-
-interface ChangeAnswer extends Omit<Changed, 'batch_id'> {
-  readonly batches: readonly string[];
-  readonly refusals: readonly { readonly rule: string; readonly why: string }[];
-  readonly sample: readonly RuleRow[];
-  readonly next: string | null;
-}
-
 function setOf({ setExpires: expires, setReason: reason, setList: list }: Fields): Fields {
   if (expires === undefined && reason === undefined && list === undefined)
     throw new WeirError('USAGE', 'say what changes: give --set-expires, --set-reason or --set-list');
@@ -180,12 +158,12 @@ function setOf({ setExpires: expires, setReason: reason, setList: list }: Fields
   );
 }
 
-const changeJson = (answer: ChangeAnswer): Changed => {
+const changeJson = (answer: ChangeAnswer) => {
   const { changed, moved, unchanged, left_out, refused } = answer;
   return { changed, moved, unchanged, left_out, refused, ...changedJson([answer]) };
 };
 
-async function changeRules({ client, context, given, options }: Call): Promise<Changed> {
+async function changeRules({ client, context, given, options }: Call): Promise<ReturnType<typeof changeJson>> {
   requireConditions(given);
   const preview = await client.call<ChangeAnswer>('changeRules', { ...given, preview: true });
   if (preview.next !== null)

@@ -2,6 +2,7 @@
 
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
+import type { Selected } from '../../manage/operations/rules/rule-selection.ts';
 import { plural } from '../../text/count.ts';
 import { readSince } from '../../text/duration.ts';
 import type { Client, Fields } from '../client/client.ts';
@@ -30,9 +31,9 @@ export interface RuleRow extends Fields {
 export const SINCE_RULE = 'an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h';
 
 /** As ISO 8601. */
-export function sinceOf(text: string): string {
+export function sinceOf(text: string, option = '--since'): string {
   const at = readSince(text, Date.now());
-  if (at === undefined) throw new WeirError('USAGE', `--since must be ${SINCE_RULE}`);
+  if (at === undefined) throw new WeirError('USAGE', `${option} must be ${SINCE_RULE}`);
   return isoTime(at)!;
 }
 
@@ -63,11 +64,7 @@ export function requireConditions({ kind: _kind, set: _set, ...conditions }: Fie
     throw new WeirError('USAGE', 'say which rules: give --list, --address, --label, --reason, --since, --key, --person or --batch');
 }
 
-interface Changed {
-  readonly batches: readonly string[];
-  readonly unlanded: number;
-  readonly next: string | null;
-}
+type Changed = Pick<Selected, 'batches' | 'unlanded' | 'next'>;
 
 /** Repeats a request until no more rules match. */
 export async function everyRequest<T extends Changed>(client: Client, operation: string, given: Fields): Promise<T[]> {

@@ -2,8 +2,9 @@
 import type { Command } from 'commander';
 import { WeirError } from '../../errors.ts';
 import { sourceReach } from '../../fetch/reach.ts';
+import { waitIfLarge } from '../../manage/approvals/settings.ts';
 import { type Applied, applyFile, type FileContext } from '../../manage/file/apply.ts';
-import { fileSchema } from '../../manage/file/operations.ts';
+import { FILE_OPERATIONS, fileSchema } from '../../manage/file/operations.ts';
 import { fileFaults, normalizedFile } from '../../manage/file/schema.ts';
 import type { Store } from '../../ports/store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
@@ -22,6 +23,8 @@ interface Options {
   readonly keyDir?: string;
   readonly schema?: boolean;
 }
+
+const APPLY = FILE_OPERATIONS.find(({ name }) => name === 'applyWorkspaceFile')!;
 
 /** Exit code of a dry run with a difference. */
 const DIFFERS = 3;
@@ -48,7 +51,8 @@ export function applyCommand(add: AddCommand): void {
         if (path === undefined) throw new WeirError('USAGE', 'name the file; weir apply --help lists the options');
         const file = normalizedFile(await readSettingsFile(path, context.environment, fileFaultsOrThrow));
         const store = options.dryRun ? ((await context.reads()) as Store) : await context.store();
-        const about = fileContext(store, (await workspaceIn(context, store, options.workspace)).id, context);
+        const workspace = await workspaceIn(context, store, options.workspace);
+        const about = fileContext(store, workspace.id, context);
         const { dryRun = false, prune = false } = options;
         const seen = dryRun || prune ? await faultsByLine(applyFile(about, file, { dryRun: true, prune })) : undefined;
         if (dryRun) {
@@ -56,6 +60,9 @@ export function applyCommand(add: AddCommand): void {
           return seen!;
         }
         if (seen?.changes.some(({ takes }) => takes)) await confirm(context, linesOf(seen).join('\n'), options.yes);
+        const given = { params: {}, query: { prune, confirmed: true }, body: {}, bytes: Buffer.from(JSON.stringify(file)) };
+        const { manageContext } = await import('../client/local.ts');
+        await waitIfLarge(APPLY, manageContext(context, store, workspace), given);
         const files =
           options.keyDir === undefined ? undefined : keyFiles(options.keyDir, async (hash) => (await store.findCaller(hash)) !== undefined);
         try {

@@ -4,8 +4,11 @@ import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { areOff } from '../../account/guard-rails.ts';
 import { DAY } from '../../clock.ts';
+import { misspeltSettings } from '../../config.ts';
+import { diskFault } from '../../disk.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { geoStatus } from '../../geo/status.ts';
+import { attempt, requireWritable } from '../../runtime/data-dir.ts';
 import { schemaOf, storeVersion } from '../../runtime/engines.ts';
 import { geoFiles } from '../../runtime/geo.ts';
 import { serviceGuardRails } from '../../runtime/guard-rails.ts';
@@ -28,23 +31,37 @@ const SYNCS = 9;
 const MOST_AHEAD = 2_000;
 const OLD_GEO = 90;
 const ENDING = 14;
-/** Descriptors besides those of connections. */
+/** For other files than connections. */
 const OTHER_FILES = 500;
 /** statfs types. */
 const TMPFS = 0x0102_1994;
 const REMOTE: readonly number[] = [0x6969, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997];
 
+const PORT_FAULTS: Readonly<Record<string, readonly [found: string, advice: string]>> = {
+  EADDRINUSE: ['another program has the port', 'stop it, or set PORT; if it is weir.socket of systemd: systemctl start weir'],
+  EACCES: ['this user may not open it', 'set PORT to 1024 or more, or use weir.socket of systemd'],
+};
+
 const ok = (found: string): Finding => ['ok', found];
 
-/** DATA_DIR, or the folder that it will be created in. */
+/** DATA_DIR, or the folder that it will be created in. Throws a sentence if it cannot be used. */
 function existing(folder: string): string {
-  return existsSync(folder) ? folder : existing(dirname(resolve(folder)));
+  if (!existsSync(folder)) return existing(dirname(resolve(folder)));
+  requireWritable(folder);
+  return folder;
 }
 
 const CHECKS: Readonly<Record<string, Check>> = {
+  settings({ environment }) {
+    const misspelt = misspeltSettings(environment);
+    return misspelt.length > 0 ? ['warning', misspelt.join(' '), 'correct the name, or remove it'] : ok('valid');
+  },
   disk({ config: { dataDir } }) {
-    const { bavail, bsize, type } = statfsSync(existing(dataDir));
-    const free = `${(bavail * bsize * 1e-9).toFixed(1)} GB free in ${existing(dataDir)}`;
+    const folder = existing(dataDir);
+    const { bavail, bsize, type } = statfsSync(folder);
+    const free = `${(bavail * bsize * 1e-9).toFixed(1)} GB free in ${folder}`;
+    const full = diskFault(folder);
+    if (full !== undefined) return ['fault', full, 'free space: weir accepts no signals'];
     if (REMOTE.includes(type)) return ['fault', `${dataDir} is on a network file system`, 'set DATA_DIR to a local disk'];
     if (type === TMPFS) return ['fault', `${dataDir} is in memory`, 'set DATA_DIR to a disk'];
     const data = statSync(join(dataDir, 'weir.db'), { throwIfNoEntry: false })?.size ?? 0;
@@ -53,13 +70,14 @@ const CHECKS: Readonly<Record<string, Check>> = {
   fsync({ config: { dataDir } }) {
     const file = join(existing(dataDir), `doctor-${process.pid}`);
     const handle = openSync(file, 'wx', 0o600);
+    const sync = () => {
+      const begun = performance.now();
+      writeSync(handle, Buffer.alloc(4096));
+      fsyncSync(handle);
+      return performance.now() - begun;
+    };
     try {
-      const times = Array.from({ length: SYNCS }, () => {
-        const begun = performance.now();
-        writeSync(handle, Buffer.alloc(4096));
-        fsyncSync(handle);
-        return performance.now() - begun;
-      });
+      const times = Array.from({ length: SYNCS }, () => attempt(`a write to ${file} failed`, sync));
       const median = times.sort((a, b) => a - b)[(SYNCS - 1) / 2]!;
       const found = `${median.toFixed(1)} ms for a synchronous write`;
       return median > SLOW_SYNC ? ['warning', found, 'each batch of signals waits for one: use a faster disk'] : ok(found);
@@ -72,7 +90,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     const { config } = context;
     const advice = 'synchronize the clock (timedatectl, chrony): expiry depends on it';
     if (config.databaseUrl === undefined) {
-      const written = statSync(join(config.dataDir, 'weir.db'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+      const written = statSync(join(existing(config.dataDir), 'weir.db'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
       const isBehind = written > Date.now() + MOST_AHEAD;
       return isBehind ? ['fault', 'the store was written at a later time than now', advice] : ok(new Date().toISOString());
     }
@@ -96,7 +114,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
     if (own !== undefined) return ok(`weir serves ${own.url}`);
     const error = await listenError(host, port);
     if (error === undefined) return ok(`${host}:${port} is free; weir does not run`);
-    return ['fault', `${host}:${port}: ${error}`, 'weir does not run. Another program has the port, unless it is weir.socket of systemd'];
+    const [found, advice] = (error.code && PORT_FAULTS[error.code]) || [error.message, 'set HOST to an address of this machine'];
+    return ['fault', `${host}:${port}: ${found}; weir does not run`, advice];
   },
   tls({ config }) {
     const tls = useTls(config, () => {});
@@ -106,6 +125,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     return tls.expiresAt() < Date.now() + ENDING * DAY ? ['warning', found, 'renew it'] : ok(found);
   },
   async store({ config }) {
+    if (config.databaseUrl === undefined) existing(config.dataDir);
     const { store, weir, missing, newer } = await schemaOf(config);
     const version = await storeVersion(config);
     if (newer.length > 0) return ['fault', `${version}; the schema is of a newer weir`, 'install that weir, or restore a backup'];
@@ -156,10 +176,10 @@ function readIf(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
-function listenError(host: string, port: number): Promise<string | undefined> {
+function listenError(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
   const server = createServer();
   return new Promise((done) => {
-    server.once('error', (error) => done(error.message));
+    server.once('error', done);
     server.listen({ host, port }, () => server.close(() => done(undefined)));
   });
 }

@@ -53,6 +53,11 @@ export function importCommand(add: AddCommand): void {
       const source = { path: file, size: await fileSize(file) };
       const store = await context.store();
       const workspace = await workspaceIn(context, store, options.workspace);
+      if ((workspace.approval ?? 'none') !== 'none')
+        throw new WeirError(
+          'REFUSED',
+          `changes of the workspace "${workspace.name}" need approval, and a file of weir export cannot wait for it: import it into a new workspace`,
+        );
       const stream = await context.stream();
       await refuseRules(context, stream, store, workspace);
       const { settings, lists, feeds, sources, keys } = await checkFile(context, source);

@@ -1,4 +1,5 @@
 import { before } from '../../clock.ts';
+import { misspeltSettings } from '../../config.ts';
 import { notifySystemd, socketFrom } from '../../runtime/systemd.ts';
 import { loadWriter, needsWriter } from '../../runtime/threads/writer.ts';
 import type { AddCommand } from '../command.ts';
@@ -15,6 +16,7 @@ export function serveCommand(add: AddCommand): void {
       });
       const { environment } = context;
       const socket = socketFrom(environment);
+      for (const sentence of misspeltSettings(environment)) context.stderr.write(`weir: ${sentence}\n`);
       // Loads in parallel with the service.
       const writer = needsWriter(context.config) ? loadWriter() : undefined;
       // Other commands start faster without the HTTP stack.

@@ -31,6 +31,7 @@ const SourceShape = Type.Object({
   // Missing in files of an older weir.
   column: optional(text),
   skip: Type.Optional(Type.Integer({ minimum: 0 })),
+  signers: Type.Optional(words),
   ...Object.fromEntries(
     GUARD_NAMES.map((name) => [SOURCE_GUARDS[name].field, 'least' in SOURCE_GUARDS[name] ? Type.Integer() : Type.Boolean()]),
   ),
@@ -46,8 +47,8 @@ type Given = Static<typeof SourceShape> & Readonly<Record<string, unknown>>;
 
 export const SOURCE_LINE: Line<SavedSource> = {
   read: reader(SourceShape, (line) => {
-    const { column, skip } = PLAIN_READING;
-    const given = { column, skip, ...line } as Given;
+    const { column, skip, signers } = PLAIN_READING;
+    const given = { column, skip, signers, ...line } as Given;
     const source = savedOf(given);
     // Reachability is checked at each fetch.
     const [fault] = settingsFaults(source, () => undefined);
@@ -83,7 +84,16 @@ function savedOf(line: Given): SavedSource {
   return {
     ...{ id, url, purpose, every, copies, catalogue, credential },
     listId: line.list_id,
-    reading: { ...PLAIN_READING, format, paths, condition, collection, column: column ?? null, skip: skip ?? 0 },
+    reading: {
+      ...PLAIN_READING,
+      format,
+      paths,
+      condition,
+      collection,
+      column: column ?? null,
+      skip: skip ?? 0,
+      signers: line.signers ?? [],
+    },
     guards: Object.fromEntries(GUARD_NAMES.map((name) => [name, line[SOURCE_GUARDS[name].field]])) as unknown as SourceGuards,
     isPaused: line.paused,
     confirmedAt: line.confirmed_at === null ? null : Date.parse(line.confirmed_at),

@@ -3,27 +3,32 @@ import { readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { WeirError } from '../../errors.ts';
+import { DOWNLOAD_LIMITS, downloadText } from '../../geo/download.ts';
+import { parsedJson } from '../../json/json.ts';
+import { type Static, Type } from '../../json/schema.ts';
+import { attempt } from '../../runtime/data-dir.ts';
 import { schemaOf } from '../../runtime/engines.ts';
+import { compile } from '../../signal/validate.ts';
 import type { AddCommand } from '../command.ts';
 import { printable } from '../context.ts';
 import { VERSION } from '../version.ts';
 
-/** As scripts/release.mjs writes it. */
-interface Release {
-  readonly weir_release: 1;
-  readonly version: string;
-  readonly date: string;
-  readonly migrations: Readonly<Record<'sqlite' | 'postgres', readonly string[]>>;
-  readonly packages: readonly { readonly architecture: string; readonly bytes: number; readonly installed_bytes: number }[];
-  /** Newest first. */
-  readonly changes: readonly { readonly version: string; readonly breaking: readonly string[] }[];
-}
+const text = Type.String();
+const texts = Type.Array(text);
+/** As scripts/release.mjs writes it; the newest change is the first. */
+const RELEASE = Type.Object({
+  ...{ weir_release: Type.Literal(1), version: text, date: text },
+  migrations: Type.Object({ sqlite: texts, postgres: texts }),
+  packages: Type.Array(Type.Object({ architecture: text, bytes: Type.Number(), installed_bytes: Type.Number() })),
+  changes: Type.Array(Type.Object({ version: text, breaking: texts })),
+});
+type Release = Static<typeof RELEASE>;
+const faultsOf = compile(RELEASE);
 
 /** Exit codes: a newer version; one for which the disk is too small. */
 const NEWER = 3;
 const TOO_SMALL = 1;
-/** ms */
-const FETCH_LIMIT = 30_000;
+const LIMITS = { ...DOWNLOAD_LIMITS, totalMs: 30_000 };
 /** The files of the embedded engine that a backup copies. */
 const STORED = ['weir.db', 'weir.db-wal', 'stream.db', 'stream.db-wal'];
 const ARCHITECTURE: Readonly<Record<string, string>> = { x64: 'amd64' };
@@ -71,21 +76,17 @@ export function upgradeCommand(add: AddCommand): void {
 const isNewer = (a: string, b: string): boolean => a.localeCompare(b, 'en', { numeric: true }) > 0;
 
 async function readRelease(repository: string): Promise<Release> {
-  const where = /^https?:/.test(repository) ? `${repository.replace(/\/$/, '')}/release.json` : join(repository, 'release.json');
-  try {
-    const text = /^https?:/.test(where) ? await download(where) : readFileSync(where, 'utf8');
-    const release = JSON.parse(text) as Release;
-    if (release.weir_release === 1) return release;
-  } catch (error) {
-    throw new WeirError('USAGE', `${where} cannot be read: ${(error as Error).message}`);
-  }
-  throw new WeirError('USAGE', `${where} describes no release that this weir knows: use a newer weir to compare`);
-}
-
-async function download(url: string): Promise<string> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_LIMIT) });
-  if (!response.ok) throw new Error(`HTTP ${response.status}`);
-  return response.text();
+  const isAddress = /^https?:\/\//.test(repository);
+  if (!isAddress && /^\w+:\/\//.test(repository))
+    throw new WeirError('USAGE', `${repository} must begin with https:// or http://, or be a folder`);
+  const where = isAddress ? `${repository.replace(/\/$/, '')}/release.json` : join(repository, 'release.json');
+  const content = isAddress
+    ? await downloadText({ url: where, limits: LIMITS, signal: new AbortController().signal })
+    : attempt(`${where} cannot be read`, () => readFileSync(where, 'utf8'));
+  if (content === undefined) throw new WeirError('USAGE', `${where} does not exist: name the folder of a release or its repository`);
+  const release = parsedJson(content);
+  if (faultsOf(release).length === 0) return release as Release;
+  throw new WeirError('USAGE', `${where} describes no release that this weir knows: check the address, or use a newer weir`);
 }
 
 /** `dataDir` undefined: no backup is made here. `free_bytes` null: the folder does not exist. */

@@ -29,6 +29,9 @@ test('D7.5 what is set of a workspace is read as it was written, and nothing els
     approval: 'changes',
     approvalAddresses: null,
     approvalRules: 1000,
+    approvalPercent: 40,
+    canaryKeys: 'lab-1, lab-2',
+    canaryMinutes: 5,
   } as const;
   const line = SETTINGS_LINE.write(settings) as Record<string, unknown>;
   assert.deepEqual(SETTINGS_LINE.read(line), settings);

@@ -1,13 +1,14 @@
 /** `weir send --replace`, for lists of any size (SPEC D11.4). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WeirError } from '../../errors.ts';
+import type { replacementJson } from '../../manage/operations/rules/replacements.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { largeText } from '../../source/addresses.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
 import type { ListEntry } from '../../source/readers/entry.ts';
 import type { LineFault } from '../../source/readers/items.ts';
 import type { ListAction } from '../../source/readers/verdict.ts';
-import type { PlacedFault, SyncPlan } from '../../source/sync.ts';
+import type { PlacedFault } from '../../source/sync.ts';
 import { plural } from '../../text/count.ts';
 import { ask, SendFailure } from './post.ts';
 import { type Destination, reportTrimmed, type Sender } from './sender.ts';
@@ -29,19 +30,8 @@ interface Replacing extends Destination {
   readonly refused: 'keep' | 'skip';
 }
 
-/** `Replacement` of the management API. */
-interface Replacement {
-  readonly id: string;
-  readonly list: string;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly plan: Plan | null;
-  readonly batches: readonly string[];
-}
-
-interface Plan extends Omit<SyncPlan, 'faults' | 'isLarge'> {
-  readonly errors: SyncPlan['faults'];
-}
+type Replacement = ReturnType<typeof replacementJson>;
+type Plan = NonNullable<Replacement['plan']>;
 
 /**
  * Uploads the content in parts; the service compares and changes the list. Rejects with USAGE for a large change without confirmation or a

@@ -21,6 +21,7 @@ type Catalogued = ReturnType<typeof catalogueJson>;
 
 const OPTIONS = {
   paths: { as: 'path', help: 'where in JSON the entries stand: prefixes[].ip_prefix; an empty one is none' },
+  signers: { as: 'signer', help: 'a key of another weir that must have signed its feed (weir signing-key ls); an empty one is none' },
   copies: { help: 'a list that it copies in part; an empty one is none' },
   auth: { help: `how its secret is sent: ${AUTH_KINDS.join(', ')}; none removes it`, unset: 'none' },
   secret: {

@@ -1,4 +1,6 @@
+import { approvalGate } from '../../manage/approvals/gate.ts';
 import { deadLetterJson, dropLetters, findLetters, replayLetters } from '../../manage/dead-letters.ts';
+import type { Message } from '../../ports/stream.ts';
 import type { AddCommand } from '../command.ts';
 import { table } from '../context.ts';
 import { publish } from '../publish.ts';
@@ -18,9 +20,12 @@ export function deadLetterCommands(add: AddCommand): void {
       const store = await context.store();
       const letters = await findLetters(store, ids);
       const stream = await context.stream();
-      await replayLetters(store, (messages) => publish(context, stream, messages, 'the dead letters are as they were'), letters, {
-        by: context.author,
-      });
+      const gate = approvalGate({ store, now: Date.now });
+      const send = async (messages: readonly Message[]) => {
+        for (const own of Map.groupBy(messages, ({ key }) => key).values()) await gate.check([own]);
+        await publish(context, stream, messages, 'the dead letters are as they were');
+      };
+      await replayLetters(store, send, letters, { by: context.author });
       return letters.map(({ id }) => ({ id, replayed: true }));
     },
     show: (rows) => `${rows.length} replayed`,

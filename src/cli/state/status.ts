@@ -5,6 +5,7 @@ import { areOff } from '../../account/guard-rails.ts';
 import { isEnding } from '../../account/key.ts';
 import type { Snooze } from '../../account/snooze.ts';
 import type { Workspace } from '../../account/workspace.ts';
+import { diskFault } from '../../disk.ts';
 import { WeirError } from '../../errors.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { geoStatus } from '../../geo/status.ts';
@@ -24,6 +25,7 @@ import {
   type StatusParts,
   stoppedJson,
   unusedKeyJson,
+  waitingApprovals,
 } from '../../manage/status.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { everyItem } from '../../ports/stored/paginate.ts';
@@ -36,7 +38,6 @@ import type { AddCommand } from '../command.ts';
 import type { Context } from '../context.ts';
 import { untilLanded } from '../landed.ts';
 import { noOptions } from '../usage.ts';
-import { diskFault } from './disk.ts';
 import { statusText } from './status-text.ts';
 
 /** Counted dead letters. */
@@ -113,7 +114,17 @@ const snoozesOf = ({ workspace, snoozes, keys }: Snoozed['snoozed'][number], ite
 type Stored = Snoozed &
   Pick<
     StatusParts,
-    'deadLetters' | 'unusedKeys' | 'endingKeys' | 'stopped' | 'fullDevices' | 'sources' | 'webhooks' | 'unguarded' | 'frozen' | 'workspaces'
+    | 'deadLetters'
+    | 'unusedKeys'
+    | 'endingKeys'
+    | 'stopped'
+    | 'fullDevices'
+    | 'sources'
+    | 'webhooks'
+    | 'unguarded'
+    | 'frozen'
+    | 'approvals'
+    | 'workspaces'
   >;
 const NOT_STORED: Stored = {
   ...{
@@ -126,6 +137,7 @@ const NOT_STORED: Stored = {
     webhooks: null,
     unguarded: null,
     frozen: null,
+    approvals: null,
   },
   workspaces: new Map(),
   snoozed: [],
@@ -152,6 +164,7 @@ async function readStored({ config }: Context, store: StoreReads, processes: rea
     frozen: (
       await Promise.all(workspaces.map(async (each) => (await store.freezes(each.id)).map((freeze) => frozenJson(freeze, each, now))))
     ).flat(),
+    approvals: await waitingApprovals(store, workspaces, now),
     workspaces: names,
     snoozed: (await Promise.all(workspaces.map((workspace) => readSnoozed(store, workspace, now)))).flat(),
   };

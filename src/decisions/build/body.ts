@@ -1,6 +1,5 @@
-/** Builds large JSON bodies in chunks, so the feed thread can serve other tenants in between. */
+/** Large JSON bodies in chunks, so the feed thread can serve others in between. */
 
-/** Values per chunk. */
 const PIECE = 8_192;
 
 export class Body {
@@ -8,17 +7,16 @@ export class Body {
   readonly #encoder = new TextEncoder();
   #texts: string[] = [];
   #isFirst = true;
-  /** Number of values added. */
   count = 0;
 
-  /** Appends text verbatim, outside of any array. */
+  /** Verbatim, outside of any array. */
   raw(text: string): void {
     this.#encode();
     this.#pieces.push(this.#encoder.encode(text));
     this.#isFirst = true;
   }
 
-  /** Appends a value to the array, with a comma if it is not the first. */
+  /** With a comma if it is not the first. */
   add(text: string): void {
     this.#texts.push(text);
     this.count += 1;
@@ -28,7 +26,7 @@ export class Body {
     return this.#texts.length >= PIECE;
   }
 
-  /** Encodes the pending values, then yields to other work of the thread. */
+  /** Then yields to other work. */
   async flush(): Promise<void> {
     this.#encode();
     await new Promise<void>((resolve) => setImmediate(resolve));

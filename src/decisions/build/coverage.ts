@@ -1,30 +1,27 @@
-/** Computes until when rules cover networks, and the list of each network. */
-
-/** Rules on networks of one family, sorted by start, then by end descending. Two rules are either disjoint or nested. */
+/** Of one family, sorted by start, then by end descending. Two rules are either disjoint or nested. */
 export interface CoveringRules<T extends number | bigint> {
   readonly starts: ArrayLike<T>;
   /** Exclusive. */
   readonly ends: ArrayLike<T>;
   /** Whole seconds; Infinity: never. */
   readonly expires: ArrayLike<number>;
-  /** List number of each rule, from 1. */
+  /** From 1. */
   readonly lists: ArrayLike<number>;
 }
 
 export interface Coverage {
-  /** Whole seconds: when the first address of each network is no longer covered; Infinity: never. */
+  /** When the first address is no longer covered, whole seconds; Infinity: never. */
   readonly expires: Float64Array;
-  /** List number of each network; SEVERAL if no single list covers it. */
+  /** SEVERAL: no single list covers it. */
   readonly lists: Int32Array;
 }
 
 export const SEVERAL = -1;
 
-/** How the lists of rules determine the list of a network. */
 export interface Attribution {
-  /** The list of addresses that rules of two lists cover. */
+  /** Of addresses that rules of two lists cover. */
   around(list: number, other: number): number;
-  /** The list of a network whose addresses belong to two lists. */
+  /** Of a network whose addresses belong to two lists. */
   beside(list: number, other: number): number;
 }
 
@@ -35,8 +32,8 @@ export const ONE_LIST: Attribution = { around: alone, beside: alone };
 export const COMPLETING_LIST: Attribution = { around: Math.min, beside: Math.max };
 
 /**
- * The coverage of networks that are sorted, disjoint and covered by the rules. One pass over both: nested rules form a stack, and the
- * latest expiry of the stack applies to the addresses between their bounds.
+ * Networks are sorted, disjoint and covered by the rules. One pass over both: nested rules form a stack, whose latest expiry applies to the
+ * addresses between their bounds.
  */
 export function coverageOf<T extends number | bigint>(
   rules: CoveringRules<T>,
@@ -45,7 +42,7 @@ export function coverageOf<T extends number | bigint>(
 ): Coverage {
   const { starts, ends, expires, lists } = rules;
   const sweep = new Sweep(networks, beside);
-  /** The rules that enclose the current address, the narrowest last, each with the latest expiry and the list of all rules around it. */
+  /** Rules around the current address, the narrowest last, each with the latest expiry and the list of all rules around it. */
   const stack: { readonly end: T; readonly expires: number; readonly list: number }[] = [];
   let reached: T | undefined;
   for (let rule = 0; rule < starts.length; rule++) {
@@ -73,14 +70,13 @@ export function coverageOf<T extends number | bigint>(
   return sweep;
 }
 
-/** Networks in the order of their addresses. */
 class Sweep<T extends number | bigint> implements Coverage {
   readonly expires: Float64Array;
   readonly lists: Int32Array;
   readonly #starts: ArrayLike<T>;
   readonly #ends: ArrayLike<T>;
   readonly #beside: Attribution['beside'];
-  /** Index of the first network that ends after the last covered address. */
+  /** The first network that ends after the last covered address. */
   #next = 0;
 
   constructor({ starts, ends }: Pick<CoveringRules<T>, 'starts' | 'ends'>, beside: Attribution['beside']) {
@@ -91,7 +87,7 @@ class Sweep<T extends number | bigint> implements Coverage {
     this.lists = new Int32Array(starts.length);
   }
 
-  /** Records the expiry and list of the addresses from `from` to `to`, exclusive. */
+  /** `to` is exclusive. */
   cover(from: T, to: T, expires: number, list: number): void {
     const count = this.expires.length;
     let next = this.#next;

@@ -1,4 +1,4 @@
-/** Networks with the expiry and the lists of the rules that block them (SPEC D14.2, D14.5, D31.2). */
+/** SPEC D14.2, D14.5, D31.2. */
 import { type AddressSet, addressSet, intersection } from '@weir/network/address-set.ts';
 import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
 import { sortPairs } from '@weir/network/radix.ts';
@@ -8,15 +8,15 @@ import type { RuleTable } from '../../feed/index/rule-table.ts';
 import { type Attribution, type Coverage, type CoveringRules, coverageOf } from './coverage.ts';
 import type { NumberedLists } from './numbered-lists.ts';
 
-/** Sorted networks of both families, IPv4 first, with their coverage. */
+/** Sorted, IPv4 first. */
 export interface DecisionNetworks {
   readonly v4: CidrsV4;
   readonly v6: CidrsV6;
-  /** Per network, IPv4 first. */
+  /** IPv4 first. */
   readonly coverage: Coverage;
 }
 
-/** Rules on networks of one family, as columns. */
+/** Of one family, as columns. */
 class NetworkColumns<A> {
   length = 0;
   readonly addresses: A[] = [];
@@ -52,7 +52,7 @@ class NetworkColumns<A> {
     this.lists.set(lists);
   }
 
-  /** The rules with at least this prefix length. */
+  /** At least this prefix length. */
   from(prefix: number): NetworkColumns<A> {
     const narrow = new NetworkColumns<A>(this.length);
     for (let i = 0; i < this.length; i++) {
@@ -67,7 +67,7 @@ export interface NetworkRules {
   readonly v6: NetworkColumns<readonly number[]>;
 }
 
-/** For each row of a part, until when its rule blocks, whole seconds (Infinity: forever; 0: it does not block). */
+/** Per row of a part, until when its rule blocks, whole seconds (Infinity: forever; 0: it does not block). */
 export interface BlockingRules {
   readonly v4: Float64Array;
   readonly v6: Float64Array;
@@ -88,7 +88,7 @@ function blockingOf(active: ActiveRules): BlockingRules {
   return { v4: of(v4), v6: of(v6), geo: of(geo) };
 }
 
-/** The blocking rules, with countries and ASNs expanded to networks; with `within`, only rules that overlap it. */
+/** Countries and ASNs expanded; with `within`, only rules that overlap it. */
 export function blockingNetworks(
   parts: readonly ActivePart[],
   rules: readonly BlockingRules[],
@@ -140,7 +140,6 @@ export function addressesOf({ v4, v6 }: NetworkRules): AddressSet {
   return set;
 }
 
-/** Combines networks with the coverage computed from the rules. */
 export function coveredBy(rules: NetworkRules, v4: CidrsV4, v6: CidrsV6, attribution: Attribution): DecisionNetworks {
   const ofV4 = coverageOf(coveringV4(rules.v4), boundsV4(v4.addresses, v4.prefixes), attribution);
   const ofV6 = coverageOf(coveringV6(rules.v6), boundsV6(v6), attribution);
@@ -153,7 +152,6 @@ export function coveredBy(rules: NetworkRules, v4: CidrsV4, v6: CidrsV6, attribu
   return { v4, v6, coverage };
 }
 
-/** An IPv6 address as a number. */
 export const bigOf = (words: ArrayLike<number>, at: number): bigint =>
   (BigInt(words[at]) << 96n) | (BigInt(words[at + 1]) << 64n) | (BigInt(words[at + 2]) << 32n) | BigInt(words[at + 3]);
 
@@ -166,7 +164,7 @@ function boundsV4(addresses: ArrayLike<number>, prefixes: ArrayLike<number>) {
   return { starts, ends };
 }
 
-/** Sorted by address, then by prefix length. */
+/** By address, then by prefix length. */
 function coveringV4({ addresses, prefixes, expires, lists, length }: NetworkColumns<number>): CoveringRules<number> {
   const pairs = new Uint32Array(2 * length);
   for (let i = 0; i < length; i++) {

@@ -1,13 +1,14 @@
-/** Decisions of all feeds on the feed thread. The document builder updates them; bouncers query them. */
+/** On the feed thread. The document builder updates decisions; bouncers query them. */
 import { type Clock, within } from '../../clock.ts';
 import type { VersionedContent, VersionedContents } from '../../feed/build/versioned-content.ts';
+import { plainId } from '../../feed/canary.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { NewLogRow } from '../../ports/stored/bouncer-store.ts';
 import type { DecisionAnswer, DecisionRequest, DroppedDecisions } from '../decisions.ts';
 import { DecisionFeeds, MOST_NETWORKS, type NetworkBounds } from './decision-feeds.ts';
 import { FeedDecisions } from './feed-decisions.ts';
 
-/** Timeout for reading or writing the decision log, ms. */
+/** Of the decision log, ms. */
 const ASK_LIMIT = 2_000;
 
 export interface DecisionBuilderOptions {
@@ -16,12 +17,12 @@ export interface DecisionBuilderOptions {
   readonly clock: Clock;
   /** Default: MOST_NETWORKS. */
   readonly most?: NetworkBounds;
-  /** Called for each feed whose state was evicted, from memory or from the store. */
+  /** Evicted from memory or from the store. */
   readonly onDropped?: (dropped: DroppedDecisions) => void;
 }
 
 export interface DecisionAnswers {
-  /** A response body from the feed's last build; undefined if this thread has not built the feed. */
+  /** From the feed's last build; undefined: this thread has not built the feed. */
   decisions(request: DecisionRequest): Promise<DecisionAnswer | undefined>;
 }
 
@@ -47,9 +48,11 @@ export function decisionBuilder({
       of(workspaceId, feedId): VersionedContent {
         const known = feeds.use({ workspaceId, feedId });
         if (known !== undefined) return known;
+        // Canaries share the stored log, as the bouncers of two processes do: their networks are deleted again from others (SPEC D65.11).
+        const stored = plainId(feedId);
         const made = new FeedDecisions({
-          read: (after) => within(store.logRecords(workspaceId, feedId, after), ASK_LIMIT, 'the store', clock),
-          record: (row) => record(workspaceId, feedId, row),
+          read: (after) => within(store.logRecords(workspaceId, stored, after), ASK_LIMIT, 'the store', clock),
+          record: (row) => record(workspaceId, stored, row),
         });
         feeds.add({ workspaceId, feedId }, made);
         return made;
@@ -59,7 +62,7 @@ export function decisionBuilder({
       },
       trim(workspaceId) {
         const dropped = feeds.trim(workspaceId);
-        for (const each of dropped) onDropped({ ...each, where: 'memory' });
+        for (const each of dropped) onDropped({ ...each, feedId: plainId(each.feedId), where: 'memory' });
         return dropped;
       },
     },

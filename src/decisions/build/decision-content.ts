@@ -1,4 +1,4 @@
-/** The networks of a block feed with their expiry, as bouncers receive them (SPEC D14.2). */
+/** As bouncers receive them (SPEC D14.2). */
 import { type AddressSet, addressSet, difference, intersection, pushNetworks } from '@weir/network/address-set.ts';
 import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6, countV4, countV6 } from '@weir/network/coalesce.ts';
 import { bestEntries } from '../../feed/build/best.ts';
@@ -23,46 +23,44 @@ import { networksOf } from './network-key.ts';
 import type { NumberedLists } from './numbered-lists.ts';
 
 export interface DecisionContent {
-  /** Networks that bouncers receive. */
   readonly published: DecisionNetworks;
-  /** All networks of the block feed, for look-ups. The same object, unless the feed publishes single addresses. */
+  /** Of the block feed, for look-ups. The same object, unless the feed publishes single addresses. */
   readonly all: DecisionNetworks;
-  /** Names of the lists by number, from 1. */
+  /** By number, from 1. */
   readonly listNames: readonly string[];
   readonly leftOut: DecisionAnswer['leftOut'];
-  /** The next expiry beyond those already checked against the store, whole seconds; Infinity: never. */
+  /** Beyond those already checked against the store, whole seconds; Infinity: never. */
   readonly nextExpiry: number;
-  /** The result of trimming the feed to its cap; undefined if the feed must not be trimmed. */
+  /** undefined: the feed must not be trimmed. */
   readonly trimmed?: TrimResult | undefined;
 }
 
-/** Returned if the content exceeds the cap. */
 export interface TooManyDecisions {
   readonly count: number;
   readonly nextExpiry: number;
 }
 
 interface DecisionParts {
-  /** Whole seconds: rules that expire at this second or before are excluded. */
+  /** Rules that expire by then are excluded; whole seconds. */
   readonly asOf: number;
   readonly geo: GeoDatabase;
-  /** Addresses that no block feed may contain. */
+  /** In no block feed. */
   readonly guarded: AddressSet | undefined;
   readonly entryLimit: number;
-  /** Networks of up to this many addresses are published as single addresses, wider ones are omitted; null: publish networks. */
+  /** Networks of up to so many addresses become single addresses, wider ones are omitted; null: publish networks. */
   readonly singleAddresses: number | null;
-  /** Numbers the lists, given the indexes of the trimmed ones. */
+  /** `left`: indexes of the trimmed ones. */
   readonly numbered: (left: readonly number[]) => NumberedLists;
-  /** Coverage cached from the feed's last build. */
+  /** From the feed's last build. */
   readonly coverage: CoverageCache;
 }
 
-/** Bouncers have a trim state of their own: it counts both families, as networks or as single addresses. */
+/** Bouncers count both families, as networks or as single addresses. */
 const TRIM_KEY = 'decisions';
 
 const NOTHING = { networks: 0, addresses: 0 };
 
-/** The decisions of a feed's snapshot, or their count if it exceeds the cap. */
+/** Or their count if it exceeds the cap. */
 export function decisionContent(snapshot: Snapshot, parts: DecisionParts): DecisionContent | TooManyDecisions {
   const { asOf, geo, guarded, entryLimit, singleAddresses, numbered, coverage } = parts;
   const query = { family: 'both', action: 'block', asOf, classes: undefined, guarded, asSent: singleAddresses !== null } as const;
@@ -108,14 +106,14 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
     return found && { networks: found.classes[0] ?? networksOf([]), trimmed: found.trimmed };
   }
 
-  /** The rules on networks of up to `most` addresses. */
+  /** On networks of up to `most` addresses. */
   function narrowRules(most: number, of: NumberedLists): NetworkRules {
     const rules = blockingNetworks(active, blocking, of);
     const bits = Math.floor(Math.log2(most));
     return { v4: rules.v4.from(32 - bits), v6: rules.v6.from(128 - bits) };
   }
 
-  /** Returns a function that selects the addresses of narrow rules within a content. */
+  /** Within a content. */
   function singlesOf(most: number): (networks?: Networks) => AddressSet {
     const exceptions = exceptionsOf(snapshot);
     const allowed = exceptions && snapshot.ranges.ranges(active, { ...query, role: exceptions }, geo);
@@ -152,7 +150,6 @@ function addressCount({ v4, v6 }: AddressSet): number {
   return count;
 }
 
-/** Every address as a network of its own. */
 function hostsV4({ v4: ranges }: AddressSet): CidrsV4 {
   const addresses: number[] = [];
   for (let i = 0; i < ranges.length; i++) {

@@ -1,6 +1,6 @@
-/** Feeds with decisions in memory, least recently used first, within limits that workspaces share (SPEC D14.16). */
+/** Least recently used first, within limits that workspaces share (SPEC D14.16). */
 
-/** Limits per workspace and in total, in networks: published now, published recently, and unpublished recently. */
+/** In networks: published now, published recently, and unpublished recently. */
 export interface NetworkBounds {
   readonly ofWorkspace: number;
   readonly inAll: number;
@@ -9,23 +9,23 @@ export interface NetworkBounds {
 /** About 70 bytes each. */
 export const MOST_NETWORKS: NetworkBounds = { ofWorkspace: 2_000_000, inAll: 8_000_000 };
 
-/** A feed of a workspace (null: the workspace's own feed). */
+/** null: the workspace's own. */
 export interface FeedName {
   readonly workspaceId: string;
   readonly feedId: string | null;
 }
 
-/** State per feed. `size` is in networks. */
+/** `size` is in networks. */
 export class DecisionFeeds<T extends { readonly size: number }> {
   readonly #bounds: NetworkBounds;
-  /** Per workspace, the least recently used first. */
+  /** The least recently used first. */
   readonly #workspaces = new Map<string, Map<string | null, T>>();
 
   constructor(bounds: NetworkBounds) {
     this.#bounds = bounds;
   }
 
-  /** The state of a feed, marked as used now. */
+  /** Marks it as used now. */
   use({ workspaceId, feedId }: FeedName): T | undefined {
     const feeds = this.#workspaces.get(workspaceId);
     const found = feeds?.get(feedId);
@@ -47,8 +47,8 @@ export class DecisionFeeds<T extends { readonly size: number }> {
   }
 
   /**
-   * Evicts the least recently used feeds beyond the limits: first of this workspace, then of the largest ones. A workspace keeps at least
-   * one. Returns the evicted feeds.
+   * The least recently used ones beyond the limits: first of this workspace, then of the largest ones. A workspace keeps at least one.
+   * Returns the evicted feeds.
    */
   trim(workspaceId: string): FeedName[] {
     const dropped: FeedName[] = [];

@@ -11,14 +11,14 @@ import { decisionKeyAt, type PublishedNetworks } from './published-networks.ts';
 
 export interface DecisionTexts {
   readonly networks: PublishedNetworks;
-  /** List names by number, from 1. */
+  /** By number, from 1. */
   readonly listNames: readonly string[];
   /** ms */
   readonly now: number;
   readonly filter: DecisionFilter;
 }
 
-/** The body of a stream response: new and renewed decisions, and deleted ones. Yields to other work while it renders. */
+/** New and renewed decisions, and deleted ones. Yields to other work. */
 export async function streamBody(
   texts: DecisionTexts,
   changes: { readonly changed: Iterable<number>; readonly deleted: Iterable<DecisionKey> },
@@ -44,7 +44,7 @@ export async function streamBody(
   return body.end();
 }
 
-/** The body of a look-up response: these decisions, or null if there are none. Yields to other work while it renders. */
+/** null if there are none. Yields to other work. */
 export async function currentBody(texts: DecisionTexts, places: Iterable<number>): Promise<Uint8Array> {
   const body = new Body();
   const write = decisionWriter(texts);
@@ -78,7 +78,7 @@ function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
     return `{"id":${idOf(network, key)},"duration":"${duration}","origin":"${from}","scenario":${scenario},"scope":"${scope}","type":"ban","value":"${value}"}`;
   };
   return {
-    /** The decision of a published network; undefined if the filter excludes it. */
+    /** undefined: the filter excludes it. */
     published(index: number, key: NetworkKey): string | undefined {
       const list = networks.lists[index] === SEVERAL ? 0 : networks.lists[index];
       const scenario = scenarioOf(list);
@@ -91,7 +91,7 @@ function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
       }
       return text(key, duration, origin, scenario.text);
     },
-    /** The decision of a deleted network, under the list name it was published with; undefined if the filter excludes it. */
+    /** Under the list name it was published with; undefined: the filter excludes it. */
     deleted(key: DecisionKey): string | undefined {
       const name = nameOf(key);
       const from = name === '' ? ORIGIN : LISTS_ORIGIN;
@@ -106,20 +106,20 @@ const scopeOf = (key: DecisionKey): Scope => (isBroad(key) ? 'Range' : 'Ip');
 const wantsScenario = ({ containing, without }: DecisionFilter, name: string): boolean =>
   (containing?.some((part) => name.includes(part)) ?? true) && !without.some((part) => name.includes(part));
 
-/** Durations end in half a second: clients expect a fraction, and some read a timeout of 0 as no timeout. */
+/** Half a second: clients expect a fraction, and some read a timeout of 0 as no timeout. */
 const DELETED_DURATION = '-1.5s';
 
-/** A duration in Go's format, such as `3h59m20.5s`, at least 1.5 s. Clients truncate to whole seconds, so half a second is added. */
+/** In Go's format, such as `3h59m20.5s`, at least 1.5 s. Clients truncate to whole seconds, so half a second is added. */
 function durationText(seconds: number): string {
   const total = Math.max(1, Math.ceil(seconds));
   const [hours, minutes] = [Math.floor(total / 3600), Math.floor(total / 60) % 60];
   return `${hours > 0 ? `${hours}h` : ''}${total >= 60 ? `${minutes}m` : ''}${total % 60}.5s`;
 }
 
-/** First id of IPv6 networks. The id of an IPv4 network is its address and prefix length. */
+/** The id of an IPv4 network is its address and prefix length. */
 const V6_IDS = 2 ** 40;
 
-/** A stable number below 2 ** 53 for each network. */
+/** Stable, below 2 ** 53. */
 function idOf(network: Network, key: NetworkKey): number {
   if (network.family === 4) return network.address * 64 + network.prefix;
   const digest = createHash('sha256').update(key, 'latin1').digest();

@@ -1,10 +1,9 @@
 /**
- * The stored form of the decision log (SPEC D14.6): entries of 10 bytes (IPv4) or 22 (IPv6), 4 more with a name's number (SPEC D31.4). A
- * name precedes the first entry that uses it.
+ * Entries of 10 bytes (IPv4) or 22 (IPv6), 4 more with a name's number (SPEC D14.6, D31.4). A name precedes the first entry that uses it.
  */
 import { type DecisionKey, decisionKey, isV4, nameOf, networkKey } from './network-key.ts';
 
-/** A network published until a second, or deleted at a second. */
+/** Published until a second, or deleted at a second. */
 export interface LogEntry {
   readonly key: DecisionKey;
   readonly isDeleted: boolean;
@@ -15,9 +14,9 @@ export interface LogEntry {
 const DELETED = 1;
 const V6 = 2;
 const NAMED = 4;
-/** Marks a name instead of a network: two bytes of length, then the text. */
+/** Instead of a network: two bytes of length, then the text. */
 const NAME = 8;
-/** Sizes in bytes: flags before the key; second and name number after it. */
+/** Flags before the key; second and name number after it. */
 const FLAGS = 1;
 const SECOND = 4;
 const NUMBER = 4;
@@ -28,7 +27,7 @@ const KEY_V6 = 17;
 export class LogWriter {
   #bytes = Buffer.alloc(1024);
   #length = 0;
-  /** Numbers of the names written so far. */
+  /** Those written so far. */
   readonly #names = new Map<string, number>();
 
   get length(): number {
@@ -47,7 +46,7 @@ export class LogWriter {
     if (number !== undefined) this.#length = this.#bytes.writeUInt32BE(number, this.#length);
   }
 
-  /** Returns a copy of all entries. */
+  /** A copy. */
   end(): Uint8Array<ArrayBuffer> {
     return Uint8Array.from(this.#bytes.subarray(0, this.#length));
   }
@@ -71,7 +70,7 @@ export class LogWriter {
   }
 }
 
-/** The entries in write order. */
+/** In write order. */
 export function* readLog(bytes: Uint8Array): Generator<LogEntry> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const names: string[] = [];

@@ -1,7 +1,6 @@
 /**
- * The decision log of a feed: the networks published to its bouncers, and the changes since (SPEC D14.3 to D14.7). A bouncer keeps a
- * network until weir deletes it or its lease ends; it ignores repeated announcements. One log covers everything that any bouncer may still
- * enforce.
+ * The networks published to a feed's bouncers, and the changes since (SPEC D14.3 to D14.7). A bouncer keeps a network until weir deletes it
+ * or its lease ends; it ignores repeated announcements. One log covers everything that any bouncer may still enforce.
  */
 import { secondOf } from '../../clock.ts';
 import type { DecisionMark } from '../decisions.ts';
@@ -15,28 +14,27 @@ import { ReannounceQueue } from './reannounce-queue.ts';
 import { restoreLog } from './restored-log.ts';
 import { placeOf, placesIn } from './sorted-networks.ts';
 
-/** How long deletions are remembered, s, and how many at most. */
+/** Seconds, and how many at most. */
 const DELETION_RETENTION = 7 * 86_400;
 const MOST_DELETED = 131_072;
-/** Bytes of appended changes after which the whole log is written again. */
+/** Of appended changes; then the whole log is written again. */
 const COMPACT_AT = 1 << 20;
 
 const UNNOTICED = 1; // s; smaller steps back of the clock are ignored
 const NOT_AHEAD = { by: 0, through: Number.POSITIVE_INFINITY };
 
-/** Changes for a bouncer: indexes of published networks, and keys of deleted ones. */
+/** Indexes of published networks, and keys of deleted ones. */
 export interface LogChanges {
-  /** Everything, not the changes since a version. */
   readonly isEverything: boolean;
   readonly changed: Iterable<number>;
   readonly deleted: Iterable<DecisionKey>;
 }
 
-/** Bytes to store, and whether they replace all earlier records. */
+/** Whether they replace all earlier records. */
 export interface LogRecord {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isComplete: boolean;
-  /** The changes since the last record. */
+  /** Since the last record. */
   readonly change: Uint8Array;
 }
 
@@ -46,26 +44,26 @@ export class DecisionLog {
   readonly #builder: string;
   readonly #versions = new LogVersions();
   #networks = NOTHING;
-  /** When each network is announced again if it outlives its lease, whole seconds. */
+  /** If the network outlives its lease, whole seconds. */
   #again = new Float64Array();
-  /** The earliest second at which a network expires or must be announced again. */
+  /** A network expires or must be announced again, seconds. */
   #earliest = Number.POSITIVE_INFINITY;
-  /** When networks were deleted that some bouncer may still enforce, oldest first, whole seconds. */
+  /** Some bouncer may still enforce these; oldest first, whole seconds. */
   #deleted = new Map<DecisionKey, number>();
-  /** Earlier lease ends that some bouncers have: the network is announced again then. */
+  /** Earlier lease ends of some bouncers: the network is announced again then. */
   readonly #reannounce = new ReannounceQueue();
   #unwritten = new LogWriter();
-  /** Whether a write failed, so the next record must be complete, and when to retry (whole seconds). */
+  /** A write failed, so the next record must be complete; when to retry (whole seconds). */
   #lacksRecord = false;
   #retryAt = 0;
   #writtenBytes = 0;
   #completeBytes = 0;
-  /** The last recorded time, whole seconds. */
+  /** Whole seconds. */
   #latest = Number.NEGATIVE_INFINITY;
-  /** By how much some bouncers' leases exceed those recorded here, s, and through which second. */
+  /** Of some bouncers' leases beyond those recorded here, s, and through which second. */
   #ahead = NOT_AHEAD;
 
-  /** `builder` distinguishes this log from those before a restart and in other processes. */
+  /** `builder`: other logs, before a restart and of other processes, have another. */
   constructor(builder: string) {
     this.#builder = builder;
   }
@@ -74,7 +72,7 @@ export class DecisionLog {
     return { builder: this.#builder, version: this.#versions.version };
   }
 
-  /** Networks in memory: published, deleted, and in the change history. */
+  /** Published, deleted, and in the change history. */
   get size(): number {
     return this.#networks.until.length + this.#deleted.size + this.#versions.size;
   }
@@ -83,12 +81,12 @@ export class DecisionLog {
     return this.#networks;
   }
 
-  /** Whole seconds: when the log must act although no content changes: an announcement, an expiry or a retried write. */
+  /** Whole seconds: an announcement, an expiry or a retried write, although no content changes. */
   get nextDue(): number {
     return Math.min(this.#earliest, this.#reannounce.next, this.#lacksRecord ? this.#retryAt : Number.POSITIVE_INFINITY);
   }
 
-  /** Loads the stored log at start-up: bouncers may enforce all of it. `now` in ms. */
+  /** At start-up: bouncers may enforce all of it. `now` in ms. */
   restore(records: Iterable<Uint8Array>, now: number): void {
     const { networks, deleted, reannounce, bytes } = restoreLog(records, secondOf(now));
     this.#writtenBytes += bytes;
@@ -100,7 +98,7 @@ export class DecisionLog {
     for (const again of this.#again) this.#earliest = Math.min(this.#earliest, again);
   }
 
-  /** Merges what another process has announced to the same bouncers. Call before `take`. `now` in ms. */
+  /** What another process has announced to the same bouncers. Call before `take`. `now` in ms. */
   join(records: Iterable<Uint8Array>, now: number): void {
     const second = secondOf(now);
     const deleted: DecisionKey[] = [];
@@ -124,7 +122,7 @@ export class DecisionLog {
     this.#move(deleted);
   }
 
-  /** Publishes these networks, with list names if the feed announces lists. `now` in ms. */
+  /** With list names if the feed announces lists. `now` in ms. */
   take({ v4, v6, coverage: { expires, lists } }: DecisionNetworks, now: number, names: readonly string[] = []): void {
     const second = secondOf(now);
     this.passed(now);
@@ -207,7 +205,7 @@ export class DecisionLog {
     this.#move(touched);
   }
 
-  /** Records the time, ms. If the clock stepped back, leases announced with the wrong time end earlier by the same amount (SPEC D37.1). */
+  /** ms. If the clock stepped back, leases announced with the wrong time end earlier by as much (SPEC D37.1). */
   passed(now: number): void {
     const second = secondOf(now);
     const by = this.#latest - second;
@@ -223,7 +221,7 @@ export class DecisionLog {
     [this.#earliest, this.#lacksRecord] = [second, true];
   }
 
-  /** The changes since a version (null: everything published and everything deleted). */
+  /** null: everything published and everything deleted. */
   since(mark: DecisionMark | null): LogChanges {
     const keys = mark?.builder === this.#builder ? this.#versions.since(mark.version) : undefined;
     if (keys === undefined) return { isEverything: true, changed: this.#networks.until.keys(), deleted: this.#deleted.keys() };
@@ -238,7 +236,7 @@ export class DecisionLog {
     return { isEverything: false, changed, deleted };
   }
 
-  /** The record to store before bouncers see the changes; undefined if there is none. Counts as written unless `notWritten` is called. */
+  /** To store before bouncers see the changes; undefined: nothing. Counts as written unless `notWritten` is called. */
   takeRecord(): LogRecord | undefined {
     const { length } = this.#unwritten;
     if (length === 0 && !this.#lacksRecord) return undefined;
@@ -252,7 +250,7 @@ export class DecisionLog {
     return { bytes, isComplete, change };
   }
 
-  /** Call if a record could not be stored: the next one is complete, and the unrecorded leases are short. `now` in ms. */
+  /** The next record is complete, and the unrecorded leases are short. `now` in ms. */
   notWritten({ change }: Pick<LogRecord, 'change'>, now: number): void {
     const second = secondOf(now);
     [this.#lacksRecord, this.#retryAt] = [true, second + RECORD_RETRY];
@@ -290,7 +288,7 @@ export class DecisionLog {
     this.#versions.move(touched, this.#networks.until.length + this.#deleted.size);
   }
 
-  /** The index of a network published under this very name. */
+  /** Under this very name. */
   #find(key: DecisionKey): number | undefined {
     const at = placeOf(this.#networks, networkOf(key));
     return at === undefined || nameAt(this.#networks, at) !== nameOf(key) ? undefined : at;

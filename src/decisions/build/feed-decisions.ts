@@ -1,4 +1,4 @@
-/** Decisions of one feed on the feed thread: takes networks from builds and renders responses for bouncers. */
+/** Of one feed on the feed thread: takes networks from builds and renders responses. */
 import { randomUUID } from 'node:crypto';
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { Network } from '@weir/network/network.ts';
@@ -30,17 +30,17 @@ export class FeedDecisions implements VersionedContent {
   readonly #store: DecisionLogStore;
   #log: DecisionLog | undefined;
   #content: DecisionContent | undefined;
-  /** Names of the announced lists. */
+  /** Of announced lists. */
   #names: readonly string[] = [];
   /** Decisions wider than one address. */
   #broad = 0;
   readonly #coverage = new CoverageCache();
   readonly #numbers = new StableNumbers();
   readonly #digest = new NetworkDigest();
-  /** The last record read, and this object's own later ones. */
+  /** And this object's own later ones. */
   #read = 0;
   readonly #own = new Set<number>();
-  /** Pending while the next announcements are being stored (SPEC D35.6). Never rejects. */
+  /** Pending while announcements are being stored (SPEC D35.6). Never rejects. */
   #recording: Promise<void> | undefined;
 
   constructor(store: DecisionLogStore) {
@@ -53,7 +53,7 @@ export class FeedDecisions implements VersionedContent {
     return this.#digest.size + (this.#log?.size ?? 0) + (all === undefined || all === published ? 0 : all.v4.length + all.v6.length);
   }
 
-  /** Publishes the snapshot's networks. Resolves once they are recorded in the store. `now` in ms. */
+  /** Resolves once the store has recorded them. `now` in ms. */
   async publish(
     snapshot: Snapshot,
     parts: { readonly asOf: number; readonly geo: GeoDatabase; readonly guarded: AddressSet | undefined },
@@ -78,7 +78,7 @@ export class FeedDecisions implements VersionedContent {
     return { version: `${builder} ${version}`, facts };
   }
 
-  /** A response body; undefined before the first build. `now` in ms. */
+  /** undefined before the first build. `now` in ms. */
   async answer({ ask, filter, checks }: Omit<DecisionRequest, 'workspaceId' | 'feedId'>, now: number): Promise<DecisionAnswer | undefined> {
     const log = this.#log;
     while (this.#recording !== undefined) await this.#recording;
@@ -103,7 +103,7 @@ export class FeedDecisions implements VersionedContent {
     return { bytes, since, check, ...about };
   }
 
-  /** Publishes a content. Resolves once it is recorded. */
+  /** Resolves once recorded. */
   async #announce(log: DecisionLog, content: DecisionContent, now: number): Promise<void> {
     log.take(content.published, now, this.#names);
     const recording = this.#record(log, now);
@@ -112,7 +112,7 @@ export class FeedDecisions implements VersionedContent {
     if (this.#recording === recording) this.#recording = undefined;
   }
 
-  /** The log, merged with the announcements of other processes. While the store is down, the local state. */
+  /** With the announcements of other processes; while the store is down, the local state. */
   async #joined(now: number): Promise<DecisionLog> {
     const known = this.#log;
     if (known === undefined) {
@@ -157,7 +157,7 @@ function widerThan(prefixes: Uint8Array, host: number): number {
   return count;
 }
 
-/** Networks with their own expiry, for look-ups. */
+/** For look-ups. */
 const withOwnExpiry = ({ v4, v6, coverage }: DecisionNetworks, names: PublishedNetworks['names']): PublishedNetworks => ({
   v4,
   v6,
@@ -166,7 +166,7 @@ const withOwnExpiry = ({ v4, v6, coverage }: DecisionNetworks, names: PublishedN
   names,
 });
 
-/** Indexes of the networks that contain this one (null: all). */
+/** null: all. */
 function placesAround(networks: DecisionNetworks, network: Network | null): Iterable<number> {
   if (network === null) return networks.coverage.expires.keys();
   const at = placeAround(networks, network);

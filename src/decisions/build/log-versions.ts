@@ -1,14 +1,12 @@
-/** The networks changed in each version of the decision log (SPEC D14.3, D14.16). */
+/** SPEC D14.3, D14.16. */
 import type { DecisionKey } from './network-key.ts';
 
-/**
- * Keeps at most two full sets' worth of changes, within these limits. A client further behind gets a full resync, which is smaller then.
- */
+/** At most two full sets' worth of changes, within these limits. A client further behind gets a full resync. */
 const [LEAST_CHANGES, MOST_CHANGES] = [4096, 262_144];
 
 export class LogVersions {
   #version = 0;
-  /** The version before the oldest stored change, and the changes since. */
+  /** Before the oldest stored change. */
   #known = 0;
   #changes: (readonly DecisionKey[])[] = [];
   #size = 0;
@@ -17,12 +15,12 @@ export class LogVersions {
     return this.#version;
   }
 
-  /** Number of stored changes. */
+  /** Stored. */
   get size(): number {
     return this.#size;
   }
 
-  /** Starts a version in which these networks were announced or deleted. `everything`: the number of networks in the log. */
+  /** In which these networks were announced or deleted. `everything`: networks in the log. */
   move(touched: readonly DecisionKey[], everything: number): void {
     if (touched.length === 0) return;
     this.#version += 1;
@@ -35,7 +33,7 @@ export class LogVersions {
     }
   }
 
-  /** The networks changed since a version; undefined if the history does not reach back that far. */
+  /** undefined: the history does not reach back that far. */
   since(version: number): Set<DecisionKey> | undefined {
     if (version < this.#known || version > this.#version) return undefined;
     const keys = new Set<DecisionKey>();

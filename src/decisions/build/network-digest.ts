@@ -1,26 +1,26 @@
-/** The SHA-256 of a feed's networks, for clients that check their own (SPEC D50.5). */
+/** SHA-256, for clients that check their own networks (SPEC D50.5). */
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { formatAddress } from '@weir/network/format.ts';
 import { keyAt, networkOf, networksOf } from './network-key.ts';
 import { placesIn, type SortedNetworks } from './sorted-networks.ts';
 
-/** Lines written, and bytes hashed, before other work of the thread gets its turn. */
+/** Per turn of the thread, with bytes hashed. */
 const LINES = 8_192;
 const BYTES = 1 << 20;
-/** Of a line: an IPv6 address, a prefix length and the end. */
+/** An IPv6 address, a prefix length and the end. */
 const LONGEST_LINE = 44;
 
 interface Lines {
   readonly networks: SortedNetworks;
   readonly bytes: Buffer;
-  /** Where each line begins, and where the last one ends. */
+  /** And where the last one ends. */
   readonly starts: Uint32Array;
 }
 
 const NOTHING: Lines = { networks: networksOf([]), bytes: Buffer.alloc(0), starts: new Uint32Array(1) };
 
-/** Caches the lines of the last version: the next one differs little. */
+/** Of the last version: the next one differs little. */
 export class NetworkDigest {
   #lines = NOTHING;
   #last: { readonly networks: SortedNetworks; readonly digest: Promise<string> } | undefined;
@@ -30,7 +30,7 @@ export class NetworkDigest {
     return this.#lines.starts.length >> 1;
   }
 
-  /** Of one line per network in its canonical form with its prefix length, each ended by a line feed. */
+  /** One line per network in its canonical form with its prefix length, each ended by a line feed. */
   of(networks: SortedNetworks): Promise<string> {
     const { v4, v6 } = networks;
     if (this.#last?.networks.v4 !== v4 || this.#last.networks.v6 !== v6) this.#last = { networks, digest: this.#digest({ v4, v6 }) };

@@ -1,16 +1,14 @@
-/** Networks as short strings, for map keys and for the store. */
+/** For map keys and for the store. */
 import type { CidrsV4, CidrsV6 } from '@weir/network/coalesce.ts';
 import type { Network } from '@weir/network/network.ts';
 
-/**
- * Address and prefix length, one character per byte: 5 characters for IPv4, 17 for IPv6. Within a family, keys sort like their networks.
- */
+/** One character per byte: 5 characters for IPv4, 17 for IPv6. Within a family, keys sort like their networks. */
 export type NetworkKey = string;
 
 const V4_LENGTH = 5;
 const V6_LENGTH = 17;
 
-/** A published network: its key, then a separator above every byte and the list name. Without a list name it is the plain key. */
+/** With a list name: its key, a separator above every byte, and the name. */
 export type DecisionKey = string;
 const NAMED = '\u0100';
 
@@ -18,9 +16,9 @@ export const decisionKey = (key: NetworkKey, name: string): DecisionKey => (name
 
 export const isV4 = (key: DecisionKey): boolean => key.length === V4_LENGTH || key[V4_LENGTH] === NAMED;
 const lengthOf = (key: DecisionKey) => (isV4(key) ? V4_LENGTH : V6_LENGTH);
-/** The list name; empty if there is none. */
+/** Empty if there is none. */
 export const nameOf = (key: DecisionKey): string => key.slice(lengthOf(key) + NAMED.length);
-/** The network without the name. */
+/** Without the name. */
 export const networkKey = (key: DecisionKey): NetworkKey => key.slice(0, lengthOf(key));
 const prefixOf = (key: DecisionKey) => key.charCodeAt(lengthOf(key) - 1);
 
@@ -28,7 +26,7 @@ const wordText = (word: number) => String.fromCharCode(word >>> 24, (word >>> 16
 const wordAt = (key: NetworkKey, at: number) =>
   ((key.charCodeAt(at) << 24) | (key.charCodeAt(at + 1) << 16) | (key.charCodeAt(at + 2) << 8) | key.charCodeAt(at + 3)) >>> 0;
 
-/** The key of the network at an index over both families, IPv4 first. */
+/** IPv4 first. */
 export function keyAt({ v4, v6 }: Readonly<{ v4: CidrsV4; v6: CidrsV6 }>, index: number): NetworkKey {
   if (index < v4.length) return wordText(v4.addresses[index]) + String.fromCharCode(v4.prefixes[index]);
   const at = index - v4.length;
@@ -62,5 +60,4 @@ export function networksOf(keys: Iterable<DecisionKey>): { v4: CidrsV4; v6: Cidr
   return { v4, v6 };
 }
 
-/** Whether the network is wider than one address. */
 export const isBroad = (key: DecisionKey): boolean => prefixOf(key) < (isV4(key) ? 32 : 128);

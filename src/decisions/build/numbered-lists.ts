@@ -1,18 +1,18 @@
-/** Numbers for the lists of a feed: a published network refers to its list by number. */
+/** A published network refers to its list by number. */
 import type { SnapshotHead } from '../../ports/snapshot.ts';
 import { type Attribution, COMPLETING_LIST, ONE_LIST, SEVERAL } from './coverage.ts';
 
 export interface NumberedLists {
-  /** The list number of the feed's nth part, from 1; SEVERAL if it has none. */
+  /** Of the feed's nth part, from 1; SEVERAL if it has none. */
   readonly of: (part: number) => number;
   /** List names by number. */
   readonly names: readonly string[];
   readonly attribution: Attribution;
-  /** Changes whenever a number refers to another list. */
+  /** Changes with the meaning of any number. */
   readonly order: string;
 }
 
-/** List numbers for feeds that attribute a network to one list or to several. A list keeps its number when its position changes. */
+/** For feeds that attribute a network to one list or to several. A list keeps its number when its position changes. */
 export class StableNumbers {
   readonly #numbers = new Map<string, number>();
   #names: readonly string[] = [];
@@ -31,7 +31,7 @@ export class StableNumbers {
   }
 }
 
-/** Numbers in list order, trimmed lists (by index) last: each network belongs to one list (SPEC D31.2). */
+/** Trimmed lists (by index) last: each network belongs to one list (SPEC D31.2). */
 export function numbersInOrder({ lists }: Pick<SnapshotHead, 'lists'>, left: readonly number[]): NumberedLists {
   const places = [...lists.keys()];
   const ordered = [...places.filter((place) => !left.includes(place)), ...left];

@@ -1,11 +1,11 @@
-/** Networks to announce again because some bouncers have an earlier lease end (SPEC D14.5). Whole seconds. */
+/** For bouncers with an earlier lease end (SPEC D14.5). Whole seconds. */
 import type { DecisionKey } from './network-key.ts';
 
 export class ReannounceQueue {
   readonly #keys = new Map<number, Set<DecisionKey>>();
   #next = Number.POSITIVE_INFINITY;
 
-  /** The earliest second; Infinity if empty. */
+  /** Infinity if empty. */
   get next(): number {
     return this.#next;
   }
@@ -19,7 +19,7 @@ export class ReannounceQueue {
     for (const [second, keys] of this.#keys) for (const key of keys) yield [second, key];
   }
 
-  /** Removes and returns the networks that are due. */
+  /** Removes them. */
   takeDue(second: number): DecisionKey[] {
     const takeDue: DecisionKey[] = [];
     this.#next = Number.POSITIVE_INFINITY;
@@ -33,7 +33,7 @@ export class ReannounceQueue {
     return takeDue;
   }
 
-  /** Also schedules every network `by` seconds earlier; if that would exceed `most` entries, moves them instead. */
+  /** Schedules every network also `by` seconds earlier; if that would exceed `most` entries, moves them instead. */
   earlier(by: number, most: number): void {
     const all = [...this];
     if (2 * all.length > most) this.#keys.clear();

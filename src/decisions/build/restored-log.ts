@@ -1,4 +1,4 @@
-/** Reads the stored decision log at start-up (SPEC D14.6): bouncers may enforce all of it. */
+/** At start-up (SPEC D14.6): bouncers may enforce all of it. */
 
 import { readLog } from './decision-log-codec.ts';
 import { type DecisionKey, keyAt, type NetworkKey, nameOf, networkKey, networksOf } from './network-key.ts';
@@ -6,14 +6,14 @@ import type { PublishedNetworks } from './published-networks.ts';
 
 export interface RestoredLog {
   readonly networks: PublishedNetworks;
-  /** When networks were deleted, oldest first, whole seconds. */
+  /** Oldest first, whole seconds. */
   readonly deleted: Map<DecisionKey, number>;
-  /** Earlier lease ends that some bouncers have, whole seconds. */
+  /** Of some bouncers, whole seconds. */
   readonly reannounce: readonly (readonly [second: number, key: DecisionKey])[];
   readonly bytes: number;
 }
 
-/** Records must be in order, oldest first; `second` is now. */
+/** Oldest first; `second` is now. */
 export function restoreLog(records: Iterable<Uint8Array>, second: number): RestoredLog {
   const published = new Map<DecisionKey, number>();
   const deleted = new Map<DecisionKey, number>();
@@ -48,7 +48,7 @@ export function restoreLog(records: Iterable<Uint8Array>, second: number): Resto
   return { networks, deleted, reannounce, bytes };
 }
 
-/** The name of each network. If two processes announced different names, the first one counts as deleted. */
+/** If two processes announced different names, the first one counts as deleted. */
 function withNames(keys: Iterable<DecisionKey>, onDuplicate: (key: DecisionKey) => void): Map<NetworkKey, DecisionKey> {
   const named = new Map<NetworkKey, DecisionKey>();
   for (const key of keys) {

@@ -1,4 +1,4 @@
-/** Search in sorted networks of both families, IPv4 first. */
+/** IPv4 first. */
 import { firstAddressV4, maskHostBits } from '@weir/network/bounds.ts';
 import { type CidrsV4, type CidrsV6, compareCidrsV4, compareCidrsV6 } from '@weir/network/coalesce.ts';
 import type { Network } from '@weir/network/network.ts';
@@ -11,7 +11,7 @@ export interface SortedNetworks {
   readonly v6: CidrsV6;
 }
 
-/** For each network its index in `others`, or -1. One pass over both. */
+/** Per network its index in `others`, or -1. One pass over both. */
 export function placesIn(others: SortedNetworks, { v4, v6 }: SortedNetworks): Int32Array {
   const places = new Int32Array(v4.length + v6.length).fill(-1);
   for (let i = 0, j = 0; i < others.v4.length && j < v4.length; ) {
@@ -29,7 +29,7 @@ export function placesIn(others: SortedNetworks, { v4, v6 }: SortedNetworks): In
   return places;
 }
 
-/** The range of indexes that overlap this network, `to` exclusive. The networks must be disjoint. */
+/** `to` exclusive. The networks must be disjoint. */
 export function placesOverlapping(networks: SortedNetworks, network: Network): { readonly from: number; readonly to: number } {
   const before = placeBefore(networks, network);
   const offset = network.family === 4 ? 0 : networks.v4.length;
@@ -43,19 +43,18 @@ export function placesOverlapping(networks: SortedNetworks, network: Network): {
   return { from, to: Math.max(from, last === undefined ? offset : last + 1) };
 }
 
-/** The index of exactly this network. */
 export function placeOf(networks: SortedNetworks, network: Network): number | undefined {
   const at = placeBefore(networks, network);
   return at !== undefined && prefixAt(networks, at) === network.prefix && isWithin(networks, at, network) ? at : undefined;
 }
 
-/** The index of the network that contains this one. The networks must be disjoint. */
+/** Contains this one. The networks must be disjoint. */
 export function placeAround(networks: SortedNetworks, network: Network): number | undefined {
   const at = placeBefore(networks, network);
   return at !== undefined && prefixAt(networks, at) <= network.prefix && isWithin(networks, at, network) ? at : undefined;
 }
 
-/** The last index of the same family with a network starting at or before this one. */
+/** The last of the same family that starts at or before this one. */
 function placeBefore({ v4, v6 }: SortedNetworks, network: Network): number | undefined {
   if (network.family === 4) {
     const above = firstReaching(v4.length, (i) => (v4.addresses[i] - network.address || v4.prefixes[i] - network.prefix) > 0);
@@ -68,7 +67,6 @@ function placeBefore({ v4, v6 }: SortedNetworks, network: Network): number | und
 
 const prefixAt = ({ v4, v6 }: SortedNetworks, at: number) => (at < v4.length ? v4.prefixes[at] : v6.prefixes[at - v4.length]);
 
-/** Whether the network at an index of the same family contains the first address. */
 function isWithin({ v4, v6 }: SortedNetworks, at: number, network: Network): boolean {
   if (network.family === 4) return firstAddressV4(network.address, v4.prefixes[at]) === v4.addresses[at];
   const first = Uint32Array.from(network.address);

@@ -1,19 +1,18 @@
-/** The bouncers known to this process: the versions they received lately (SPEC D14.3), and the data for `weir bouncer ls`. */
+/** Known to this process: the versions they received lately (SPEC D14.3), and the data for `weir bouncer ls`. */
 import { FirstSeen } from '../../account/first-seen.ts';
 import { type Bouncer, type Enforced, MOST_BOUNCERS } from '../../ports/stored/bouncer-store.ts';
 import type { DecisionAnswer, DecisionMark, FeedCheck } from '../decisions.ts';
 import { FairMap } from './fair-map.ts';
 
-/** Identifies a bouncer: key, User-Agent and address. */
 export type BouncerName = Pick<Bouncer, 'workspaceId' | 'feedId' | 'keyId' | 'userAgent' | 'address'>;
 
 /**
- * How far back a response reaches at least, ms: to the fetch before the last one, and further if fetches are frequent, so several lost
+ * A response reaches back at least so far, ms: to the fetch before the last one, and further if fetches are frequent, so several lost
  * responses in a row do no damage.
  */
 const REACH = 60_000;
 
-/** A bouncer not seen for this long counts as new again, ms. */
+/** Not seen for this long, it counts as new again, ms. */
 const AWAY = 300_000;
 
 interface Pull {
@@ -24,19 +23,19 @@ interface Pull {
 
 interface Known {
   info: Bouncer;
-  /** The filter of its fetches: a change causes a full resync. */
+  /** A change causes a full resync. */
   filter: string;
-  /** Fetches with fully sent responses, oldest first. */
+  /** Fully sent responses, oldest first. */
   pulls: readonly Pull[];
-  /** The last versions that were sent with their digest, oldest first; shared by all bouncers with the same answer. */
+  /** Sent with their digest, oldest first; shared by all bouncers with the same answer. */
   checks: readonly FeedCheck[];
   verdict: Enforced['verdict'] | undefined;
 }
 
-/** Versions that a bouncer may name in a report. */
+/** In a report. */
 const MOST_CHECKS = 16;
 
-/** Called for each sign of a bouncer with its previous state; undefined if this process has not seen it. */
+/** For each sign of a bouncer; `before` undefined: this process has not seen it. */
 export type BouncerWatch = (bouncer: Bouncer, before: Bouncer | undefined) => void;
 
 export class Bouncers {
@@ -50,21 +49,19 @@ export class Bouncers {
     this.#watch = watch;
   }
 
-  /** The bouncer needs the changes since this version; null: everything. */
+  /** null: everything. */
   since(name: BouncerName, filter: string): DecisionMark | null {
     const known = this.#known.get(name, keyOf(name));
     return known === undefined || known.filter !== filter || known.pulls.length < 2 ? null : known.pulls[0].mark;
   }
 
-  /** The version of the last fetch; null: none with this filter. */
+  /** null: none with this filter. */
   last(name: BouncerName, filter: string): DecisionMark | null {
     const known = this.#known.get(name, keyOf(name));
     return known === undefined || known.filter !== filter ? null : (known.pulls.at(-1)?.mark ?? null);
   }
 
-  /**
-   * Records a fully sent response; `pull` is undefined if it does not advance the bouncer, such as a look-up. `wall` and `monotonic` in ms.
-   */
+  /** Fully sent; `pull` undefined: it does not advance the bouncer, such as a look-up. `wall` and `monotonic` in ms. */
   answered(
     name: BouncerName,
     { count, networks, leftOut, check }: Pick<DecisionAnswer, 'count' | 'networks' | 'leftOut' | 'check'>,
@@ -80,24 +77,24 @@ export class Bouncers {
     known.pulls = reaching([...before, { mark: pull.mark, at: monotonic }], monotonic);
   }
 
-  /** Records a refused fetch. `wall` in ms. */
+  /** `wall` in ms. */
   refused(name: BouncerName, status: number, wall: number): void {
     const before = this.#known.get(name, keyOf(name))?.info.refusal;
     const isSame = before?.status === status;
     this.#touch(name, wall, { refusal: { status, since: isSame ? before.since : wall, count: (isSame ? before.count : 0) + 1 } });
   }
 
-  /** The status of its last fetch, if that was refused. */
+  /** If its last fetch was refused. */
   refusal(name: BouncerName): number | undefined {
     return this.#known.get(name, keyOf(name))?.info.refusal?.status;
   }
 
-  /** Records usage metrics as JSON. `wall` in ms. */
+  /** JSON. `wall` in ms. */
   reported(name: BouncerName, metrics: string, wall: number): void {
     this.#touch(name, wall, { metrics, metricsAt: wall });
   }
 
-  /** Records the networks that a bouncer has read back. `wall` in ms. */
+  /** Read back from its firewall. `wall` in ms. */
   enforces(name: BouncerName, { version, count, digest }: FeedCheck, wall: number): void {
     const sent = this.#known.get(name, keyOf(name))?.checks.findLast((check) => check.version === version);
     const verdict = sent === undefined ? 'unknown' : sent.count === count && sent.digest === digest ? 'same' : 'different';
@@ -107,7 +104,7 @@ export class Bouncers {
     known.verdict = verdict;
   }
 
-  /** The bouncers seen since the last call; iterate once. Their metrics are released as they are read. */
+  /** Since the last call; iterate once. Metrics are released as they are read. */
   takeSeen(): Iterable<Bouncer> {
     const seen = this.#unsaved;
     this.#unsaved = new Set();
@@ -115,12 +112,11 @@ export class Bouncers {
     return drained(seen);
   }
 
-  /** Those that were not seen for a while before. `takeSeen` still returns them. */
+  /** Not seen for a while before. `takeSeen` still returns them. */
   takeNew(): Bouncer[] {
     return this.#firstSeen.take().map(({ info }) => info);
   }
 
-  /** `call` is called when new bouncers appear. */
   onNew(call: () => void): void {
     this.#firstSeen.onFirst = call;
   }
@@ -146,7 +142,7 @@ export class Bouncers {
   }
 }
 
-/** Releases the metrics of each bouncer, also of those that the caller does not read. */
+/** Also of bouncers that the caller does not read. */
 function* drained(seen: Set<Known>): Generator<Bouncer> {
   const take = (known: Known): Bouncer => {
     const { info } = known;
@@ -170,7 +166,7 @@ const NEW = {
 
 const keyOf = ({ feedId, userAgent, address }: BouncerName) => JSON.stringify([feedId, userAgent, address]);
 
-/** The fetches still needed for the next response, without repeated versions. */
+/** Still needed for the next response, without repeated versions. */
 function reaching(pulls: readonly Pull[], now: number): readonly Pull[] {
   let from = 0;
   while (from < pulls.length - 2 && pulls[from + 1].at <= now - REACH) from += 1;

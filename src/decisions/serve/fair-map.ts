@@ -1,4 +1,4 @@
-/** A bounded map that tenants share: the owner of the most entries loses entries first. */
+/** Bounded: the owner of the most entries loses entries first. */
 
 export interface Owner {
   readonly workspaceId: string;
@@ -11,12 +11,12 @@ export interface FairBounds {
   readonly inAll: number;
 }
 
-/** Entries by owner and name; each owner's oldest first. */
+/** Each owner's oldest first. */
 type OfKey<V> = Map<string, V>;
 
 /**
- * Entries of the keys of workspaces. A full workspace evicts the oldest entry of its largest key; a full map evicts from the largest
- * workspace. No owner loses entries to a larger one.
+ * A full workspace evicts the oldest entry of its largest key; a full map evicts from the largest workspace. No owner loses entries to a
+ * larger one.
  */
 export class FairMap<V> {
   readonly #bounds: FairBounds;
@@ -35,7 +35,7 @@ export class FairMap<V> {
     return this.#workspaces.get(workspaceId)?.keys.get(keyId)?.get(name);
   }
 
-  /** Adds an entry as its owner's newest. Returns the evicted value. */
+  /** As its owner's newest. Returns the evicted value. */
   put({ workspaceId, keyId }: Owner, name: string, value: V): V | undefined {
     const workspace = this.#workspaces.get(workspaceId) ?? { size: 0, keys: new Map<string, OfKey<V>>() };
     this.#workspaces.set(workspaceId, workspace);
@@ -65,7 +65,7 @@ export class FairMap<V> {
   }
 }
 
-/** The key with the largest value; the map must not be empty. */
+/** The map must not be empty. */
 function largest<V>(map: ReadonlyMap<string, V>, sizeOf: (value: V) => number): string {
   let found = '';
   let most = 0;

@@ -1,4 +1,4 @@
-/** Finds response bodies for bouncers: the document cache provides the current content, the feed thread renders the body. */
+/** The document cache provides the current content, the feed thread renders the body. */
 import { DECISIONS } from '../../feed/document.ts';
 import type { DocumentCache, Found } from '../../feed/serve/cache.ts';
 import type { Representation } from '../../feed/serve/representation.ts';
@@ -9,25 +9,25 @@ import { type BUSY, DecisionAnswers, type SharedAnswer } from './shared-answers.
 export type NoDecisions = Exclude<Found, Representation>;
 
 /** A response body, or why there is none. Rejects like the document cache's `find`. */
-export type FindDecisions = (request: DecisionRequest) => Promise<SharedAnswer | typeof BUSY | NoDecisions>;
+export type FindDecisions = (request: DecisionRequest, keyId?: string) => Promise<SharedAnswer | typeof BUSY | NoDecisions>;
 
-/** `make` renders a body on the feed thread from the last build; undefined if there is none. `monotonic` in ms. */
+/** `make` renders a body on the feed thread from the last build; undefined: none. `monotonic` in ms. */
 export function findDecisions(
   documents: Pick<DocumentCache, 'hit' | 'find' | 'forget'>,
   make: (request: DecisionRequest) => Promise<DecisionAnswer | undefined>,
   monotonic: () => number,
 ): FindDecisions {
   const answers = new DecisionAnswers(make, monotonic);
-  return async (request) => {
+  return async (request, keyId) => {
     const { workspaceId, feedId } = request;
-    const query = { workspaceId, list: feedId, variant: DECISIONS, boundTo: feedId };
+    const query = { workspaceId, list: feedId, variant: DECISIONS, boundTo: feedId, keyId };
     for (;;) {
       const found = documents.hit(query) ?? (await documents.find(query));
       if (found.kind !== 'document') return found;
-      const answer = await answers.find(normalized(request, found.hash), found.hash);
+      const answer = await answers.find(normalized({ ...request, feedId: found.contentId }, found.hash), found.hash);
       if (answer !== undefined) return answer;
       // The feed thread was restarted and has lost its builds.
-      documents.forget(workspaceId, DECISIONS.document, feedId);
+      documents.forget(workspaceId, DECISIONS.document, found.contentId);
     }
   };
 }

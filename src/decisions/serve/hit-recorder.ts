@@ -1,11 +1,11 @@
-/** Stores the drops that bouncers report. Waiting reports of one workspace share a transaction; workspaces take turns (SPEC D31.5). */
+/** Waiting reports of one workspace share a transaction; workspaces take turns (SPEC D31.5). */
 import type { HistoryWrites, HitReport } from '../../ports/history.ts';
 
 /** Reports per transaction, so landing waits for no more; also the limit of waiting reports per workspace. */
 const AT_ONCE = 20;
 const WAITING = 100;
 
-/** Resolves with true once a report is counted, with false if too many are waiting. Rejects if it could not be stored. */
+/** False: too many are waiting. Rejects if it could not be stored. */
 export type RecordHits = (workspaceId: string, report: HitReport) => Promise<boolean>;
 
 interface Waiting {
@@ -13,7 +13,7 @@ interface Waiting {
   readonly done: { resolve(isCounted: boolean): void; reject(error: unknown): void };
 }
 
-/** `now` in ms. `onCounted` gets packets and requests by list UUID (null: no list). `onError` is called once until a write succeeds. */
+/** `now` in ms. `onCounted`: packets and requests by list UUID (null: no list). `onError`: once until a write succeeds. */
 export function hitRecorder(
   store: Pick<HistoryWrites, 'recordHits'>,
   now: () => number,

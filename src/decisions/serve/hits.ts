@@ -1,20 +1,20 @@
-/** Drops by list, from a bouncer's usage metrics (SPEC D31.4). */
+/** From a bouncer's usage metrics (SPEC D31.4). */
 import { createHash } from 'node:crypto';
 import type { HitWindow } from '../../ports/history.ts';
 import { LISTS_ORIGIN } from '../decisions.ts';
 import { isObject, type Sent } from './metrics.ts';
 
-/** Components per report, windows per component, lists per window. Drops beyond these count for no list, or not at all. */
+/** Per report, windows per component, lists per window. Drops beyond these count for no list, or not at all. */
 const COMPONENTS = 10;
 const WINDOWS = 20;
 const LISTS = 500;
-/** The largest plausible count. */
+/** Plausible. */
 const MOST = 1e12;
 
 const objectsOf = (value: unknown, most = Number.POSITIVE_INFINITY): Sent[] =>
   Array.isArray(value) ? value.slice(0, most).filter(isObject) : [];
 
-/** The windows of a report with drops; `keyId` is the key that sent it. */
+/** With drops; `keyId` sent it. */
 export function hitWindows(report: Sent, keyId: string): HitWindow[] {
   return objectsOf(report.remediation_components, COMPONENTS).flatMap(({ metrics, type, name, utc_startup_timestamp: started }) =>
     objectsOf(metrics, WINDOWS).flatMap((window) => {
@@ -30,7 +30,7 @@ export function hitWindows(report: Sent, keyId: string): HitWindow[] {
 
 const digestOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
 
-/** Drops by list name; null: an unknown list. */
+/** By name; null: an unknown list. */
 function hitsIn(items: unknown): HitWindow['hits'] {
   const found = new Map<string | null, { packets: number; bytes: number }>();
   for (const { name, value, unit, labels } of objectsOf(items)) {

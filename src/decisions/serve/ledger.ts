@@ -1,4 +1,4 @@
-/** Bouncers outside of this process: in the store for `weir bouncer ls`, and in the log if they cannot enforce all of a feed. */
+/** In the store for `weir bouncer ls`, and in the log if they cannot enforce all of a feed. */
 import { DAY } from '../../clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { StoreWrites } from '../../ports/store.ts';
@@ -8,13 +8,13 @@ import type { DroppedDecisions } from '../decisions.ts';
 import { gapOf } from '../enforcement-gap.ts';
 import type { BouncerWatch } from './bouncers.ts';
 
-/** How long an absent bouncer is stored, ms. */
+/** Of an absent bouncer, ms. */
 const RETENTION = 30 * DAY;
 
 /** Bouncers per write, so landing waits for no more. */
 const SLICE = 200;
 
-/** Stores bouncers. Call once a minute and at the end with those seen since the last write, and immediately with new ones. */
+/** Once a minute and at the end those seen since the last write, and immediately new ones. */
 export const writeBouncers =
   (
     take: () => Iterable<Bouncer>,
@@ -36,10 +36,7 @@ const byKey = (a: Bouncer, b: Bouncer): number => (`${a.workspaceId} ${a.keyId}`
 
 const HOUR = 3_600_000;
 
-/**
- * Logs, once an hour per workspace, that a feed's decision log was evicted in favour of the workspace's other feeds (SPEC D14.16). `now`:
- * ms.
- */
+/** Once an hour per workspace (SPEC D14.16). `now`: ms. */
 export function droppedLog(log: Log, now: () => number): (dropped: DroppedDecisions) => void {
   const said = new Map<string, number>();
   return ({ workspaceId, feedId, where }) => {
@@ -57,11 +54,11 @@ export function droppedLog(log: Log, now: () => number): (dropped: DroppedDecisi
   };
 }
 
-/** Log lines per workspace and minute; `weir bouncer ls` has the rest. */
+/** Per workspace and minute; `weir bouncer ls` has the rest. */
 const LINES = 20;
 const MINUTE = 60_000;
 
-/** Logs new bouncers, and once what each cannot enforce; `before` is undefined if this process has not seen it. `now`: ms. */
+/** New bouncers, and once what each cannot enforce; `before` undefined: not seen by this process. `now`: ms. */
 export function bouncerLog(log: Log, now: () => number): BouncerWatch {
   const said = new Map<string, number>();
   let minute = 0;

@@ -1,8 +1,8 @@
-/** The stored part of a bouncer's usage metrics (SPEC D14.12): the fields that `weir bouncer ls` displays. */
+/** The stored part (SPEC D14.12): the fields that `weir bouncer ls` displays. */
 import { parsedJson } from '../../json/json.ts';
 import type { FeedCheck } from '../decisions.ts';
 
-/** Components per report, items per component, labels per item, characters per text. */
+/** Per report, items per component, labels per item, characters per text. */
 const COMPONENTS = 2;
 const ITEMS = 20;
 const LABELS = 4;
@@ -38,7 +38,7 @@ const itemOf = ({ name, value, unit, labels }: Sent) => ({
   labels: labelsOf(labels),
 });
 
-/** The last window of a component's metrics. */
+/** The last window of a component. */
 function metricsOf(value: unknown) {
   const last = Array.isArray(value) ? value.at(-1) : undefined;
   if (!isObject(last)) return [];
@@ -60,13 +60,13 @@ const componentOf = ({ type, name, version, os, utc_startup_timestamp, metrics }
   metrics: metricsOf(metrics),
 });
 
-/** A usage report; undefined if it is not a JSON object. */
+/** undefined: not a JSON object. */
 export function usageReport(body: Buffer): Sent | undefined {
   const value = parsedJson(body.toString());
   return isObject(value) ? value : undefined;
 }
 
-/** The stored part of a report, as JSON of at most 4,096 characters in the original structure. */
+/** At most 4,096 characters, in the original structure. */
 export function storedMetrics(value: Sent): string {
   const components = objectsOf(value.remediation_components).slice(0, COMPONENTS).map(componentOf);
   for (;;) {
@@ -78,7 +78,7 @@ export function storedMetrics(value: Sent): string {
   }
 }
 
-/** The networks that a bouncer has read back from its firewall (SPEC D50.6); null: it reports none; a text: what is wrong. */
+/** SPEC D50.6. null: none reported; a text: what is wrong. */
 export function enforcedIn({ enforced }: Sent): FeedCheck | null | string {
   if (enforced == null) return null;
   if (!isObject(enforced)) return 'enforced must be an object';

@@ -1,25 +1,27 @@
 import { gzipBody } from '../../feed/serve/gzip.ts';
 import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
 
-/** A response for all bouncers at the same version. */
+/** For all bouncers at the same version. */
 export interface SharedAnswer extends DecisionAnswer {
+  /** Of the request: `canaryId` for canaries. */
+  readonly contentId: string | null;
   /** Compressed on first use. */
   gzip(): Promise<Uint8Array>;
-  /** Marks the response as being sent. Its bytes count until the returned function is called. */
+  /** The bytes count until the returned function is called. */
   hold(): () => void;
 }
 
-/** Returned if too many other responses are in memory. */
+/** Too many other responses are in memory. */
 export const BUSY = 'busy';
 
-/** How long a response is shared, ms: its durations count from its creation. */
+/** ms: durations count from the creation. */
 const SHARED = 5_000;
-/** Bytes of cached responses, not counting the newest. */
+/** Cached, not counting the newest. */
 const MOST_CACHED = 64 << 20;
-/** Bytes of responses cached or being sent, per workspace and in total. A workspace without any always gets one. */
+/** Cached or being sent, per workspace and in total. A workspace without any always gets one. */
 const MOST_OF_WORKSPACE = 64 << 20;
 const MOST = 192 << 20;
-/** Responses of one workspace waiting to be rendered: they are rendered one after the other, so other workspaces get their turn. */
+/** Rendered one after the other, so other workspaces get their turn. */
 const MOST_WAITING = 500;
 
 interface Cached {
@@ -27,17 +29,16 @@ interface Cached {
   /** ms, monotonic */
   readonly madeAt: number;
   bytes: number;
-  /** Releases the cache's own hold. */
   release: () => void;
 }
 
-/** The responses of one workspace, rendered one after the other. */
+/** Rendered one after the other. */
 interface Lane {
   waiting: number;
   last: Promise<unknown>;
 }
 
-/** Caches recent responses, so a thousand bouncers cost little more than one. */
+/** A thousand bouncers cost little more than one. */
 export class DecisionAnswers {
   readonly #make: (request: DecisionRequest) => Promise<DecisionAnswer | undefined>;
   readonly #monotonic: () => number;
@@ -54,7 +55,7 @@ export class DecisionAnswers {
     this.#monotonic = monotonic;
   }
 
-  /** The response to a request; `content` identifies the feed's current content. Undefined if there is no build to render from. */
+  /** `content`: the feed's current one. undefined: no build to render from. */
   find(request: DecisionRequest, content: string): Promise<SharedAnswer | undefined | typeof BUSY> {
     const now = this.#monotonic();
     const key = JSON.stringify([content, request]);
@@ -79,7 +80,7 @@ export class DecisionAnswers {
     return cached.answer;
   }
 
-  /** Renders a response after the workspace's earlier ones. */
+  /** After the workspace's earlier ones. */
   #inTurn(request: DecisionRequest): Promise<SharedAnswer | undefined | typeof BUSY> {
     const { workspaceId } = request;
     const lane = this.#lanes.get(workspaceId) ?? { waiting: 0, last: Promise.resolve() };
@@ -101,11 +102,11 @@ export class DecisionAnswers {
 
   async #made(request: DecisionRequest): Promise<SharedAnswer | undefined> {
     const answer = await this.#make(request);
-    return answer && this.#counted(answer, request.workspaceId);
+    return answer && this.#counted(answer, request);
   }
 
   /** The response; its bytes count while it is in use. */
-  #counted(made: DecisionAnswer, workspaceId: string): SharedAnswer {
+  #counted(made: DecisionAnswer, { workspaceId, feedId: contentId }: DecisionRequest): SharedAnswer {
     let zipped: Promise<Uint8Array> | undefined;
     let holds = 0;
     const change = (by: number) => {
@@ -115,6 +116,7 @@ export class DecisionAnswers {
     };
     return {
       ...made,
+      contentId,
       hold() {
         change(1);
         let isInUse = true;
@@ -153,5 +155,5 @@ export class DecisionAnswers {
   }
 }
 
-/** A look-up of one network: proxies send one for each of their clients, which must not wait for other responses. */
+/** Proxies send one look-up for each of their clients, which must not wait for other responses. */
 const isLookUp = ({ ask }: DecisionRequest): boolean => 'network' in ask && ask.network !== null;

@@ -1,16 +1,15 @@
-/** The clients that wait, by workspace and feed, within limits (SPEC D50.3), and by the end of their time. */
+/** By workspace and feed, within limits (SPEC D50.3), and by the end of their time. */
 import type { DecisionMark } from '../decisions.ts';
 
-/** Limits of waiting clients. */
 export interface MostWaiting {
   readonly ofKey: number;
   readonly ofWorkspace: number;
   readonly inAll: number;
 }
 
-/** How long a feed without clients is known, ms: its clients return for the next change. */
+/** Of a feed without clients, ms: its clients return for the next change. */
 const KEPT = 10_000;
-/** Clients whose time ends within the same slot are released together, ms. */
+/** Clients of the same slot are released together, ms. */
 const SLOT = 100;
 
 export interface WaitingClient {
@@ -18,7 +17,6 @@ export interface WaitingClient {
   readonly feed: WaitingFeed;
   /** ms, monotonic */
   readonly until: number;
-  /** Whether it may wait on. */
   readonly resolve: (mayWait: boolean) => void;
 }
 
@@ -26,9 +24,9 @@ export interface WaitingFeed {
   readonly workspaceId: string;
   readonly feedId: string | null;
   readonly clients: Set<WaitingClient>;
-  /** The newest known version. */
+  /** Known. */
   mark: DecisionMark | undefined;
-  /** The workspace's revision that the version contains. */
+  /** The version contains it. */
   revision: number | undefined;
   /** Whole seconds. */
   nextExpiry: number;
@@ -72,7 +70,6 @@ export class WaitingFeeds {
     return [...this.#workspaces.keys()];
   }
 
-  /** Records the revision of a workspace. */
   seen(workspaceId: string, revision: number): void {
     const workspace = this.#workspaces.get(workspaceId);
     if (workspace !== undefined) workspace.revision = revision;
@@ -88,7 +85,7 @@ export class WaitingFeeds {
     return feed;
   }
 
-  /** Whether there was a place. If all places are taken, the workspace with most gives one up. */
+  /** If all places are taken, the workspace with most gives one up. */
   add(client: WaitingClient): boolean {
     const { feed, keyId } = client;
     const workspace = this.#workspaces.get(feed.workspaceId)!;
@@ -129,7 +126,7 @@ export class WaitingFeeds {
     return [...this.#slots.values()].flatMap((clients) => [...clients]);
   }
 
-  /** Returns the clients whose time has ended, and forgets unused feeds. `now`: ms, monotonic. */
+  /** Also forgets unused feeds. `now`: ms, monotonic. */
   expire(now: number): WaitingClient[] {
     const slot = Math.floor(now / SLOT);
     if (slot === this.#slot) return [];
@@ -146,7 +143,7 @@ export class WaitingFeeds {
   }
 }
 
-/** The first slot that begins after the client's time. */
+/** Begins after the client's time. */
 const slotOf = ({ until }: WaitingClient): number => Math.ceil(until / SLOT);
 
 const newWorkspace = (id: string): WaitingWorkspace => ({

@@ -1,9 +1,10 @@
 /**
- * Clients that wait for a change of their feed (SPEC D50.1 to D50.4). After a commit of any process the workspaces' revisions are read;
- * where one has changed, the store is read and the content rebuilt once for all clients of a feed.
+ * SPEC D50.1 to D50.4. After a commit of any process the workspaces' revisions are read; where one has changed, the store is read and the
+ * content rebuilt once for all clients of a feed.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
+import { isCanaryId, plainId } from '../../feed/canary.ts';
 import { DECISIONS } from '../../feed/document.ts';
 import type { DocumentCache } from '../../feed/serve/cache.ts';
 import type { StoreReads } from '../../ports/store.ts';
@@ -13,19 +14,19 @@ import { type MostWaiting, type WaitingClient, type WaitingFeed, WaitingFeeds, t
 
 /** Interval of the clock's work, ms. */
 const TICK = 50;
-/** Shortest interval between looks at the revisions, and between rebuilds of a workspace, ms. */
+/** Between looks at the revisions, and between rebuilds of a workspace, ms. */
 const SHORTEST = 100;
-/** Longest interval between looks while anybody waits, ms: a commit may have been missed. */
+/** Between looks while anybody waits, ms: a commit may have been missed. */
 const LONGEST = 1_000;
-/** Additional pause of a workspace for each client answered, ms: the answers take the process's time. */
+/** Of a workspace for each client answered, ms: the answers take the process's time. */
 const PER_CLIENT = 0.2;
-/** Clients answered in one turn of the event loop. */
+/** In one turn of the event loop. */
 const AT_ONCE = 50;
-/** After which a feed is looked at as if it had been fetched, ms, if FEED_REBUILD_SECONDS is shorter. */
+/** Then a feed is looked at as if it had been fetched, ms, if FEED_REBUILD_SECONDS is shorter. */
 const SHORTEST_FETCH = 5_000;
 
 export interface WaitingParts {
-  readonly documents: Pick<DocumentCache, 'find'>;
+  readonly documents: Pick<DocumentCache, 'findNamed'>;
   readonly store: Pick<StoreReads, 'revisions' | 'watchCommits'>;
   readonly clock: Clock;
   /** ms */
@@ -33,7 +34,7 @@ export interface WaitingParts {
   readonly most: MostWaiting;
 }
 
-/** The connection of a client that waits. An AbortSignal for each of 10,000 would cost a quarter of their time. */
+/** An AbortSignal for each of 10,000 clients would cost a quarter of their time. */
 export interface Line {
   isOpen: boolean;
   /** Called if the client disconnects. */
@@ -42,9 +43,10 @@ export interface Line {
 
 export interface WaitRequest {
   readonly workspaceId: string;
+  /** `canaryId` for canaries. */
   readonly feedId: string | null;
   readonly keyId: string;
-  /** The version that the client has; null: its feed is over its cap. */
+  /** null: its feed is over its cap. */
   readonly mark: DecisionMark | null;
   /** ms, monotonic. */
   readonly until: number;
@@ -71,8 +73,8 @@ export class Waiting {
   }
 
   /**
-   * Resolves with true when the feed has changed, with false when the client must be answered: at the end of its time, while draining, or
-   * if it has disconnected. undefined: too many wait.
+   * True: the feed has changed. False: the client must be answered: at the end of its time, while draining, or if it has disconnected.
+   * undefined: too many wait.
    */
   wait({ workspaceId, feedId, keyId, mark, until, line }: WaitRequest): Promise<boolean> | undefined {
     const now = this.#parts.clock.monotonic();
@@ -92,7 +94,7 @@ export class Waiting {
     return promise;
   }
 
-  /** Answers all waiting clients, and every later one at once. */
+  /** And every later one at once. */
   drain(): void {
     this.#isDraining = true;
     this.#stop?.();
@@ -141,7 +143,7 @@ export class Waiting {
     this.#refreshDue();
   }
 
-  /** Reads the revisions, unless that was less than `interval` ms ago. */
+  /** Unless that was less than `interval` ms ago. */
   async #look(interval: number): Promise<void> {
     const { store, clock } = this.#parts;
     if (this.#isLooking || clock.monotonic() < this.#lookedAt + interval) return;
@@ -178,7 +180,7 @@ export class Waiting {
     return Math.max(SHORTEST_FETCH, this.#parts.interval);
   }
 
-  /** Feed by feed: a workspace takes one turn of the feed thread at a time, and half of the time at most. */
+  /** A workspace takes one turn of the feed thread at a time, and half of the time at most. */
   async #refresh(workspace: WaitingWorkspace, due: readonly WaitingFeed[]): Promise<void> {
     const { clock } = this.#parts;
     const begun = clock.monotonic();
@@ -196,10 +198,21 @@ export class Waiting {
     const { revision } = workspace;
     const isUrgent = feed.revision !== revision;
     feed.fetchedAt = clock.monotonic();
-    const query = { workspaceId: workspace.id, list: feed.feedId, variant: DECISIONS, boundTo: feed.feedId };
+    const [feedId, isOfCanaries] = [plainId(feed.feedId), isCanaryId(feed.feedId)];
+    const [first] = feed.clients;
+    const query = {
+      workspaceId: workspace.id,
+      list: feedId,
+      variant: DECISIONS,
+      boundTo: feedId,
+      keyId: isOfCanaries ? first?.keyId : undefined,
+    };
     try {
-      const found = await documents.find(query, false, isUrgent);
+      const { found, named } = await documents.findNamed(query, false, isUrgent);
       feed.revision = revision;
+      // A canary that has begun or ended: these have another content now.
+      const moved = [...feed.clients].filter(({ keyId }) => (named?.canaries?.includes(keyId) ?? false) !== isOfCanaries);
+      if (moved.length > 0) await this.#release(moved, true);
       if (found.kind !== 'document') {
         // These wait for the end of the refusal.
         if (feed.mark === undefined) return 0;

@@ -9,7 +9,7 @@ import { firstReaching } from '@weir/network/search.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { AddressSpace, Block, MapNetwork } from '../builder.ts';
 import { geoName } from '../geo-cost.ts';
-import { activeParts } from '../index/feed-ranges.ts';
+import { activeParts, nextExpiryOf } from '../index/feed-ranges.ts';
 import { rulesOfList, type Snapshot } from '../index/snapshot.ts';
 import { storedVariant } from '../variant.ts';
 import { addressesIn, subtractionsOf } from './content.ts';
@@ -21,14 +21,17 @@ const MOST_NAMED = 5;
 /** IPv6 networks are summed by blocks of this prefix length. */
 const V6_BLOCK = 32;
 
-/** `guarded`: addresses excluded from every block feed. Rules that expire at `asOf` (whole seconds) or before are excluded. */
+/**
+ * `guarded`: addresses excluded from every block feed. Rules that expire at `asOf` (whole seconds) or before are excluded. `nextExpiry`: the
+ * map is as it is until then.
+ */
 export function addressSpaceOf(
   snapshot: Snapshot,
   within: MapNetwork,
   asOf: number,
   geo: GeoDatabase,
   guarded: AddressSet | undefined,
-): AddressSpace {
+): { readonly map: AddressSpace; readonly nextExpiry: number } {
   const variant = storedVariant(snapshot.head.profile);
   const { content, left } = servedContent(snapshot, variant, asOf, geo, guarded);
   const set = addressesIn(content);
@@ -40,7 +43,7 @@ export function addressSpaceOf(
   const included = parts.filter((_, place) => !left.includes(place));
   const rules = nameRules(blocks, within, snapshot, included, variant.action, geo);
   const named = blocks.map(({ network, set: _, ...block }): Block => ({ network: formatNetwork(network), ...block }));
-  return {
+  const map = {
     name: snapshot.head.profile.name,
     action: variant.action,
     family: variant.family,
@@ -51,9 +54,9 @@ export function addressSpaceOf(
     widest: named.filter((_, i) => blocks[i]!.network.family === 4),
     v6: named.filter((_, i) => blocks[i]!.network.family === 6),
   };
+  return { map, nextExpiry: nextExpiryOf(parts) };
 }
 
-/** Addresses in each of the 256 networks of a network. */
 function childCounts(ranges: V4Ranges | undefined, { address, prefix }: MapNetwork): number[] {
   const counts = new Array<number>(CHILDREN).fill(0);
   if (ranges === undefined) return counts;
@@ -83,14 +86,13 @@ const found = (network: Network, addresses: number, networks: number): Found => 
   set: addressSet([network]),
 });
 
-/** Networks of equal width in the order of their addresses. */
+/** In the order of their addresses. */
 function widestV4({ addresses, prefixes, length }: CidrsV4, { address, prefix }: MapNetwork): Found[] {
   const last = lastAddressV4(address, prefix);
   const inside: number[] = [];
   let widest = 33;
   for (let i = firstReaching(length, (each) => lastAddressV4(addresses[each], prefixes[each]) >= address); i < length; i++) {
     if (addresses[i] > last) break;
-    // Wider networks come first once there are enough of them.
     if (inside.length >= MOST_BLOCKS && prefixes[i] >= widest) continue;
     inside.push(i);
     inside.sort((a, b) => prefixes[a] - prefixes[b] || a - b);

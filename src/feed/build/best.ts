@@ -23,12 +23,11 @@ export interface Ranked {
   readonly head: Pick<SnapshotHead, 'quorum' | 'profile'>;
   readonly parts: readonly ActivePart[];
   readonly classes: readonly NetworkClass[];
-  /** Whether each address of an entry counts. */
   readonly isSingle: boolean;
 }
 
 interface Rank {
-  /** First and last place of the entry, from 1. */
+  /** Places of the entry, from 1. */
   readonly from: number;
   readonly to: number;
 }
@@ -54,7 +53,7 @@ export function bestEntries(
   return { classes, trimmed: { leftOut: { fit: 'best', entries: count - limit }, next } };
 }
 
-/** The place of the best entry with an address of the set, from 1; undefined: there is none. */
+/** The place of the best entry with an address of the set, from 1; undefined: none. */
 export function bestRank(ranked: Ranked, asked: AddressSet): number | undefined {
   let found: number | undefined;
   eachByRank(ranked, (_, network, { from }) => {
@@ -115,7 +114,7 @@ class Entries {
     return true;
   }
 
-  /** Visits the entries that overlap the range at `ends[at]`; false: enough was visited. */
+  /** Visits the entries that overlap the range at `ends[at]`; false: enough. */
   takeV4(ends: Uint32Array, at: number): boolean {
     const { addresses, prefixes, length } = this.#networks.v4;
     const [first, last] = [ends[at], ends[at + 1]];
@@ -196,7 +195,6 @@ function rulesByRank({ quorum, profile }: Ranked['head'], parts: readonly Active
   return { order, slots, rows };
 }
 
-/** Adds a network, or only its first addresses. */
 function pushPart(set: AddressSet, network: Network, count: number | undefined): void {
   if (count === undefined) pushNetwork(set, network);
   else if (network.family === 4) set.v4.push(network.address, network.address + count - 1);

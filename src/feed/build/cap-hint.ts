@@ -39,7 +39,7 @@ export function tooLargeHint(snapshot: Snapshot, variant: Variant, asOf: number,
   return `The entries come from ${sources.join(', ')}. To publish this feed: ${advice.join('; or ')}.`;
 }
 
-/** Network counts of the variant's countries and ASNs, the most expensive first. */
+/** The most expensive first. */
 export function geoCosts(snapshot: Snapshot, variant: Variant, asOf: number, geo: GeoDatabase): GeoCost[] {
   const targets = new Map(
     snapshot.parts.flatMap(({ rules: { geo: table, geoTargets } }) =>
@@ -63,7 +63,7 @@ export const allRules = ({ parts }: Snapshot, variant: Variant, asOf: number): n
     0,
   );
 
-/** Rows of the variant's rules active at `asOf` (whole seconds). */
+/** Rows active at `asOf` (whole seconds). */
 function matching(table: RuleTable, variant: Variant, asOf: number): number[] {
   const rows: number[] = [];
   const wanted = roleTag(variant.action);

@@ -25,23 +25,20 @@ export interface ContentRules {
 interface ContentQuery {
   readonly family: Family;
   readonly action: AccessAction;
-  /** Whole seconds: rules expiring then or before are excluded. */
+  /** Whole seconds: rules expiring by then are excluded. */
   readonly asOf: number;
   /** Level code → class; undefined puts all networks in one class. */
   readonly classes: Uint8Array | undefined;
   /** Addresses excluded from every block feed (SPEC D7.4). */
   readonly guarded: AddressSet | undefined;
-  /** Serves hosts as sent even where their list widens them. */
   readonly asSent?: boolean | undefined;
-  /** Trims a block feed to some of its lists. */
   readonly cut?: ListCut | undefined;
 }
 
 export interface ListCut {
   readonly left: readonly number[];
-  /** Required quorum. */
   readonly least: number;
-  /** Only addresses in fewer lists than this: the part excluded by that quorum. */
+  /** Only addresses in fewer lists than this. */
   readonly below?: number;
 }
 
@@ -102,7 +99,6 @@ function contentOf(
   return { classes: made, count: made.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0), nextExpiry: nextExpiryOf(parts) };
 }
 
-/** Excluded from a block feed: addresses of never-block rules and protected ones. */
 export function subtractionsOf(
   snapshot: ContentRules,
   { family, action, asOf, guarded }: Pick<ContentQuery, 'family' | 'action' | 'asOf' | 'guarded'>,
@@ -130,7 +126,7 @@ function quorumOf(quorum: QuorumSettings | undefined, cut: ListCut | undefined):
   return least < 2 && below === undefined ? undefined : { least, below, always, copies };
 }
 
-/** Addresses to subtract from a block feed; undefined for none. */
+/** undefined: none. */
 export function subtractedAddresses(allowed: ClassRanges | undefined, guarded: AddressSet | undefined): AddressSet | undefined {
   const [v4, v6] = [allowed?.v4[0], allowed?.v6[0]];
   const set = v4 === undefined && v6 === undefined ? undefined : { v4: v4 ?? new V4Ranges(), v6: v6 ?? new V6Ranges() };

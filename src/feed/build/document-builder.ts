@@ -6,7 +6,7 @@ import type { TrimState } from '../../ports/snapshot.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import { fairQueue } from '../../schedule/fair-queue.ts';
 import { oneByOne } from '../../serial.ts';
-import type { AddressMapper, BuildRequest, BuildResult, BuildSource, DocumentBuilder } from '../builder.ts';
+import type { AddressMapper, AddressSpace, BuildRequest, BuildResult, BuildSource, DocumentBuilder } from '../builder.ts';
 import { DECISIONS, type DecisionsVariant, DOCUMENTS, type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
 import type { FeedFacts } from '../facts.ts';
 import { FeedRanges } from '../index/feed-ranges.ts';
@@ -28,22 +28,21 @@ export interface DocumentBuilderOptions {
   readonly versioned: VersionedContents;
   readonly geo: () => GeoDatabase;
   readonly guard: (own: GuardRails) => BlockGuard;
-  /** The phase of a WAF rule without an explicit one. */
   readonly phaseOf: PhaseOf;
   readonly clock: Clock;
 }
 
 const READ_LIMIT = 60_000;
 const ASK_LIMIT = 2_000;
-/** Maps are made sequentially. */
 const MAPS = { running: 1, asked: { inAll: 256, ofWorkspace: 16 }, refusal: 'too many maps of feeds are being made' };
 
 interface DocumentState {
   snapshot: Snapshot | undefined;
-  /** All rules of the workspace; the snapshot uses part of them. */
   readonly rules: WorkspaceRules;
-  /** Serializes the builds of a document. */
+  /** Per document. */
   readonly inTurn: ReturnType<typeof oneByOne>;
+  /** The last map, its inputs, and the second until which it is right. */
+  mapped: { readonly of: readonly unknown[]; readonly map: AddressSpace; readonly until: number } | undefined;
 }
 
 /** For other work of this thread: the feed's cached snapshot, read again if it is outdated. undefined: the feed does not exist. */
@@ -93,14 +92,26 @@ export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilde
       line(workspaceId, async () => {
         await turnOf(options.clock);
         const state = stateOf(workspaceId, 'feed', feedId);
-        return state.inTurn(async () => {
+        let took = 0;
+        const found = await state.inTurn(async () => {
           const request = { workspaceId, feedId, variant: DEFAULT_VARIANT, sequence: 0 };
           const snapshot = offline ? state.snapshot : await currentSnapshot(state, request, options);
           if (snapshot === undefined) return undefined;
           const second = secondOf(options.clock.now());
           await renewDueRules(snapshot, second, second, renewalReads(workspaceId, snapshot, offline, options));
-          return addressSpaceOf(snapshot, network, second, options.geo(), options.guard(snapshot.head.guardRails).protected);
+          const [geo, guarded] = [options.geo(), options.guard(snapshot.head.guardRails).protected];
+          const of = [snapshot, state.rules.change, geo, guarded, network.address, network.prefix];
+          const { mapped } = state;
+          if (mapped?.of.every((each, i) => each === of[i]) && second < mapped.until) return mapped.map;
+          const begun = options.clock.monotonic();
+          const { map, nextExpiry } = addressSpaceOf(snapshot, network, second, geo, guarded);
+          took = options.clock.monotonic() - begun;
+          state.mapped = { of, map, until: nextExpiry };
+          return map;
         });
+        // Builds have at least half of the thread's time.
+        await turnOf(options.clock, took);
+        return found;
       }),
     async withSnapshot(workspaceId, feedId, use) {
       const state = stateOf(workspaceId, 'feed', feedId);
@@ -117,6 +128,7 @@ const newDocument = (rules: WorkspaceRules): DocumentState => ({
   snapshot: undefined,
   rules,
   inTurn: oneByOne(),
+  mapped: undefined,
 });
 const documentKey = (workspaceId: string, document: DocumentKind, feedId: string | null) => `${workspaceId}/${document}/${feedId ?? ''}`;
 
@@ -218,7 +230,6 @@ function sourceOf(snapshot: Snapshot, { document }: DocumentVariant, geo: GeoDat
   return { name, target, ...read, geoVersion: geo.version, asOf, facts };
 }
 
-/** Decisions have no bytes: each bouncer gets a body of its own. */
 async function buildDecisions(
   snapshot: Snapshot,
   request: BuildRequest,
@@ -236,7 +247,6 @@ async function buildDecisions(
   return { kind: 'document', ...source, hash: version, bytes: new Uint8Array(), stampsAt: [], parts: undefined };
 }
 
-/** Rules of a frozen feed are not renewed. */
 const renewalReads = (
   workspaceId: string,
   { head }: Snapshot,

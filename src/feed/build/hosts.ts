@@ -5,7 +5,7 @@ import type { Network } from '@weir/network/network.ts';
 import type { NetworkClass } from '../formats/format.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
 
-/** Number of addresses per family; exact up to 2^53. */
+/** Per family; exact up to 2^53. */
 export const hostCounts = (classes: readonly NetworkClass[]): { readonly v4: number; readonly v6: number } => ({
   v4: classes.reduce((sum, { v4 }) => sum + addresses(v4.prefixes, v4.length, 32), 0),
   v6: Math.min(

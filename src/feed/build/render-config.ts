@@ -24,8 +24,8 @@ interface ConfigParts {
 }
 
 /**
- * Excludes rules expiring at `asOf` (whole seconds) or before. Addresses, countries and ASNs together cover the same networks as the feed
- * of the action, with guard rails and subtraction.
+ * Excludes rules expiring by `asOf` (whole seconds). Addresses, countries and ASNs together cover the networks of the action's feed, with
+ * guard rails and subtraction.
  */
 export function renderConfig(snapshot: Snapshot, { name }: ConfigVariant, parts: ConfigParts): RenderedDocument | OverCap {
   const { workspaceId, asOf, geo, guarded } = parts;
@@ -71,7 +71,7 @@ const plural = (kind: Kind) => `${kind}s`;
 
 interface AgentNetworks {
   readonly direct: Networks;
-  /** By code and by number, without duplicates; no networks in the variant `names`. */
+  /** Without duplicates; no networks in the variant `names`. */
   readonly countries: readonly (readonly [name: string, Networks])[];
   readonly asns: readonly (readonly [name: string, Networks])[];
   readonly count: number;
@@ -194,7 +194,7 @@ function agentRule(rule: ExpressionRule, workspaceId: string) {
   };
 }
 
-/** The rule's `config`, with rate limit numbers as strings (required by the agent). */
+/** Rate limit numbers are strings: the agent requires it. */
 function agentConfig({ action, config }: ExpressionRule): JsonObject | null {
   const rateLimit = action === 'ratelimit' ? rateLimitOf(config) : undefined;
   return config === null || rateLimit === undefined ? config : { ...config, rateLimit };

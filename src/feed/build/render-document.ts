@@ -8,7 +8,7 @@ import { type PhaseOf, renderRules } from './render-rules.ts';
 
 export interface RenderParts {
   readonly workspaceId: string;
-  /** Whole seconds: rules expiring then or before are excluded. */
+  /** Whole seconds: rules expiring by then are excluded. */
   readonly asOf: number;
   readonly geo: GeoDatabase;
   readonly guard: BlockGuard;

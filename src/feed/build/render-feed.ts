@@ -28,7 +28,6 @@ export interface OverCap {
   readonly hint: string;
 }
 
-/** Selects the variant's rules, excluding those expiring at `asOf` (whole seconds) or before. */
 function queryOf({ head }: Snapshot, { format, family, action }: Variant, asOf: number, guarded: AddressSet | undefined) {
   const { confidence, severity } = head.profile;
   const levels = { confidence: confidence ?? DEFAULT_LEVEL, severity: severity ?? DEFAULT_LEVEL };
@@ -40,7 +39,6 @@ function queryOf({ head }: Snapshot, { format, family, action }: Variant, asOf: 
 export const trimKey = ({ head }: Pick<Snapshot, 'head'>, { format, family }: Variant): string =>
   `${family}${FORMATS[format].rated ? ' rated' : ''}${isBare(head.profile, format) ? ' bare' : ''}`;
 
-/** The networks of a feed after trimming, and their facts. */
 export function contentOfFeed(
   snapshot: Snapshot,
   variant: Variant,
@@ -71,11 +69,10 @@ export interface RankInFeed {
   readonly served: AddressSet;
   /** The place of the best address left out, from 1. */
   readonly rank: number;
-  /** Places that are served. */
   readonly limit: number;
 }
 
-/** The addresses of a feed in its stored variant, and how far some of them are from it; undefined: none of them is left out by its rank. */
+/** The stored variant's addresses, and how far some of them are from it; undefined: none is left out by its rank. */
 export function rankInFeed(
   snapshot: Snapshot,
   asked: AddressSet,
@@ -92,7 +89,7 @@ export function rankInFeed(
   return rank === undefined ? undefined : { served, rank, limit: entryLimitOf(snapshot.head.profile, variant.format) };
 }
 
-/** The ranked entries of a content; undefined: the feed is not trimmed in this way. */
+/** undefined: the feed is not trimmed in this way. */
 function ranked(
   { head, parts }: Pick<Snapshot, 'head' | 'parts'>,
   variant: Variant,
@@ -117,7 +114,6 @@ const networksOf = (classes: readonly NetworkClass[]): FeedNetworks => ({
   count: classes.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0),
 });
 
-/** The networks as last trimmed, and the places of the lists left out. */
 export function servedContent(
   snapshot: Snapshot,
   variant: Variant,
@@ -148,10 +144,7 @@ function entriesWithoutSubtraction(...[snapshot, variant, asOf, geo, guarded]: P
   return feedFacts(snapshot.head.profile, variant, withoutSubtraction(snapshot, query, geo)).entryCount;
 }
 
-/**
- * Excludes rules expiring at `asOf` (whole seconds) or before, and protected addresses. Returns the text, or the reason for having
- * none.
- */
+/** Excludes rules expiring by `asOf` (whole seconds), and protected addresses. Returns the text, or the reason for none. */
 export function renderFeed(
   snapshot: Snapshot,
   variant: Variant,

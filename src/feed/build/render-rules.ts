@@ -9,7 +9,7 @@ import type { OverCap, RenderedDocument } from './render-feed.ts';
 
 export type PhaseOf = (kind: Kind, expression: string) => 'request' | 'response';
 
-/** Excludes rules expiring at `asOf` (whole seconds) or before. */
+/** Excludes rules expiring by `asOf` (whole seconds). */
 export function renderRules(
   snapshot: Snapshot,
   variant: RulesVariant,
@@ -31,7 +31,7 @@ export function renderRules(
 
 const HINT = 'Read the rules of one list (?list=), delete rules that are not needed, or use weir rule ls on the machine of the service.';
 
-/** A kind's active rules in order of enforcement, and their next expiry (whole seconds). */
+/** In order of enforcement, with the next expiry (whole seconds). */
 export function activeRules({ stored, parts }: Snapshot, kind: Kind, asOf: number): { rules: StoredRule[]; nextExpiry: number } {
   let nextExpiry = Number.POSITIVE_INFINITY;
   const askedThrough = Math.min(parts[0].rules.renewalsAskedThrough, asOf);
@@ -61,7 +61,7 @@ function pageOf(rules: readonly StoredRule[], page: RulesVariant['page']): { rul
 const placeText = (place: RulePlace): string => ('id' in place ? String(place.id) : `${place.order ?? ''}:${place.ruleRef}`);
 
 const hasType = (rule: StoredRule['rule'], type: RulesVariant['type']) => type === null || ('type' in rule && rule.type === type);
-/** A rule in wire form. `phase_detected`: the caller gave no phase. */
+/** `phase_detected`: the caller gave no phase. */
 function ruleDocument(stored: StoredRule, phaseOf: PhaseOf): Record<string, unknown> {
   const { kind, rule } = stored;
   if (!isExpressionKind(kind) || !RULE_KINDS[kind].hasPhase) return ruleJson(stored);

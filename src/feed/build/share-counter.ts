@@ -10,14 +10,13 @@ import { countNetworks, geoName } from '../geo-cost.ts';
 import { type FeedShares, type Share, sharesOf } from '../shares.ts';
 import type { Family } from '../variant.ts';
 
-/** Rules per step: a few milliseconds. */
+/** A few milliseconds. */
 const STEP_RULES = 5_000;
-/** Limit of one count, and of its wait in the queue, ms. */
+/** Of one count, and of its wait, ms. */
 const LONGEST = 2_000;
 /** Time budget of a workspace, ms, and its refill per ms. */
 const ALLOWANCE = 4_000;
 const REGAINED = 0.05;
-/** Cached counts, and the length of the queue. */
 const MOST_CACHED = 1_000;
 const MOST_WAITING = 50;
 
@@ -27,14 +26,14 @@ interface CounterOptions {
   readonly clock: Clock;
 }
 
-/** Counts in the calling thread, one feed after the other. */
+/** One feed after the other, in the calling thread. */
 export function shareCounter({ store, geo, clock }: CounterOptions): FeedCounter {
   const inTurn = oneByOne();
   const cache = new Map<string, { readonly shares: FeedShares; readonly revision: number | undefined }>();
   const spent = new Map<string, { ms: number; at: number }>();
   let waiting = 0;
 
-  /** Spent part of the workspace's budget, ms. */
+  /** ms. */
   function spentBy(workspaceId: string): number {
     const { ms, at } = spent.get(workspaceId) ?? { ms: 0, at: 0 };
     return Math.max(0, ms - (clock.monotonic() - at) * REGAINED);

@@ -14,7 +14,6 @@ export interface TrimmedFeed {
   readonly lists: readonly { readonly id: string }[];
 }
 
-/** Lists behind one that does not fit that may be tried one by one. */
 const MOST_TRIED = 32;
 
 const removable = ({ always }: QuorumSettings): number[] => always.flatMap((isEnough, place) => (isEnough ? [] : [place]));
@@ -33,7 +32,7 @@ function stateOf({ quorum, lists }: TrimmedFeed, { left, least }: ListCut): Trim
   return left.length === 0 ? undefined : left.map((place) => lists[place]!.id).join(' ');
 }
 
-/** Restores a stored cut; nothing is left out if the state belongs to other settings. */
+/** Nothing is left out if the state belongs to other settings. */
 function cutOf({ quorum, lists }: TrimmedFeed, state: TrimState | undefined): ListCut {
   const whole = cutAt(quorum, 0);
   if (quorum.fit === 'sources') {
@@ -80,7 +79,6 @@ export interface ChosenCut {
   readonly trimmed: TrimResult;
 }
 
-/** Trimmed by steps: whole lists, or a higher quorum. */
 const stepwise = (quorum: QuorumSettings | undefined): quorum is QuorumSettings => quorum?.fit === 'lists' || quorum?.fit === 'sources';
 
 /**

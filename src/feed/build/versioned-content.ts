@@ -23,6 +23,6 @@ export interface VersionedContents {
   readonly hint: string;
   of(workspaceId: string, feedId: string | null): VersionedContent;
   forget(workspaceId: string, feedId: string | null): void;
-  /** Evicts contents to fit the new one of this workspace into memory; yields the evicted ones. */
+  /** Evicts contents to make room for a new one of this workspace; yields them. */
   trim(workspaceId: string): Iterable<{ readonly workspaceId: string; readonly feedId: string | null }>;
 }

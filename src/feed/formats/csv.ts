@@ -44,7 +44,7 @@ interface Out {
 
 const total = (lists: readonly { readonly length: number }[]) => lists.reduce((sum, { length }) => sum + length, 0);
 
-/** Merges sorted lists; on a tie the earlier list comes first. */
+/** On a tie the earlier list comes first. */
 function mergeSorted(
   lists: readonly { readonly length: number }[],
   compare: (listA: number, itemA: number, listB: number, itemB: number) => number,

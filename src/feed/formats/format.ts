@@ -12,7 +12,6 @@ export interface FeedFormat {
   readonly rated: boolean;
   /** Can render addresses without a prefix length (SPEC D25.3). */
   readonly mayBeBare?: true;
-  /** A program for the device instead of a list. */
   readonly isScript?: true;
   readonly description: string;
   readonly render: Render;
@@ -30,7 +29,7 @@ export interface FeedNetworks {
   readonly count: number;
 }
 
-/** The coalesced, sorted networks of one class; an excluded family is empty. */
+/** Coalesced and sorted; an excluded family is empty. */
 export interface NetworkClass {
   /** Index into LEVEL_CLASSES; 0 if the format is not rated. */
   readonly index: number;

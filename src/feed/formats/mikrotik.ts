@@ -17,7 +17,6 @@ export function routerText(text: string): string {
 }
 
 const MENUS = { v4: '/ip/firewall/address-list', v6: '/ipv6/firewall/address-list' } as const;
-/** Comment of the last entry: its list is complete. */
 const WHOLE = 'whole';
 
 /**

@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 /** A part of a body, up to byte offset `to`. Boundaries depend only on the body. */
 export interface BodyPart {
   readonly to: number;
-  /** Content name: parts of a variant with equal names have equal bytes. undefined: not cached. */
+  /** Parts of a variant with equal names have equal bytes. undefined: not cached. */
   readonly name: string | undefined;
 }
 
 export interface DocumentText {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Ascending byte offsets of the Last-Modified; empty if the format has none. */
+  /** Ascending; empty if the format has none. */
   readonly stampsAt: readonly number[];
   /** undefined: a single part. */
   readonly parts?: readonly BodyPart[];
@@ -28,7 +28,7 @@ export function contentHash({ bytes, stampsAt }: DocumentText): string {
   return hash.update(bytes.subarray(from)).digest('hex');
 }
 
-/** Fills in the Last-Modified, whole seconds since 1970. */
+/** Whole seconds since 1970. */
 export function stampText({ bytes, stampsAt }: DocumentText, second: number): void {
   if (stampsAt.length === 0) return;
   const instant = Buffer.from(new Date(second * 1000).toISOString().replace('.000Z', 'Z'), 'latin1');

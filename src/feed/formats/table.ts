@@ -76,5 +76,5 @@ export const FORMAT_ALIASES: ReadonlyMap<string, Format> = new Map(
 
 const NAMED = new Map<string, Format>([...FORMAT_ALIASES, ...FORMAT_NAMES.map((name) => [name, name] as const)]);
 
-/** Case-sensitive; undefined for an unknown name or alias. */
+/** Case-sensitive. */
 export const formatOf = (name: string): Format | undefined => NAMED.get(name);

@@ -8,7 +8,7 @@ import { renderV4, renderV6 } from '@weir/network/render.ts';
 import { areSame } from '@weir/network/sets/same.ts';
 import { compareV6 } from '@weir/network/words.ts';
 
-/** The text of consecutive networks, each followed by a separator. */
+/** Consecutive networks, each with its separator. */
 export interface TextBlock {
   readonly length: number;
   readonly text: Uint8Array;
@@ -112,7 +112,7 @@ export class TextBlocks {
     this.#v6 = new FamilyBlocks(V6, bare);
   }
 
-  /** IPv4 blocks first; null for an excluded family. */
+  /** null: an excluded family. */
   update(v4: CidrsV4 | null, v6: CidrsV6 | null, separator: Uint8Array): readonly TextBlock[] {
     return [...this.#v4.update(v4 ?? V4.none, separator), ...this.#v6.update(v6 ?? V6.none, separator)];
   }

@@ -2,11 +2,10 @@ import type { FeedHeading, Render } from './format.ts';
 import { type BodyPart, PLACEHOLDER } from './stamp.ts';
 import { type TextBlock, TextBlocks } from './text-blocks.ts';
 
-/** Complete lines above the networks. `{ before, after }` surround the Last-Modified. */
+/** Complete lines. `{ before, after }` surround the Last-Modified. */
 type Header = string | { readonly before: string; readonly after: string };
 
 interface TextLayout {
-  /** Rendered even without networks. */
   readonly header?: (heading: FeedHeading, count: number) => Header;
   /** Texts before, between and after the networks; all omitted without networks. */
   readonly head: string;
@@ -68,7 +67,7 @@ function joined(head: Uint8Array, blocks: readonly TextBlock[], separatorLength:
 
 const COMMENT_LENGTH = 200;
 
-/** One comment line without its line break. Replaces line breaks in the text, which could otherwise forge entries. */
+/** Replaces line breaks, which could forge entries. */
 export function comment(text: string): string {
   const line = Array.from(text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' '))
     .slice(0, COMMENT_LENGTH)

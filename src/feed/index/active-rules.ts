@@ -7,17 +7,16 @@ import { ROLE_MASK, type RuleTable, type RuleTables, roleTag } from './rule-tabl
 import { ServedRows } from './served-rows.ts';
 
 export interface ListRules extends RuleTables {
-  /** Whole seconds: expiries up to here were checked against the store. A rule with such an expiry was not renewed. */
+  /** Whole seconds: a rule with an expiry up to here was not renewed. */
   renewalsAskedThrough: number;
 }
 
 export class ActiveRules {
-  /** The next expiry beyond those already checked. */
   nextExpiry = Number.POSITIVE_INFINITY;
   readonly tables: ListRules;
-  /** Whole seconds: rules expiring then or before are excluded. */
+  /** Whole seconds: rules expiring by then are excluded. */
   readonly asOf: number;
-  /** Widens blocked hosts; undefined: they are served as sent. */
+  /** undefined: hosts are served as sent. */
   readonly widening: Widening | undefined;
   readonly #geo: GeoDatabase;
   readonly #withV4: boolean;
@@ -61,7 +60,7 @@ export class ActiveRules {
     if (this.#withV6) v6.pushAll(found.v6);
   }
 
-  /** Visits active rows of a role, beginning at row `first`. */
+  /** Begins at row `first`. */
   each(table: RuleTable, role: RuleRole, take: (row: number, tag: number) => void, first = 0): void {
     // Another build may have checked later expiries.
     const askedThrough = Math.min(this.tables.renewalsAskedThrough, this.asOf);

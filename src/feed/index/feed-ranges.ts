@@ -1,6 +1,6 @@
 /** The addresses of a feed as sorted ranges, merged from its lists; cached between builds, shared by all formats and families. */
 import type { AddressSet } from '@weir/network/address-set.ts';
-import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
+import { type Ranges, V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
 import type { Quorum } from '@weir/network/sets/agree.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { NetworkClass } from '../formats/format.ts';
@@ -13,7 +13,7 @@ import { type ClassRanges, RangeIndex, type RangesQuery } from './range-index.ts
 
 export interface FeedPart {
   readonly rules: ListRules & {
-    /** Shared by builds of the same rules; undefined for one-off builds. */
+    /** undefined for one-off builds. */
     readonly rangeIndex?: RangeIndex;
   };
   /** Default `levelCode` for rules without levels; 0 = the feed's default. */
@@ -31,9 +31,8 @@ const nameOf = ({ role, family, asSent = false }: Omit<RangesQuery, 'classes'>) 
 interface ActiveQuery extends Pick<RangesQuery, 'family'> {
   /** Whole seconds. */
   readonly asOf: number;
-  /** Protected addresses: hosts near them are not widened. */
+  /** Hosts near them are not widened. */
   readonly guarded: AddressSet | undefined;
-  /** No host is widened, for devices that take single addresses. */
   readonly asSent?: boolean | undefined;
 }
 
@@ -47,7 +46,7 @@ export const activeParts = (
     return { ...part, active: new ActiveRules(part.rules, asOf, geo, family, widening) };
   });
 
-/** The next expiry of the visited rules; Infinity if none. */
+/** Infinity: none. */
 export const nextExpiryOf = (parts: readonly ActivePart[]): number =>
   parts.reduce((nextExpiry, { active }) => Math.min(nextExpiry, active.nextExpiry), Number.POSITIVE_INFINITY);
 
@@ -67,7 +66,7 @@ export class FeedRanges {
   readonly #blocks = new Map<string, TextBlocks>();
   readonly #agreed = new Map<string, QuorumRanges>();
 
-  /** The addresses of a role's active rules; `which` names a subset of the parts. Unchanged results are identical objects. */
+  /** `which` names a subset of the parts. Unchanged results are identical objects. */
   ranges(parts: readonly ActivePart[], query: RangesQuery, geo: GeoDatabase, which = ''): ClassRanges {
     return this.#merge(`${nameOf(query)} ${query.classes ?? ''} ${which}`, parts, query, geo);
   }
@@ -127,7 +126,7 @@ export class FeedRanges {
     return classes;
   }
 
-  /** The cached blocks of a variant; `bare`: without prefix lengths. */
+  /** `bare`: without prefix lengths. */
   blocks(variant: string, bare: boolean): TextBlocks {
     const name = `blocks ${variant}`;
     this.#used.add(name);
@@ -146,13 +145,6 @@ export class FeedRanges {
 
 const filledClasses = (classes: Uint8Array | undefined, levels: number): Uint8Array | undefined =>
   classes === undefined || levels === 0 ? classes : filledLevels(levels).map((filled) => classes[filled]);
-
-interface Ranges<R> {
-  readonly length: number;
-  without(others: R): R;
-  united(others: R): R;
-  pushOverlapping(others: R, touched: R): void;
-}
 
 interface Merged<R> {
   readonly of: readonly R[];

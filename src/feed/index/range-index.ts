@@ -15,17 +15,16 @@ export interface RangesQuery {
   readonly role: RuleRole;
   readonly classes: Uint8Array | undefined;
   readonly family: Family;
-  /** Names the variant without widened hosts. */
   readonly asSent?: boolean | undefined;
 }
 
-/** Ranges by class. Unchanged results are identical objects; do not write to them. */
+/** Unchanged results are identical objects; do not write to them. */
 export interface ClassRanges {
   readonly v4: readonly (V4Ranges | undefined)[];
   readonly v6: readonly (V6Ranges | undefined)[];
 }
 
-/** Above this fraction of changed rules, sorting all of them is as fast. */
+/** Above this, sorting all rules is as fast. */
 const MOST_CHANGED = 1 / 8;
 const UNUSED_SECONDS = 300;
 
@@ -81,7 +80,7 @@ export class RangeIndex {
     return ranges;
   }
 
-  /** Drops unused ranges; `asOf` in whole seconds. */
+  /** Whole seconds. */
   forgetUnused(asOf: number): void {
     for (const cached of [this.#networks, this.#places]) {
       for (const [name, { usedAt }] of cached) if (usedAt < asOf - UNUSED_SECONDS) cached.delete(name);
@@ -115,7 +114,7 @@ interface Made {
   readonly length: number;
   readonly removed: number;
   readonly renewed: number;
-  /** Whole seconds: the same rules are active from `asOf` until just before the next expiry. */
+  /** Whole seconds: the same rules are active from `asOf` until the next expiry. */
   readonly asOf: number;
   readonly nextExpiry: number;
 }
@@ -123,14 +122,14 @@ interface Made {
 interface Reader<R> {
   create(): R;
   push(ranges: R, row: number): void;
-  /** Pushes rows of a class (plus one) overlapping `ranges`. */
+  /** Rows of a class (plus one). */
   pushOverlapping(into: R, ranges: R, rows: Uint8Array, classAndOne: number): void;
 }
 
 class TableRanges<R extends Ranges<R>> {
   readonly #read: Reader<R>;
   #made: Made | undefined;
-  /** Per row: its class plus one; 0 = not included. */
+  /** Class plus one; 0 = not included. */
   #rows: Uint8Array = new Uint8Array(0);
   #ranges: (R | undefined)[] = [];
 
@@ -138,7 +137,6 @@ class TableRanges<R extends Ranges<R>> {
     this.#read = read;
   }
 
-  /** The ranges of active rules. The network of a row never changes. */
   update(active: ActiveRules, table: RuleTable, role: RuleRole, classes: Uint8Array | undefined): readonly (R | undefined)[] {
     const { length, removed, renewed } = table;
     const known = this.#made !== undefined && isKnown(this.#made, active, table) ? this.#made : NOTHING;
@@ -177,7 +175,6 @@ class TableRanges<R extends Ranges<R>> {
     return ranges;
   }
 
-  /** Applies the changed rows to the previous ranges. */
   #changed(before: Uint8Array, rows: Uint8Array, changed: readonly number[]): (R | undefined)[] {
     const removed: (R | undefined)[] = [];
     const added: (R | undefined)[] = [];
@@ -205,7 +202,6 @@ class TableRanges<R extends Ranges<R>> {
 
 const NOTHING: Made = { length: 0, removed: 0, renewed: 0, asOf: 0, nextExpiry: Number.POSITIVE_INFINITY };
 
-/** Whether the known rows, except removed ones, are still active: all expiries since were checked, and none was renewed. */
 const isKnown = (made: Made, { asOf, tables }: ActiveRules, { renewed, removals }: RuleTable): boolean =>
   made.renewed === renewed &&
   made.asOf <= asOf &&

@@ -32,7 +32,7 @@ export async function renewDueRules(snapshot: Snapshot, through: number, now: nu
   for (const rules of lists) rules.renewalsAskedThrough = Math.max(rules.renewalsAskedThrough, Math.min(through, now));
 }
 
-/** The same for complete rules: a renewed rule is replaced. */
+/** A renewed rule is replaced. */
 async function renewStoredRules({ stored, parts }: Snapshot, through: number, ask: RenewalReads): Promise<void> {
   const askedThrough = Math.min(...parts.map(({ rules }) => rules.renewalsAskedThrough));
   for (const [kind, { rules }] of stored) {
@@ -73,7 +73,7 @@ function dueRules(rules: ListRules, through: number): DueRule[] {
   return due;
 }
 
-/** Whether the stored state has the same rule, action and target, with a later expiry. */
+/** The same rule, action and target, with a later expiry. */
 function isRenewal({ rules, table, row }: DueRule, state: RuleState): boolean {
   if (state.expires !== 0 && state.expires <= table.expires[row]) return false;
   return actionOfTag(table.tags[row]) === state.action && isTarget(rules, table, row, state.target);

@@ -3,7 +3,7 @@ import { type AccessAction, type GeoTarget, RULE_ROLES, type RuleRole, type Targ
 const LEVEL_BITS = 5;
 const LEVEL_MASK = (1 << LEVEL_BITS) - 1;
 const FIRST_CAPACITY = 64;
-/** Spare capacity of a trimmed table: 1/64. */
+/** Of a trimmed table: 1/64. */
 const SPARE_SHIFT = 6;
 /** Id and tag of removed rows; never a valid rule. */
 const NO_RULE = -1;
@@ -20,11 +20,11 @@ const NO_WORDS = new Uint32Array(0);
 export class RuleTable {
   readonly width: number;
   length = 0;
-  /** Removed rows in order of removal, with their expiry. Their space is not reused. */
+  /** In order of removal. Their space is not reused. */
   readonly removals: { readonly row: number; readonly expires: number }[] = [];
   #isFilled = false;
   renewed = 0;
-  /** Whole seconds: lower bound of all expiries; Infinity: none. */
+  /** Whole seconds, a lower bound; Infinity: none. */
   #expireFrom = Number.POSITIVE_INFINITY;
   ids = NO_NUMBERS;
   /** Whole seconds, 0 = never. Expiries beyond 2106 do not fit into 32 bits. */
@@ -53,25 +53,25 @@ export class RuleTable {
     return this.removals.length;
   }
 
-  /** Frees the memory beyond the last row, but leaves long tables some: otherwise the next row would copy all others. */
+  /** Frees memory beyond the last row, but leaves long tables some: else the next row would copy all others. */
   trim(): void {
     this.#isFilled = true;
     const capacity = this.length + (this.length >> SPARE_SHIFT);
     if (capacity < this.ids.length) this.#resize(capacity);
   }
 
-  /** Sets the expiry, whole seconds, 0 = never. */
+  /** Whole seconds, 0 = never. */
   renew(row: number, expires: number): void {
     this.#setExpiry(row, expires);
     this.renewed += 1;
   }
 
-  /** False guarantees no expiry at `second` or before. */
+  /** False: no expiry at `second` or before. */
   mayExpire(second: number): boolean {
     return this.#expireFrom <= second;
   }
 
-  /** Removes rules by id, and rules expired at `now` (whole seconds; 0: none). */
+  /** Rules by id, and those expired at `now` (whole seconds; 0: none). */
   remove(ids: ReadonlySet<number>, now: number): void {
     let [lowest, highest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     for (const id of ids) [lowest, highest] = [Math.min(lowest, id), Math.max(highest, id)];

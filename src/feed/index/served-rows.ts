@@ -3,7 +3,7 @@ import type { Network } from '@weir/network/network.ts';
 import type { Widening } from '../widening.ts';
 import type { RuleTable } from './rule-table.ts';
 
-/** Reads the networks of a table as a feed serves them: with `widening`, hosts as networks. */
+/** With `widening`, hosts as networks. */
 export class ServedRows {
   /** First and last address of the row read last: a word each for IPv4, four words each for IPv6. */
   readonly ends: Uint32Array;

@@ -17,7 +17,7 @@ import { addRule, newTables } from './rule-table.ts';
 /** Whole seconds; 0 = never. */
 export const expiryOf = ({ rule: { expiresAt } }: StoredRule): number => (expiresAt === null ? 0 : Math.ceil(expiresAt / 1000));
 
-/** Stored rules of one kind. Those beyond the document's maximum are only counted. */
+/** Those beyond the maximum are only counted. */
 interface StoredRules {
   readonly rules: StoredRule[];
   count: number;
@@ -29,7 +29,7 @@ export const MOST_RULES = DEFAULT_ENTRY_LIMIT;
 /** The rules and settings of a document from one read transaction; lives on the feed thread. */
 export interface Snapshot {
   readonly head: SnapshotHead;
-  /** When it was read, without rules expired by then. `sequence`: the highest of its builds. */
+  /** Without rules expired by then. `sequence`: the highest of its builds. */
   readonly at: ReadStamp;
   /** The rules per list in the feed's order (if needed separately), then never-block rules of other lists. */
   readonly parts: readonly SnapshotPart[];
@@ -37,13 +37,12 @@ export interface Snapshot {
   readonly ranges: FeedRanges;
 }
 
-/** The rules of a list, possibly shared with other feeds. Their reads update it. */
+/** Possibly shared with other feeds, whose reads update it. */
 export interface SnapshotPart extends FeedPart {
   readonly key: string;
   readonly rules: SharedRules;
 }
 
-/** Rules of a list, with caches for all feeds using it. */
 export interface SharedRules extends ListRules {
   rangeIndex: RangeIndex;
   /** Whole seconds: rules expired before this read are missing. */
@@ -96,7 +95,6 @@ export class IntoColumns implements RuleSink {
   }
 }
 
-/** Collects a table per list, if the feed needs them separately. */
 export class ListColumns extends IntoColumns implements SnapshotSink {
   readonly #lists = new Map<string, RuleColumns>();
   protected override columns = this.#of('');
@@ -146,7 +144,7 @@ export function withNewList(snapshot: Snapshot, second: number): Snapshot {
 /** Whole seconds: at earlier times (clock set back) rules may be missing. The latest read of any table. */
 export const completeSince = ({ at, parts }: Snapshot): number => Math.max(secondOf(at.wall), ...parts.map(({ rules }) => rules.readAt));
 
-/** `expires` in whole seconds, 0 = none. */
+/** Whole seconds, 0 = none. */
 interface SnapshotRule {
   readonly id: number;
   readonly role: RuleRole;
@@ -160,7 +158,7 @@ export function ruleTables(rules: readonly SnapshotRule[], second: number): Shar
   return columns.rules(second);
 }
 
-/** Reads the active rules of a document at `now`; undefined if the workspace or list does not exist. Rejects if the store does. */
+/** undefined: no such workspace or list. Rejects if the store does. */
 export async function readSnapshot(
   store: Pick<StoreReads, 'snapshot'>,
   { workspaceId, feedId }: { readonly workspaceId: string; readonly feedId: string | null | ProposedFeed },

@@ -10,10 +10,10 @@ import { RangeIndex } from './range-index.ts';
 import { addTables } from './rule-table.ts';
 import { IntoColumns, RuleColumns, type SharedRules, type SnapshotPart } from './snapshot.ts';
 
-/** Removed rows tolerated per list, absolutely and as a fraction. */
+/** Per list, absolutely and as a fraction. */
 const REMOVED = 1000;
 const REMOVED_PART = 0.25;
-/** Maximum wait for an earlier read, ms. */
+/** For an earlier read, ms. */
 const PATIENCE = 5_000;
 
 type ChangesSince = (now: Instant, known: KnownRules, sink: ListSink) => ReturnType<StoreReads['follow']>;
@@ -58,7 +58,6 @@ export class WorkspaceRules {
     });
   }
 
-  /** Releases the parts of a dropped snapshot; unused rules are deleted. */
   release(parts: readonly SnapshotPart[]): void {
     for (const { key, rules } of parts) {
       const left = (this.#users.get(rules) ?? 0) - 1;
@@ -101,7 +100,7 @@ export class WorkspaceRules {
     return { head, parts: [...parts, ...exceptions], at };
   }
 
-  /** Applies the changes. A completely read list keeps its identity: other snapshots see the update. */
+  /** A completely read list keeps its identity: other snapshots see the update. */
   #take(changes: Changes, second: number): SnapshotPart[] {
     const exceptions: SnapshotPart[] = [];
     for (const [key, { columns, removed, isComplete }] of changes.lists) {

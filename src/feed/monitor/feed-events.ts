@@ -36,11 +36,11 @@ export interface SizeState {
   readonly tight: OpenEvent | undefined;
   readonly leftOut: OpenEvent | undefined;
   readonly warned: OpenEvent | undefined;
-  /** Lost at least half of its entries; `from`: the earlier number. */
+  /** `from`: the earlier number, at least twice as high. */
   readonly shrunk: (OpenEvent & { readonly from: number }) | undefined;
 }
 
-/** Near its cap above 90 %, until at most 85 %: oscillation is logged once. */
+/** From above 90 % to 85 %: oscillation is logged once. */
 const NEAR = 0.9;
 const NO_LONGER_NEAR = 0.85;
 export const isFull = ({ entryCount, entryLimit }: FeedFacts): boolean => entryCount >= entryLimit * NEAR;
@@ -50,7 +50,7 @@ const SHRUNK_FOR = 24 * 3_600_000;
 
 const formatted = (count: number) => count.toLocaleString('en-US');
 
-/** The state and log lines after a build; `now` in ms since 1970. */
+/** `now` in ms since 1970. */
 export function afterBuild(before: SizeState | undefined, facts: FeedFacts, now: number): { state: SizeState; events: FeedEvent[] } {
   const cap = capState(before?.cap, facts);
   const isSame = cap === (before?.cap ?? 'within');
@@ -82,7 +82,6 @@ export function afterBuild(before: SizeState | undefined, facts: FeedFacts, now:
 
 type EventText = Pick<FeedEvent, 'kind' | 'text'>;
 
-/** The feed is trimmed (SPEC D29.6). */
 const leftOutEvent = ({ entryLimit, trimmed }: FeedFacts): EventText | undefined =>
   trimmed?.leftOut && {
     kind: 'left_out',
@@ -91,7 +90,6 @@ const leftOutEvent = ({ entryLimit, trimmed }: FeedFacts): EventText | undefined
 
 const MOST_WARNED = 3;
 
-/** Blocks that guard rails only report (SPEC D62.6). */
 function warnedEvent({ warned }: FeedFacts): EventText | undefined {
   if (warned === undefined) return undefined;
   const others = warned.length > MOST_WARNED ? ` and ${formatted(warned.length - MOST_WARNED)} more` : '';

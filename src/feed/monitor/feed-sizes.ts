@@ -10,14 +10,14 @@ interface Feed {
 interface SizeState extends Feed {
   v4: FamilySize | null;
   v6: FamilySize | null;
-  /** Day of the last export; undefined after a change. */
+  /** undefined after a change. */
   exportedFor: number | undefined;
 }
 
 export class FeedSizes {
   readonly #feeds = new Map<string, SizeState>();
 
-  /** Records a build's networks. Builds of one family leave the other unknown. */
+  /** Builds of one family leave the other unknown. */
   note(feed: Feed, family: Family, v4: number, v6: number): void {
     const key = keyOf(feed);
     const known = this.#feeds.get(key) ?? { ...feed, v4: null, v6: null, exportedFor: undefined };
@@ -31,7 +31,7 @@ export class FeedSizes {
     this.#feeds.delete(keyOf(feed));
   }
 
-  /** Exports sizes changed since the last call or belonging to a new day; `day` counts from 1970. */
+  /** Sizes changed since the last call or of a new day; `day` counts from 1970. */
   take(day: number): FeedSizeOfDay[] {
     const exported: FeedSizeOfDay[] = [];
     for (const state of this.#feeds.values()) {

@@ -5,13 +5,15 @@ import type { BuildSource, FeedCounter } from '../builder.ts';
 import type { FeedFacts } from '../facts.ts';
 import { FORMAT_NAMES, FORMATS } from '../formats/table.ts';
 import type { FeedShares } from '../shares.ts';
-import type { Family, Variant } from '../variant.ts';
+import { DEFAULT_VARIANT, type Family, type Variant } from '../variant.ts';
 import { afterBuild, type FeedEvent, FRESH, isFull, type OpenEvent, type SizeState, staleEvent } from './feed-events.ts';
 import { FeedSizes } from './feed-sizes.ts';
 
 export interface FeedName {
   readonly workspaceId: string;
   readonly feedId: string | null;
+  /** Its decisions: the networks of its plain block feed, counted apart because bouncers may have single addresses. */
+  readonly isOfBouncers?: boolean;
 }
 
 interface Counted {
@@ -21,7 +23,6 @@ interface Counted {
   readonly rated: boolean;
 }
 
-/** One feed in one action and family, and its open events. */
 export interface WatchedFeed extends FeedName, Counted {
   readonly facts: FeedFacts;
   readonly name: string;
@@ -47,7 +48,7 @@ interface FeedState extends FeedName {
   readonly counted: Map<string, CountedState>;
 }
 
-/** States of feeds built in this process. `now` returns ms since 1970. */
+/** `now` returns ms since 1970. */
 export class FeedWatch {
   readonly #log: Log;
   readonly #now: () => number;
@@ -72,12 +73,12 @@ export class FeedWatch {
    */
   async built(
     feed: FeedName,
-    variant: Variant,
+    variant: Pick<Variant, 'action' | 'family' | 'format'>,
     { name, target, facts, revision }: Pick<BuildSource, 'name' | 'target' | 'facts' | 'revision'>,
     offline: boolean,
   ): Promise<FeedShares | undefined> {
     const { v4Count = 0, entryCount } = facts;
-    if (variant.action === 'block') this.sizes.note(feed, variant.family, v4Count, entryCount - v4Count);
+    if (variant.action === 'block' && !feed.isOfBouncers) this.sizes.note(feed, variant.family, v4Count, entryCount - v4Count);
     const key = keyOf(feed);
     const state: FeedState = this.#feeds.get(key) ?? { ...feed, name, stale: undefined, expected: undefined, counted: new Map() };
     this.#feeds.set(key, state);
@@ -96,11 +97,6 @@ export class FeedWatch {
     return of.shares;
   }
 
-  /** Counts the entries of decisions over their cap; undefined if that fails. */
-  async overCap(feed: FeedName, revision: number, offline: boolean): Promise<FeedShares | undefined> {
-    return offline ? undefined : this.#count(feed, { action: 'block', family: 'both', rated: false, revision });
-  }
-
   async #count({ workspaceId, feedId }: FeedName, { action, family, revision }: Counted & { readonly revision: number }) {
     try {
       return await this.#shares?.({ workspaceId, feed: feedId, action, family, revision });
@@ -110,10 +106,10 @@ export class FeedWatch {
     }
   }
 
-  /** The feed is served from memory; `asOf` in whole seconds. */
+  /** `asOf` in whole seconds. */
   stale(feed: FeedName, asOf: number): void {
     const state = this.#feeds.get(keyOf(feed));
-    if (state === undefined || state.stale !== undefined) return;
+    if (state === undefined || state.isOfBouncers || state.stale !== undefined) return;
     const event = staleEvent(asOf);
     state.stale = { kind: event.kind, text: event.text, since: this.#now(), asOf };
     this.#tell(state, event);
@@ -146,24 +142,36 @@ export class FeedWatch {
   }
 
   feeds(): WatchedFeed[] {
-    return [...this.#feeds.values()].flatMap(watchedOf);
+    return [...this.#feeds.values()].flatMap((state) => this.#watched(state));
   }
 
   of(feed: FeedName): WatchedFeed[] {
-    const state = this.#feeds.get(keyOf(feed));
-    return state === undefined ? [] : watchedOf(state);
+    return [feed, { ...feed, isOfBouncers: true }].flatMap((each) => this.#watched(this.#feeds.get(keyOf(each))));
   }
 
-  #tell({ workspaceId, feedId, name }: FeedState, { level, text }: FeedEvent, counted?: Counted): void {
+  /** Decisions have a row of their own only without the plain block feed, which otherwise has their excess. */
+  #watched(state: FeedState | undefined): WatchedFeed[] {
+    if (state === undefined) return [];
+    const other = this.#feeds.get(keyOf({ ...state, isOfBouncers: !state.isOfBouncers }))?.counted.get(PLAIN);
+    if (state.isOfBouncers && other !== undefined) return [];
+    const { cap, tight } = other?.size ?? {};
+    return watchedOf(state, cap === 'over' && tight ? { ...tight, text: `for bouncers ${tight.text}` } : undefined);
+  }
+
+  #tell({ workspaceId, feedId, name, isOfBouncers }: FeedState, { level, text }: FeedEvent, counted?: Counted): void {
     const of =
       feedId === null ? `the feed of workspace "${name}" (${workspaceId}` : `the feed "${name}" (${feedId}, workspace ${workspaceId}`;
-    this.#log(level, `${of}${counted === undefined ? '' : `, ${describe(counted)}`}) ${text}`);
+    const variant = counted === undefined ? '' : `, ${describe(counted)}${isOfBouncers ? ' for bouncers' : ''}`;
+    this.#log(level, `${of}${variant}) ${text}`);
     for (const listener of this.#listeners) listener();
   }
 }
 
-const watchedOf = ({ workspaceId, feedId, name, target, stale, expected, counted }: FeedState): WatchedFeed[] =>
-  [...counted.values()].map(({ size, builtAt, shares, ...of }, i) => ({
+const watchedOf = (
+  { workspaceId, feedId, name, target, stale, expected, counted }: FeedState,
+  excess: OpenEvent | undefined,
+): WatchedFeed[] =>
+  [...counted].map(([place, { size, builtAt, shares, ...of }], i) => ({
     workspaceId,
     feedId,
     name,
@@ -174,11 +182,23 @@ const watchedOf = ({ workspaceId, feedId, name, target, stale, expected, counted
     shares,
     staleSince: stale?.asOf,
     // Events of the complete feed are listed once.
-    open: [size.tight, size.leftOut, size.warned, size.shrunk, ...(i === 0 ? [stale, expected] : [])].flatMap(openOf),
+    open: [
+      place === PLAIN && size.cap !== 'over' ? (excess ?? size.tight) : size.tight,
+      size.leftOut,
+      size.warned,
+      size.shrunk,
+      ...(i === 0 ? [stale, expected] : []),
+    ].flatMap(openOf),
   }));
 
-const keyOf = ({ workspaceId, feedId }: FeedName): string => `${workspaceId}/${feedId ?? ''}`;
-const countedOf = ({ format, family, action }: Variant): Counted => ({ action, family, rated: FORMATS[format].rated });
+const keyOf = ({ workspaceId, feedId, isOfBouncers }: FeedName): string =>
+  `${workspaceId}/${feedId ?? ''}${isOfBouncers ? '/bouncers' : ''}`;
+const countedOf = ({ format, family, action }: Pick<Variant, 'action' | 'family' | 'format'>): Counted => ({
+  action,
+  family,
+  rated: FORMATS[format].rated,
+});
+const PLAIN = JSON.stringify(countedOf(DEFAULT_VARIANT));
 const openOf = (event: OpenEvent | undefined): OpenEvent[] =>
   event === undefined ? [] : [{ kind: event.kind, text: event.text, since: event.since }];
 

@@ -21,9 +21,9 @@ export interface ForecastFeed extends FeedPreview {
 export type Forecast = { readonly feeds: readonly ForecastFeed[]; readonly leftOut: number } | { readonly unknown: string };
 
 export interface FeedForecast {
-  /** Predicts all feeds, or with `listOnly` only the list's own. Never rejects; takes up to 5 seconds. */
+  /** With `listOnly` the list's own feed. Never rejects; takes up to 5 seconds. */
   dryRun(signals: Foreseen, listOnly: boolean): Promise<Forecast>;
-  /** Checks accepted signals blocking countries or ASNs, in the background. */
+  /** In the background. */
   accepted(signals: Foreseen): void;
 }
 

@@ -4,18 +4,17 @@ import { type Gzipped, gzipBody } from './gzip.ts';
 
 export interface Body {
   identity: Uint8Array | undefined;
-  /** undefined: a single part. */
   readonly parts: readonly BodyPart[] | undefined;
   /** undefined until requested. */
   gzip: Gzipped | undefined;
-  /** The predecessor's compressed body, until this one is compressed. */
+  /** Until this one is compressed. */
   before: Gzipped | undefined;
   readonly digests: { [algorithm in Digest]?: Promise<string> };
   compressing: Promise<Uint8Array> | undefined;
   used: boolean;
 }
 
-/** Caches bodies up to a number of bytes. Evicted bodies can be built again from the snapshot. */
+/** Evicted bodies can be built again from the snapshot. */
 export class BodyCache {
   readonly #limit: number;
   /** In eviction order. */
@@ -30,7 +29,7 @@ export class BodyCache {
     return this.#bytes;
   }
 
-  /** Caches a new body, at least until the next one. Parts shared with the predecessor are not compressed again. */
+  /** Cached at least until the next one. Parts shared with the predecessor are not compressed again. */
   add(identity: Uint8Array, parts?: readonly BodyPart[], predecessor?: Body): Body {
     const before = parts && (predecessor?.gzip ?? predecessor?.before);
     const body: Body = { identity, parts, gzip: undefined, before, digests: {}, compressing: undefined, used: false };
@@ -59,7 +58,7 @@ export class BodyCache {
     return body.compressing;
   }
 
-  /** Calculated on first use; undefined if the body was evicted before. */
+  /** Calculated on first use; undefined after eviction. */
   digest({ identity, digests }: Body, algorithm: Digest): Promise<string> | undefined {
     if (identity !== undefined) digests[algorithm] ??= digestOf(identity, algorithm);
     return digests[algorithm];

@@ -5,7 +5,7 @@
 
 import type { Instant } from '../../clock.ts';
 import { canaryId, isCanaryId } from '../canary.ts';
-import { type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
+import { DECISIONS, type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
 import { type Variant, variantOf } from '../variant.ts';
 import { type DocumentCacheOptions, ServeContext } from './context.ts';
 import type { Digest } from './digest.ts';
@@ -15,12 +15,12 @@ import { ServedWorkspace } from './workspace.ts';
 
 export interface DocumentQuery {
   readonly workspaceId: string;
-  /** The UUID or name of a list or composed feed; null: the workspace's feed. */
+  /** UUID or name of a list or composed feed; null: the workspace's. */
   readonly list: string | null;
   /** For feeds only the requested parts; stored defaults supply the rest (spec 4.4.3). */
   readonly variant: Partial<Variant> | Exclude<DocumentVariant, Variant>;
   readonly keyId?: string | undefined;
-  /** The only list or composed feed readable by the caller; null: all. */
+  /** The only one readable by the caller; null: all. */
   readonly boundTo: string | null;
 }
 
@@ -38,7 +38,7 @@ export interface CachedFeed {
   /** Of the variant nearest to its cap. */
   readonly entries: number;
   readonly limit: number;
-  /** Whether the last recent request was served stale data. */
+  /** At the last recent request. */
   readonly isStale: boolean;
 }
 
@@ -56,7 +56,7 @@ export class DocumentCache {
     this.#context = new ServeContext(options);
   }
 
-  /** Returns a ready response, or undefined. Nearly every request ends here: no promise, allocation, hashing or store call. */
+  /** Nearly every request ends here: no promise, allocation, hashing or store call. */
   hit(
     { workspaceId, list, variant, boundTo, keyId }: DocumentQuery,
     at: Instant = this.#context.now(),
@@ -77,7 +77,7 @@ export class DocumentCache {
     return (await this.findNamed(query, withBody, isUrgent)).found;
   }
 
-  /** With the feed's name and signing key, as confirmed for the request. */
+  /** With name and signing key, as confirmed for the request. */
   async findNamed(query: DocumentQuery, withBody: boolean, isUrgent = false): Promise<{ found: Found; named?: NamedFeed }> {
     const arrival = this.#context.moment();
     this.#prune(arrival.monotonic);
@@ -101,7 +101,7 @@ export class DocumentCache {
     this.#workspaces.get(workspaceId)?.document(document, feedId).forget();
   }
 
-  /** The response bytes; undefined after eviction (find the document again). */
+  /** undefined after eviction (find the document again). */
   body(representation: Representation, coding: 'identity' | 'gzip'): Uint8Array | Promise<Uint8Array> | undefined {
     const { bodies } = this.#context;
     return coding === 'gzip' ? bodies.gzip(representation.body) : bodies.identity(representation.body);
@@ -136,7 +136,7 @@ export class DocumentCache {
     return workspace;
   }
 
-  /** Drops documents unused for a day; `now` is monotonic ms. */
+  /** `now` is monotonic ms. */
   #prune(now: number): void {
     if (now < this.#prunedAt + PRUNE_EVERY) return;
     this.#prunedAt = now;
@@ -149,9 +149,9 @@ export class DocumentCache {
 
 const completed = (asked: DocumentQuery['variant'], defaults: Variant): DocumentVariant =>
   isOfFeed(asked) ? variantOf(asked, defaults) : asked;
-/** Canaries have the current content of a feed; other documents and all bouncers have one content. */
+/** Canaries have the current content of a feed; rules and configurations have one content. */
 const servedId = ({ feedId, canaries }: NamedFeed, { document }: DocumentVariant, keyId: string | undefined): string | null =>
-  document === 'feed' && keyId !== undefined && canaries?.includes(keyId) ? canaryId(feedId) : feedId;
+  (document === 'feed' || document === DECISIONS.document) && keyId !== undefined && canaries?.includes(keyId) ? canaryId(feedId) : feedId;
 
 const isOfFeed = (asked: DocumentQuery['variant']): asked is Partial<Variant> => asked.document === undefined || asked.document === 'feed';
 

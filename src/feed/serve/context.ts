@@ -10,25 +10,25 @@ export interface DocumentCacheOptions {
   readonly store: Pick<StoreReads, 'findNamed'> & Pick<StoreWrites, 'recordDocument'>;
   readonly builder: DocumentBuilder;
   readonly clock: Clock;
-  /** Maximum age of a served store read, s; 0: every request reads. */
+  /** Seconds; 0: every request reads. */
   readonly rebuildSeconds: number;
   readonly bodyBytes: number;
   readonly geoVersion: () => string;
   /** Compressor version and machine: part of the tags of compressed bodies. */
   readonly zlib: string;
-  /** Resolves when the workspace's stream entries have landed; undefined if this process does not land. */
+  /** undefined: this process does not land. */
   readonly caughtUp: ((workspaceId: string) => Promise<void>) | undefined;
-  /** The store's key revision, at most two seconds old under traffic. Changes on deletion of a list or feed (SPEC D5.24). */
+  /** At most two seconds old under traffic. Changes on deletion of a list or feed (SPEC D5.24). */
   readonly keyRevision: () => number | undefined;
   readonly watch: FeedWatch;
-  /** Receives the error behind a stale or failed response. */
+  /** The error behind a stale or failed response. */
   readonly report: (error: Error) => void;
 }
 
-/** Store timeout of a request, ms: normally, and right after a failure. */
+/** ms: normally, and right after a failure. */
 export const STORE_TIMEOUT = 10_000;
 export const FAILING_STORE_TIMEOUT = 1_000;
-/** Maximum pause after a store failure, ms. */
+/** After a store failure, ms. */
 const LONGEST_PAUSE = 1_000;
 
 export class ServeContext {
@@ -53,7 +53,7 @@ export class ServeContext {
     return this.options.clock.monotonic();
   }
 
-  /** Current time with a new, highest sequence. */
+  /** With a new, highest sequence. */
   moment(): ReadStamp {
     this.#sequence += 1;
     return { ...this.now(), sequence: this.#sequence };

@@ -27,5 +27,5 @@ function powerOf(bytes: number): number {
   return power;
 }
 
-/** The CRC of two concatenated byte strings; `length` belongs to the second. */
+/** `length` belongs to the second. */
 export const joinedCrc = (first: number, second: number, length: number): number => (product(powerOf(length), first) ^ second) >>> 0;

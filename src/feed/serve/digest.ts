@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Bytes hashed per turn: about 2 ms. */
+/** About 2 ms. */
 const SLICE = 1 << 20;
 
 export type Digest = 'md5' | 'sha256';
 
-/** Hexadecimal; yields to other work in between. */
+/** Hexadecimal; yields to other work. */
 export async function digestOf(bytes: Uint8Array, algorithm: Digest): Promise<string> {
   const hash = createHash(algorithm);
   for (let from = 0; from < bytes.length; from += SLICE) {

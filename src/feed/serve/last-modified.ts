@@ -5,7 +5,7 @@ import type { BuildRequest } from '../builder.ts';
 import { type DocumentVariant, isRemembered, nameOf } from '../document.ts';
 import type { Representation } from './representation.ts';
 
-/** Store timeout for recording a content, ms. */
+/** ms. */
 const RECORD_LIMIT = 2_000;
 /** Maximum wait of a new content for its Last-Modified, s. A date further ahead comes from a wrong clock and must not delay the change. */
 export const LONGEST_WAIT = 3;
@@ -97,7 +97,6 @@ export function decideLastModified(
       ...rest,
     };
   };
-  /** The minimum after the previously served content. */
   const earliest = isOther ? previous + 1 : previous;
   if (record !== undefined && record.hash !== hash) {
     // Another replica has recorded newer content: stay below its date, and above the previous one if possible.

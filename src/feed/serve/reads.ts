@@ -11,11 +11,11 @@ export interface Read {
 }
 
 export interface WorkspaceRead extends Read {
-  /** Changes with the workspace's lists and rules; undefined before the first read, and for a deleted workspace. */
+  /** undefined before the first read, and for a deleted workspace. */
   readonly revision: number | undefined;
   /** The key revision before the read. Changes on deletion of a list or feed: names are resolved again. */
   readonly keyRevision: number | undefined;
-  /** The last attempt failed: `freshUntil` is the time of the next one, and the rest describes the last good read. */
+  /** `freshUntil` is then the time of the next attempt, and the rest describes the last good read. */
   readonly failed: boolean;
 }
 
@@ -28,7 +28,7 @@ export const NEVER_READ: WorkspaceRead = {
   failed: false,
 };
 
-/** The record of a successful read; undefined for an unknown workspace. */
+/** undefined: unknown workspace. */
 export const goodRead = (
   found: Pick<WorkspaceDirectory, 'revision' | 'readAt'> | undefined,
   read: Pick<WorkspaceRead, 'at' | 'freshUntil' | 'keyRevision'>,
@@ -47,7 +47,7 @@ export interface KnownSnapshot {
   readonly revision: number;
   /** When the rules were read; `sequence`: of the workspace read. The feed thread reads again for a higher one. */
   readonly at: ReadStamp;
-  /** The latest read without changes since; initially the snapshot's own. */
+  /** Initially the snapshot's own. */
   readonly confirmed: Read;
 }
 
@@ -72,9 +72,7 @@ export const confirmedBy = (known: KnownSnapshot, read: DocumentRead): KnownSnap
 export const isOutdated = (known: KnownSnapshot, read: DocumentRead, now: number, interval: number): boolean =>
   hasSeen(known, read) && read.revision !== known.revision && now >= known.at.monotonic + interval;
 
-/** Whether the rules are as recent as an urgent read. */
 export const reaches = (known: KnownSnapshot | undefined, urgent: DocumentRead | undefined): boolean =>
   urgent === undefined || (known !== undefined && (known.revision === urgent.revision || known.at.sequence >= urgent.at.sequence));
 
-/** Whether the read began after the snapshot's. */
 const hasSeen = ({ at }: KnownSnapshot, read: DocumentRead): boolean => read.at.sequence > at.sequence;

@@ -1,4 +1,5 @@
 import type { BuiltDocument } from '../builder.ts';
+import { plainId } from '../canary.ts';
 import type { DocumentVariant } from '../document.ts';
 import type { FeedFacts } from '../facts.ts';
 import type { FeedShares } from '../shares.ts';
@@ -6,10 +7,12 @@ import type { Body } from './body-cache.ts';
 import { entityTag } from './etag.ts';
 import { gzipCoding } from './gzip.ts';
 
-/** A sendable document: its body in either coding, or the MD5 of the identity body. */
+/** Its body in either coding, or the MD5 of the identity body. */
 export interface Representation {
   readonly kind: 'document';
   readonly feedId: string | null;
+  /** `canaryId` for canaries, else `feedId`. */
+  readonly contentId: string | null;
   readonly variant: DocumentVariant;
   readonly body: Body;
   /** Content name, independent of Last-Modified. */
@@ -41,7 +44,7 @@ export const lastModifiedOf = ({ lastModified, isPublished }: Pick<Representatio
 export function representationOf(
   { hash, stampsAt, facts }: BuiltDocument,
   { lastModified, sharesInstant, isPublished }: Pick<Representation, 'lastModified' | 'sharesInstant' | 'isPublished'>,
-  { feedId, variant }: Pick<Representation, 'feedId' | 'variant'>,
+  { contentId, variant }: Pick<Representation, 'contentId' | 'variant'>,
   body: Body,
   zlib: string,
 ): Representation {
@@ -54,7 +57,8 @@ export function representationOf(
   };
   return {
     kind: 'document',
-    feedId,
+    feedId: plainId(contentId),
+    contentId,
     variant,
     body,
     hash,

@@ -33,6 +33,7 @@ export const workspaceFeed = ({ name, signingSecret, revision, expressionRevisio
   revision,
   expressionRevision,
   frozenRevision: frozenIn(freezes, null)?.revision,
+  canaries: frozenIn(freezes, null)?.canary?.keys,
   defaults: DEFAULT_VARIANT,
 });
 

@@ -7,6 +7,7 @@ import { type DocumentKind, type DocumentVariant, isRemembered, keyOf } from '..
 import { stampText } from '../formats/stamp.ts';
 import type { FeedName, FeedWatch } from '../monitor/feed-watch.ts';
 import { isBefore, type ReadStamp } from '../read-stamp.ts';
+import { DEFAULT_VARIANT } from '../variant.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
 import { agrees, type Dated, dateContent, LONGEST_WAIT, NEVER, recordContent, servedUntil } from './last-modified.ts';
 import { confirmedBy, type DocumentRead, isOf, isOutdated, type KnownSnapshot, reaches, snapshotOf } from './reads.ts';
@@ -28,11 +29,11 @@ import {
   withoutBuilds,
 } from './variant-state.ts';
 
-/** How long the last good snapshot is served while the store does not answer, ms (SPEC D5.16). */
+/** ms (SPEC D5.16). */
 export const LONGEST_OUTAGE = 86_400_000;
-/** How long a feed counts as stale after its last stale response, ms. */
+/** After the last stale response, ms. */
 const STALE_REPORTED = 15 * 60_000;
-/** Maximum rebuilds per request after expiries during the build. */
+/** Per request, after expiries during the build. */
 const MAX_ROUNDS = 3;
 /** Cached variants per document: clients can create any number of filters. A feed has fewer. */
 const MOST_VARIANTS = 64;
@@ -53,10 +54,10 @@ export class ServedDocument {
   readonly document: DocumentKind;
   readonly feedId: string | null;
   readonly #workspaceId: string;
-  readonly #name: FeedName;
+  readonly #name: Pick<FeedName, 'workspaceId' | 'feedId'>;
+  readonly #watched: FeedName;
   readonly #context: ServeContext;
   readonly #variants = new Map<ReturnType<typeof keyOf>, ServedVariant>();
-  /** The latest workspace read covering this document. */
   #read: DocumentRead | undefined;
   #snapshot: KnownSnapshot | undefined;
   #usedAt = Number.NEGATIVE_INFINITY;
@@ -66,22 +67,23 @@ export class ServedDocument {
   constructor(workspaceId: string, document: DocumentKind, feedId: string | null, context: ServeContext) {
     this.#workspaceId = workspaceId;
     this.#name = { workspaceId, feedId };
+    this.#watched = { ...this.#name, isOfBouncers: document === 'decisions' };
     this.document = document;
     this.feedId = feedId;
     this.#context = context;
   }
 
-  /** Only for feeds: other documents have no cap on a device. */
+  /** Only for feeds and decisions: other documents have no cap on a device. */
   get #watch(): FeedWatch | undefined {
-    return this.document === 'feed' && !isCanaryId(this.feedId) ? this.#context.options.watch : undefined;
+    return ['feed', 'decisions'].includes(this.document) && !isCanaryId(this.feedId) ? this.#context.options.watch : undefined;
   }
 
-  /** Last request without a ready response, ms, monotonic. */
+  /** Without a ready response, ms, monotonic. */
   get usedAt(): number {
     return this.#usedAt;
   }
 
-  /** The served variant nearest to its cap; undefined if nothing is served. `monotonic` in ms. */
+  /** `monotonic` in ms. */
   summary(monotonic: number): { entries: number; limit: number; isStale: boolean } | undefined {
     const outcomes = [...this.#variants.values()].flatMap(({ state }) => state.current?.outcome ?? []);
     const isStale = monotonic - this.#usedAt < STALE_REPORTED && outcomes.some(({ staleSince }) => staleSince !== undefined);
@@ -125,12 +127,12 @@ export class ServedDocument {
     for (const served of this.#variants.values()) this.#update(served, withoutBuilds(served.state));
     this.#variants.clear();
     this.#snapshot = undefined;
-    this.#watch?.forget(this.#name);
+    this.#watch?.forget(this.#watched);
     const { builder, report } = this.#context.options;
     builder.forget(this.#workspaceId, this.document, this.feedId).catch(report);
   }
 
-  /** Refreshes the variant, repeatedly if rules expire meanwhile. An urgent read shares no earlier refresh. */
+  /** An urgent read shares no earlier refresh. */
   async #serveFresh(served: ServedVariant, arrival: ReadStamp, withBody: boolean, urgent: DocumentRead | undefined): Promise<Outcome> {
     const [deadline, isUrgent] = [arrival.monotonic + STORE_TIMEOUT, urgent !== undefined];
     for (let round = 1, now = arrival; ; round++, now = this.#context.moment()) {
@@ -162,7 +164,7 @@ export class ServedDocument {
     if (snapshot === undefined || now.monotonic - snapshot.confirmed.at.monotonic > LONGEST_OUTAGE)
       throw new WeirError('FEED_UNAVAILABLE', 'there is no good snapshot', { cause });
     const staleSince = secondOf(snapshot.confirmed.at.wall);
-    this.#watch?.stale(this.#name, staleSince);
+    this.#watch?.stale(this.#watched, staleSince);
     const { current } = served.state;
     const mayStay =
       current !== undefined && isOf(snapshot, current.at) && isServable(current, now.wall) && (!withBody || hasBody(current.outcome));
@@ -178,7 +180,7 @@ export class ServedDocument {
       });
   }
 
-  /** Confirms or rebuilds a variant. Resolves to whether it exists. */
+  /** Resolves to whether it exists. */
   async #refresh(served: ServedVariant, withBody: boolean, isUrgent: boolean): Promise<boolean> {
     const read = this.#read!;
     this.#snapshot &&= confirmedBy(this.#snapshot, read);
@@ -190,11 +192,11 @@ export class ServedDocument {
     const stands = !mustRead && !lacksBody && (await this.#revalidate(served, snapshot));
     const isThere = stands || (await this.#build(served, mustRead ? read.at.sequence : 0, undefined));
     this.#retryAt = undefined;
-    this.#watch?.fresh(this.#name);
+    this.#watch?.fresh(this.#watched);
     return isThere;
   }
 
-  /** Extends the current build if snapshot, rules and recorded Last-Modified are unchanged. Resolves to whether it did. */
+  /** Resolves to whether snapshot, rules and recorded Last-Modified are unchanged. */
   async #revalidate(served: ServedVariant, snapshot: KnownSnapshot): Promise<boolean> {
     const { geoVersion, clock } = this.#context.options;
     const now = clock.now();
@@ -213,7 +215,7 @@ export class ServedDocument {
     return true;
   }
 
-  /** Builds a variant and stores the result; `staleSince` (whole seconds) without the store. Resolves to whether it exists. */
+  /** `staleSince` (whole seconds) without the store. Resolves to whether it exists. */
   async #build(served: ServedVariant, sequence: number, staleSince: number | undefined): Promise<boolean> {
     const { variant } = served;
     const now = this.#context.now();
@@ -241,10 +243,9 @@ export class ServedDocument {
     const record = seen ? await this.#record(served, seen) : undefined;
     if (this.#isOvertaken(served, result, offline)) return;
     const isOver = result.kind === 'too_large';
-    const { watch } = this.#context.options;
-    const counted = variant.document === 'feed' ? this.#watch?.built(this.#name, variant, result, offline) : undefined;
-    const ofBouncers = isOver && variant.document === 'decisions' ? watch.overCap(this.#name, result.revision, offline) : undefined;
-    const shares = isOver ? await (counted ?? ofBouncers) : undefined;
+    const counts = variant.document === 'feed' ? variant : DEFAULT_VARIANT;
+    const counted = this.#watch?.built(this.#watched, counts, result, offline);
+    const shares = isOver ? await counted : undefined;
     if (this.#isOvertaken(served, result, offline)) return;
     const now = this.#context.now();
     const before = servedBefore(served.state, now);
@@ -270,7 +271,7 @@ export class ServedDocument {
     const { bodies, options } = this.#context;
     stampText(result, dated.lastModified);
     const body = bodies.add(result.bytes, result.parts, newestBody(state));
-    return representationOf(result, dated, { feedId: plainId(this.feedId), variant }, body, options.zlib);
+    return representationOf(result, dated, { contentId: this.feedId, variant }, body, options.zlib);
   }
 
   #variant(variant: DocumentVariant): ServedVariant {
@@ -283,7 +284,7 @@ export class ServedDocument {
     return served;
   }
 
-  /** Evicts the oldest filtered variant at the maximum. Requests waiting for it are still answered. */
+  /** Requests waiting for it are still answered. */
   #evict(): void {
     const oldest = this.#variants.values().find(({ variant }) => !isRemembered(variant));
     if (oldest === undefined || this.#variants.size < MOST_VARIANTS) return;
@@ -291,7 +292,6 @@ export class ServedDocument {
     this.#variants.delete(keyOf(oldest.variant));
   }
 
-  /** Replaces the state and drops bodies used by no other. */
   #update(served: ServedVariant, state: VariantState): void {
     const before = served.state;
     served.state = state;

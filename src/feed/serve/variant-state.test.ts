@@ -33,6 +33,7 @@ function feed(hash: string, lastModified: number): Representation {
   return {
     kind: 'document',
     feedId: null,
+    contentId: null,
     variant: DEFAULT_VARIANT,
     body,
     hash,

@@ -8,7 +8,7 @@ import type { Representation, TooLarge } from './representation.ts';
 export interface CachedBuild {
   readonly outcome: Representation | TooLarge;
   readonly at: ReadStamp;
-  /** The latest read confirming the build and its recorded Last-Modified. */
+  /** With its recorded Last-Modified. */
   readonly confirmed: Read;
   readonly geoVersion: string;
   /** ms, monotonic: no store call until then. */
@@ -26,7 +26,7 @@ export interface VariantState {
   readonly current: CachedBuild | undefined;
   /** Replaces `current` at its Last-Modified, or at `freshUntil` regardless of the clock. */
   readonly next: CachedBuild | undefined;
-  /** The last current document, even if there is none now. */
+  /** Even if there is none now. */
   readonly last: Representation | undefined;
   /** The last content with a published Last-Modified. */
   readonly published: Pick<Representation, 'hash' | 'lastModified' | 'sharesInstant'> | undefined;
@@ -51,7 +51,6 @@ export function readyOutcome(state: VariantState, { monotonic, wall }: Instant):
   return monotonic < state.freshUntil && wall < state.nextExpiry * 1000 ? state.current?.outcome : undefined;
 }
 
-/** The build becomes current, or waits for its Last-Modified. */
 export function withBuild(state: VariantState, build: CachedBuild, waits: boolean, now: Instant): VariantState {
   const { current } = state;
   if (current === undefined || !waits || hasBegun(build, now)) return startServing(state, build);
@@ -60,7 +59,6 @@ export function withBuild(state: VariantState, build: CachedBuild, waits: boolea
   return { ...state, next: build, freshUntil, nextExpiry: Math.min(beginningOf(build), current.nextExpiry) };
 }
 
-/** The state at `now`: the waiting build becomes current at its second, or after the maximum wait. */
 export function atTime(state: VariantState, now: Instant): VariantState {
   const { next, freshUntil } = state;
   return next !== undefined && (hasBegun(next, now) || freshUntil <= now.monotonic) ? startServing(state, next) : state;
@@ -72,7 +70,7 @@ export function withExtended(state: VariantState, current: CachedBuild): Variant
 
 export const withoutBuilds = ({ last, published }: VariantState): VariantState => ({ ...NOT_BUILT, last, published });
 
-/** The previously published content: the next date must follow it. */
+/** The next date must follow it. */
 export function servedBefore({ current, published }: VariantState, now: Instant): ServedBefore | undefined {
   if (published === undefined) return undefined;
   const servable =
@@ -90,7 +88,7 @@ export const isServable = ({ asOf, nextExpiry }: CachedBuild, wall: number): boo
 /** Also checks `completeSince`: a store read with a clock ahead suffices only while the store does not answer. */
 export const isComplete = (build: CachedBuild, wall: number): boolean => isServable(build, wall) && build.completeSince <= secondOf(wall);
 
-/** Whether the bytes are in memory; a 413 has none. */
+/** A 413 has none. */
 export const hasBody = (outcome: Representation | TooLarge): boolean => outcome.kind !== 'document' || outcome.body.identity !== undefined;
 
 export const newestBody = ({ next, last }: VariantState): Body | undefined =>
@@ -117,6 +115,5 @@ function bodiesOf({ current, next }: VariantState): Body[] {
   return [current, next].flatMap((build) => (build?.outcome.kind === 'document' ? [build.outcome.body] : []));
 }
 
-/** The outcome with the least quota left. */
 export const nearestToCap = (outcomes: readonly (Representation | TooLarge)[]): Representation | TooLarge | undefined =>
   outcomes.toSorted(({ facts: a }, { facts: b }) => b.entryCount / b.entryLimit - a.entryCount / a.entryLimit)[0];

@@ -10,10 +10,10 @@ import type { Representation, TooLarge } from './representation.ts';
 import { type NamedFeed, type Resolution, resolutionOf, workspaceFeed } from './resolution.ts';
 import { ServedDocument } from './served-document.ts';
 
-/** How long a workspace read waits for landing to catch up, ms. */
+/** ms. */
 const CAUGHT_UP_LIMIT = 2_000;
 const UUID_LENGTH = 36;
-/** Maximum number of documents per kind: more than the default MAX_LISTS. */
+/** Per kind: more than the default MAX_LISTS. */
 const MOST_DOCUMENTS = 12_000;
 
 export interface Known {
@@ -23,7 +23,6 @@ export interface Known {
 
 interface Answer {
   readonly ref: string | null;
-  /** Sequence of the request. */
   readonly sequence: number;
   readonly known: Known | undefined;
 }
@@ -35,11 +34,10 @@ interface Answer {
 export class ServedWorkspace {
   readonly id: string;
   readonly #context: ServeContext;
-  /** By kind, then by UUID of the list or composed feed; null: the workspace's. */
+  /** By UUID of the list or composed feed; null: the workspace's. */
   readonly #documents = new Map<DocumentKind, Map<string | null, ServedDocument>>();
   readonly #names = new Map<string, Known>();
   #own: Known | undefined;
-  /** The last read after waiting for landing. */
   #last = NEVER_READ;
   readonly #reading: SingleFlight<Answer>;
   readonly #lookingUp = new Map<string | null, SingleFlight<Answer>>();
@@ -63,7 +61,7 @@ export class ServedWorkspace {
     );
   }
 
-  /** The feed behind a UUID or name (null: the workspace's), if no read is due at `monotonic` (ms). */
+  /** `ref` null: the workspace's feed. undefined: a read is due at `monotonic` (ms). */
   recall(ref: string | null, monotonic: number): NamedFeed | undefined {
     if (monotonic >= this.#last.freshUntil) return undefined;
     const known = this.#find(ref);
@@ -108,7 +106,7 @@ export class ServedWorkspace {
     return served;
   }
 
-  /** Drops documents last requested before `time` (ms, monotonic), and names without a feed. */
+  /** ms, monotonic. */
   prune(time: number): void {
     for (const served of this.#served()) if (served.usedAt < time) this.#forget(served);
     const used = new Set([...this.#served()].map(({ feedId }) => plainId(feedId)));

@@ -12,7 +12,6 @@ import { readSnapshot } from '../index/snapshot.ts';
 import { storedVariant, type Variant } from '../variant.ts';
 
 const MOST_COSTS = 10;
-/** Queue limits: measures run sequentially. */
 const LINE = { running: 1, asked: { inAll: 256, ofWorkspace: 8 }, refusal: 'too many feeds are being measured' };
 
 interface MeasureOptions {

@@ -21,9 +21,9 @@ export interface Client {
 
 export interface Authenticator {
   /**
-   * Identifies the caller of an Authorization header, or returns the refusal (spec 5.1). Answers synchronously, as of `at`, for a cached
-   * key if the key revision was read in the last second. 401 always comes from the store: if the store is down, cached keys stay valid. A
-   * request without credentials is challenged and not counted.
+   * The caller of an Authorization header, or the refusal (spec 5.1). Answers synchronously, as of `at`, for a cached key if the key
+   * revision was read in the last second. 401 always comes from the store: if it is down, cached keys stay valid. A request without
+   * credentials is challenged and not counted.
    */
   authenticate(
     group: Group,
@@ -33,15 +33,14 @@ export interface Authenticator {
   ): Caller | HttpFault | Promise<Caller | HttpFault>;
   /** For callers with another proof, such as a session. `digest`: SHA-256 of the key, latin1. */
   authenticateKey(group: Group, digest: string, client: Client, at?: Instant): Caller | HttpFault | Promise<Caller | HttpFault>;
-  /** Counts a failed proof other than a key and returns the refusal. */
   refuse(group: Group, client: Client): HttpFault;
-  /** Refuses a proof unchecked if its address sent too many wrong ones in this second. */
+  /** Unchecked, if its address sent too many wrong ones in this second. */
   throttled(client: Client): HttpFault | undefined;
   /** undefined until the first read. */
   keyRevision(): number | undefined;
-  /** Keys used since the last call, with the last use of each, ms. */
+  /** Since the last call, with the last use of each, ms. */
   takeUsed(): { id: string; at: number }[];
-  /** Wrong keys since the last call, by source, most first. */
+  /** Since the last call, by source, most first. */
   takeFailed(): Failures[];
 }
 
@@ -50,16 +49,16 @@ interface AuthenticatorOptions {
   readonly now: () => number;
   readonly monotonic: () => number;
   readonly counts?: Pick<HttpCounts, 'failedAuthentications' | 'limited'>;
-  /** Called for each request with an invalid key. `digest`: its SHA-256, latin1. */
+  /** `digest`: SHA-256 of the key, latin1. */
   readonly onInvalid?: (group: Group, client: Client, digest: string) => void;
 }
 
 /** ms. */
 const STORE_LIMIT = 1000;
-/** Concurrent look-ups; further unknown keys get 429. */
+/** Further unknown keys get 429. */
 const MOST_LOOK_UPS = 5000;
 const MOST_UNKNOWN = 10_000;
-/** Validity of a cached key while the store is down, ms. */
+/** Of a cached key while the store is down, ms. */
 const HONOURED = 24 * 3600 * 1000;
 
 const UNAVAILABLE: HttpFault = { status: 500 };
@@ -75,7 +74,7 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
   const failures = failureLimiter();
   const used = new Map<string, number>();
 
-  /** The caller, if memory alone may admit it. */
+  /** If memory alone may admit it. */
   function recall(key: RememberedKey | undefined, { ip }: Client, { wall, monotonic }: Instant): Caller | undefined {
     return key !== undefined &&
       (key.isGoodFrom === undefined || key.isGoodFrom(ip)) &&
@@ -186,7 +185,7 @@ const isCurrent = (key: RememberedKey, { current, readable }: KeyRevision): bool
 
 const hasExpired = ({ caller }: RememberedKey, at: number): boolean => caller.expiresAt !== null && caller.expiresAt <= at;
 
-/** Whether the store confirms the key at `at` (ms, monotonic) or did in the last 24 h. Updates the confirmation time. */
+/** At `at` (ms, monotonic), or in the last 24 h. Updates the confirmation time. */
 function isHonoured(key: RememberedKey, { current, readable }: KeyRevision, at: number): boolean {
   if (readable && key.revision === current) key.confirmedAt = at;
   return at - key.confirmedAt <= HONOURED;

@@ -1,7 +1,7 @@
 import type { Failures } from '../../ports/http-counts.ts';
 import { sourceOf } from '../source.ts';
 
-/** Failed authentications per source and second before 429. */
+/** Per source; then 429. */
 const PER_SECOND = 20;
 const MOST_SOURCES = 10_000;
 const OTHERS = 'other addresses';
@@ -13,7 +13,7 @@ export function failureLimiter() {
   const unreported = new Map<string, number>();
 
   return {
-    /** Counts a failure at `now` (ms, monotonic); true above 20 in this second. */
+    /** At `now` (ms, monotonic); true above 20 in this second. */
     count(address: string, now: number): boolean {
       if (Math.floor(now / 1000) !== second) {
         second = Math.floor(now / 1000);
@@ -25,7 +25,7 @@ export function failureLimiter() {
     },
     isUsedUp: (address: string, now: number): boolean =>
       Math.floor(now / 1000) === second && (inSecond.get(sourceOf(address)) ?? 0) >= PER_SECOND,
-    /** Failures since the last call, most first. */
+    /** Since the last call, most first. */
     take(): Failures[] {
       const failures = [...unreported].map(([source, count]) => ({ source, count })).sort((a, b) => b.count - a.count);
       unreported.clear();

@@ -10,7 +10,7 @@ import type { RateLimiter } from './rate-limit.ts';
 
 type Verdict = Caller | HttpFault;
 
-/** Admits a request to a group of addresses: the caller or a fault, synchronously where possible. */
+/** The caller or a fault, synchronously where possible. */
 export interface Gate {
   /** `authorization`: default from the request. */
   admit(call: Call, authorization?: string): Verdict | Promise<Verdict>;
@@ -19,15 +19,14 @@ export interface Gate {
   admitCaller(caller: Caller, call: Call): Verdict;
   /** Why a request admitted earlier would be refused now; undefined: it would not. Does not count as a request. */
   readmit(call: Call): Promise<HttpFault | undefined>;
-  /** The response to a failed proof other than a key. */
   refuse(call: Call): HttpFault;
-  /** The response to a proof that is not checked, after too many wrong ones from its address. */
+  /** After too many wrong ones from its address. */
   throttled(call: Call): HttpFault | undefined;
 }
 
 /**
- * Checks 401, 429, 402 in this order (spec 5); each address checks 403. `onLimit` runs for each rate-limited request, `onKey` for each with
- * a valid key.
+ * 401, 429, 402 in this order (spec 5); each address checks 403. `onLimit` runs for each rate-limited request, `onKey` for each with a
+ * valid key.
  */
 export function gate(
   group: Group,

@@ -1,12 +1,12 @@
 import { before, within } from '../../clock.ts';
 import { shared } from '../../serial.ts';
 
-/** Lifetime of a revision, and limit of its read, ms. */
+/** Also the limit of its read, ms. */
 const FRESH = 1000;
 const STORE_LIMIT = 1000;
-/** Changes take effect within this time, ms. Until then requests need not wait for a slow store. */
+/** Of changes, ms. Until then requests need not wait for a slow store. */
 const EFFECTIVE = 2000;
-/** Wait for a slow store in that time, ms. */
+/** For a slow store in that time, ms. */
 const PATIENCE = 50;
 
 /** The store's key revision (SPEC D2.8). Unchanged: no key, permission or subscription has changed. */
@@ -16,16 +16,12 @@ export interface KeyRevision {
   readonly readable: boolean;
   /** Whether the last read is less than a second older than `at` (ms, monotonic). */
   isFresh(at: number): boolean;
-  /**
-   * Reads the revision if due. Never rejects. Does not wait for a store that is down; waits briefly if the last read is less than two
-   * seconds old.
-   */
+  /** If due. Never rejects. Does not wait for a store that is down; waits briefly if the last read is less than two seconds old. */
   refresh(): Promise<void>;
 }
 
 /** Concurrent refreshes share one read. `now`: ms, monotonic. */
 export function watchKeyRevision(read: () => Promise<number>, now: () => number): KeyRevision {
-  /** Start of the last finished read. */
   let readAt = Number.NEGATIVE_INFINITY;
   const reading = shared<void>();
   let briefly: Promise<void> | undefined;

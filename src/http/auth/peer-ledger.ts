@@ -1,4 +1,4 @@
-/** Addresses of a workspace's own clients, for workspaces that protect them (SPEC D62). */
+/** For workspaces that protect their own clients (SPEC D62). */
 import { PRIVATE_USE } from '@weir/network/special-purpose.ts';
 import type { Caller } from '../../account/caller.ts';
 import { type GuardRails, MOST_PEERS, protectedWord, protectsPeers } from '../../account/guard-rails.ts';
@@ -9,9 +9,9 @@ export interface PeerLedger extends PeerNotes {
   note(caller: Pick<Caller, 'workspaceId' | 'keyId' | 'personId' | 'guardRails'>, ip: string): void;
 }
 
-/** A client is noted this often, ms. */
+/** ms. */
 const AGAIN = 3_600_000;
-/** In memory, in all; above it every client is noted again. */
+/** In all; above it every client is noted again. */
 const MOST = 50_000;
 
 /** `service`: the service's guard rails; `proxies`: networks of TRUST_PROXY; `now`: ms. */
@@ -21,7 +21,6 @@ export function peerLedger(service: GuardRails, proxies: readonly string[], now:
   const noted = new Map<string, Map<string, number>>();
   let size = 0;
   let seen = new Map<string, SeenPeer[]>();
-  /** Workspaces without an early write since the last `take`. */
   const early = new Set<string>();
   let wasEarly = new Set<string>();
 

@@ -1,16 +1,13 @@
 /** Token buckets, one per key: a minute's quota may come at once; tokens refill evenly. */
 export interface RateLimiter {
-  /**
-   * Takes a request, or `count` entries, at `now` (ms, monotonic). 0 admits; else takes nothing and returns the seconds to wait, at least
-   * 1.
-   */
+  /** At `now` (ms, monotonic). 0 admits; else takes nothing and returns the seconds to wait, at least 1. */
   take(key: string, now: number, count?: number): number;
 }
 
 const UNLIMITED: RateLimiter = { take: () => 0 };
 const MINUTE = 60_000;
 
-/** No single call may exceed `perMinute`; 0 = unlimited. */
+/** No call may exceed `perMinute`; 0 = unlimited. */
 export function rateLimiter(perMinute: number): RateLimiter {
   if (perMinute === 0) return UNLIMITED;
   const buckets = new Map<string, { tokens: number; at: number }>();

@@ -4,7 +4,7 @@ import type { GuardRails } from '../../account/guard-rails.ts';
 import { networks } from '../source.ts';
 
 export interface RememberedKey {
-  /** SHA-256 of the key text, latin1. */
+  /** Of the key text, latin1. */
   readonly digest: string;
   readonly caller: Caller;
   /** Read before the caller. While the store has the same revision, the key is unchanged. */
@@ -15,10 +15,10 @@ export interface RememberedKey {
   readonly isGoodFrom: ((address: string) => boolean) | undefined;
 }
 
-/** Cached keys per workspace; the least recently confirmed is evicted. Default of MAX_KEYS. */
+/** The least recently confirmed is evicted. Default of MAX_KEYS. */
 const MOST_OF_WORKSPACE = 10_000;
 
-/** Cache of valid keys by SHA-256, as latin1 strings: the cheapest form. */
+/** By SHA-256, as latin1 strings: the cheapest form. */
 export function rememberedKeys(most = MOST_OF_WORKSPACE) {
   const keys = new Map<string, RememberedKey>();
   /** Slots per workspace, in the order of confirmation. */
@@ -69,7 +69,7 @@ function isSame(known: string, given: string): boolean {
   return difference === 0;
 }
 
-/** Cache of digests without a caller. Entries are valid until the key revision changes; the oldest is evicted. */
+/** Valid until the key revision changes; the oldest is evicted. */
 export function unknownKeys(most: number) {
   const digests = new Set<string>();
   let known: number | undefined;

@@ -1,15 +1,15 @@
-/** Reads request bodies within the budget, and drains those of refused requests. */
+/** Within the budget; drains those of refused requests. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Answer, write } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
 import type { BodyReservation } from './body-budget.ts';
 import { countDropped, countRead } from './pace.ts';
 
-/** Initial buffer of a body of unknown length, bytes; it doubles. The largest piece that a socket delivers. */
+/** Of unknown length; it doubles. The largest piece that a socket delivers. */
 const FIRST_CAPACITY = 64 * 1024;
 /** Time to drain a refused request, ms: most clients read the response only after sending. */
 const LINGER = 2000;
-/** Remaining bytes that are drained to reuse the connection. */
+/** Drained to reuse the connection. */
 const SMALL = 64 * 1024;
 
 export interface BodyLimit {
@@ -51,7 +51,7 @@ export function takeBody(
   return readBody(request, reservation, limit);
 }
 
-/** Checks the headers and reserves memory; undefined: read the body. */
+/** Checks the headers, reserves memory; undefined: read the body. */
 function refuseBody(request: IncomingMessage, reservation: BodyReservation, { bytes, tooLarge }: BodyLimit): HttpFault | undefined {
   if (!/^(identity)?$/i.test(request.headers['content-encoding']?.trim() ?? '')) return ENCODED;
   const length = lengthOf(request);
@@ -116,8 +116,8 @@ export function freeBytes(bytes: Buffer): void {
 }
 
 /**
- * Responds before the body is complete. Closes the connection after a long body, but drains it briefly: a client that sends before it reads
- * must not be reset.
+ * Before the body is complete. Closes the connection after a long body, but drains it briefly: a client that sends before it reads must not
+ * be reset.
  */
 export function answerEarly(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
   const length = lengthOf(request) ?? Number.POSITIVE_INFINITY;

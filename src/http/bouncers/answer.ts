@@ -21,9 +21,9 @@ export interface BouncerRequest {
   /** Without the question mark. */
   readonly query: string;
   readonly acceptEncoding: string | undefined;
-  /** Why the key is refused now, after the request has waited (SPEC D50.7). */
+  /** After the request has waited (SPEC D50.7). */
   readonly readmit: () => Promise<HttpFault | undefined>;
-  /** Leaves the connection open while nothing is sent for `ms`. Call `end` before sending. */
+  /** While nothing is sent for `ms`. Call `end` before sending. */
   readonly keepOpen: (ms: number) => Line & { end(): void };
 }
 
@@ -44,14 +44,17 @@ export interface BouncerEndpoints {
 type Client = Pick<BouncerRequest, 'userAgent' | 'address'>;
 type Bound = Pick<Caller, 'workspaceId' | 'keyId' | 'listId' | 'feedId'>;
 
+/** The signed statement about an answer (SPEC D63.6). */
+export type Sign = (found: SharedAnswer, feed: Pick<BouncerName, 'workspaceId' | 'feedId'>) => Promise<string | HttpFault>;
+
 interface BouncerOptions {
   readonly decisions: FindDecisions;
+  readonly sign: Sign;
   readonly bouncers: Bouncers;
   readonly waiting: Pick<Waiting, 'wait'>;
   readonly hits: RecordHits;
   readonly now: () => number;
   readonly monotonic: () => number;
-  /** Receives the errors behind a 500. */
   readonly report: (error: Error) => void;
 }
 
@@ -85,10 +88,10 @@ const HEADERS = [
 /** Of a bouncer's name, characters. */
 const LONGEST_NAME = 256;
 
-export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, monotonic, report }: BouncerOptions): BouncerEndpoints {
+export function bouncerEndpoints({ decisions, sign, bouncers, waiting, hits, now, monotonic, report }: BouncerOptions): BouncerEndpoints {
   const find = async (request: DecisionRequest, caller: Caller): Promise<SharedAnswer | HttpFault> => {
     try {
-      const found = await decisions(request);
+      const found = await decisions(request, caller.keyId);
       if (found === BUSY) return MANY_ANSWERS;
       return 'kind' in found ? refusalOf(redacted(found, caller)) : found;
     } catch (error) {
@@ -97,7 +100,12 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
       return { status: 500 };
     }
   };
-  const sent = async (found: SharedAnswer, acceptEncoding: string | undefined, onSent: () => void): Promise<BouncerAnswer> => {
+  const sent = async (
+    found: SharedAnswer,
+    acceptEncoding: string | undefined,
+    onSent: () => void,
+    more: readonly string[] = [],
+  ): Promise<BouncerAnswer> => {
     const isZipped = negotiateCoding(acceptEncoding) === 'gzip';
     const onClosed = found.hold();
     try {
@@ -106,7 +114,7 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
       return {
         answer: {
           status: 200,
-          headers: [...HEADERS, ...coding, ...checkHeaders(found), 'Content-Length', String(body.length)],
+          headers: [...HEADERS, ...coding, ...checkHeaders(found), ...more, 'Content-Length', String(body.length)],
           body,
           onClosed,
         },
@@ -117,6 +125,14 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
       throw error;
     }
   };
+  const signedBy = async (found: SharedAnswer, name: BouncerName): Promise<string | HttpFault> => {
+    try {
+      return await sign(found, name);
+    } catch (error) {
+      report(error as Error);
+      return { status: 500 };
+    }
+  };
   const moment = () => ({ wall: now(), monotonic: monotonic() });
 
   return {
@@ -124,9 +140,9 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
       const name = nameOf(caller, client);
       const asked = readStreamQuery(query);
       if ('status' in asked) return asked;
-      const { startup, wait, filter, filtered } = asked;
+      const { startup, wait, isSigned, filter, filtered } = asked;
       const { workspaceId, feedId, keyId } = name;
-      const checks = wait !== undefined || asked.since !== undefined;
+      const checks = wait !== undefined || asked.since !== undefined || isSigned;
       const ask = () => {
         const since = startup ? null : asked.since === undefined ? bouncers.since(name, filtered) : asked.since;
         return find({ workspaceId, feedId, filter, ask: { since }, ...(checks && { checks }) }, caller);
@@ -140,7 +156,8 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
         const line = keepOpen(wait * 1000);
         for (let mayWait = true; mayWait && ('status' in found ? isKnown(found) : isSameMark(has, found.mark) || isEmpty(found)); ) {
           const mark = 'status' in found ? null : found.mark;
-          const waited = waiting.wait({ workspaceId, feedId, keyId, mark, until: end, line });
+          const contentId = 'status' in found ? feedId : found.contentId;
+          const waited = waiting.wait({ workspaceId, feedId: contentId, keyId, mark, until: end, line });
           if (waited === undefined) found = MANY_WAIT;
           else {
             mayWait = await waited;
@@ -151,7 +168,10 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
       }
       if ('status' in found) return found;
       const pull = { mark: found.mark, filter: filtered };
-      return sent(found, acceptEncoding, () => bouncers.answered(name, found, pull, moment()));
+      const onSent = () => bouncers.answered(name, found, pull, moment());
+      if (!isSigned) return sent(found, acceptEncoding, onSent);
+      const signed = await signedBy(found, name);
+      return typeof signed === 'string' ? sent(found, acceptEncoding, onSent, ['X-Feed-Signature', toBase64(signed)]) : signed;
     },
     async current({ caller, query, acceptEncoding, ...client }) {
       const name = nameOf(caller, client);
@@ -187,6 +207,8 @@ export function bouncerEndpoints({ decisions, bouncers, waiting, hits, now, mono
   };
 }
 
+const toBase64 = (text: string): string => Buffer.from(text).toString('base64');
+
 /** SPEC D50.5. */
 const checkHeaders = ({ since, check }: SharedAnswer): string[] =>
   check === undefined
@@ -196,7 +218,7 @@ const checkHeaders = ({ since, check }: SharedAnswer): string[] =>
         ...(since === null ? [] : ['X-Feed-Since', versionText(since)]),
       ];
 
-/** Whether a change of the feed concerns no decision that the filter selects. */
+/** The change concerns no decision that the filter selects. */
 const isEmpty = ({ since, bytes }: SharedAnswer): boolean => since !== null && bytes.length === EMPTY.length;
 const EMPTY = '{"new":[],"deleted":[]}';
 

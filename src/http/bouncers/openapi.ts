@@ -2,6 +2,7 @@ import { LISTS_ORIGIN, ORIGIN, SCOPES } from '../../decisions/decisions.ts';
 import { exampleOf, type Fields, objectOf, Type } from '../../json/schema.ts';
 import { type About, type Api, type Faults, json, jsonOf, queryParameter, reference } from '../docs/openapi.ts';
 import type { HttpFault } from '../errors.ts';
+import { NO_SIGNING_KEY } from '../feeds/signature.ts';
 import { MANY_ANSWERS, MANY_REPORTS, MANY_WAIT, NO_LIST, NO_OBJECT, refusalOf } from './answer.ts';
 import { readCurrentQuery, readStreamQuery } from './query.ts';
 
@@ -34,7 +35,10 @@ const SHARED: Faults = {
 };
 const NO_DECISIONS: Faults = {
   ...SHARED,
-  404: { says: 'The list or feed of the key no longer exists.', examples: { expired: NO_LIST } },
+  404: {
+    says: 'The list or feed of the key no longer exists, or the workspace has no signing key.',
+    examples: { expired: NO_LIST, unsigned: NO_SIGNING_KEY },
+  },
   429: {
     says: 'Too many requests, waiting clients, or different responses of the workspace in progress.',
     examples: { 'too many answers': MANY_ANSWERS, 'too many waiting clients': MANY_WAIT },
@@ -61,7 +65,7 @@ const FILTERS = [
 
 const WORDS: Faults = {
   400: {
-    says: 'The filter is too long, or a parameter is invalid.',
+    says: 'The filter is too long, a parameter is invalid, or signature has a filter.',
     examples: { malformed: readStreamQuery(`scopes=${'a,'.repeat(100)}`) as HttpFault, wait: readStreamQuery('wait=90') as HttpFault },
   },
 };
@@ -73,12 +77,16 @@ const STREAM: About = {
     { ...queryParameter('startup', 'true: everything.', 'true'), schema: { type: 'string', enum: ['true', 'false'], default: 'false' } },
     queryParameter('wait', 'Seconds to wait for a change, from 1 to 60.', '30'),
     queryParameter('since', 'The X-Feed-Version that the client has: the answer has the changes since.', ''),
+    {
+      ...queryParameter('signature', 'ssh: X-Feed-Signature has a signed statement about the answer. Excludes filters.', 'ssh'),
+      schema: { type: 'string', enum: ['ssh'] },
+    },
     ...FILTERS,
   ],
   answers: {
     200: {
       description:
-        'New, renewed and deleted decisions. With wait or since, X-Feed-Version, X-Feed-Since (absent: everything), X-Feed-Count and X-Feed-Digest describe the feed.',
+        'New, renewed and deleted decisions. With wait or since, X-Feed-Version, X-Feed-Since (absent: everything), X-Feed-Count and X-Feed-Digest describe the feed; with signature, X-Feed-Signature is a signed statement in base64.',
       content: jsonOf(reference(DecisionStream), 'one new, one deleted', { new: [current], deleted: [expired] }),
     },
   },

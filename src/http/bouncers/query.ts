@@ -9,16 +9,18 @@ import { misnamed } from '../feeds/parameters.ts';
 
 export interface StreamQuery {
   readonly startup: boolean;
-  /** Seconds to wait for a change; undefined: answer at once. */
+  /** Seconds; undefined: answer at once. */
   readonly wait: number | undefined;
-  /** The version that the client has; null: none; undefined: the client does not name versions. */
+  /** null: none; undefined: the client does not name versions. */
   readonly since: DecisionMark | null | undefined;
+  /** Whether the answer is signed (SPEC D63.6). */
+  readonly isSigned: boolean;
   readonly filter: DecisionFilter;
-  /** The filter as a short text for comparison; stored per bouncer. */
+  /** As a short text for comparison; stored per bouncer. */
   readonly filtered: string;
 }
 
-/** A query of current decisions: all (`network` null), or those that cover a network; `isEmpty`: none can match. */
+/** All (`network` null), or those that cover a network; `isEmpty`: none can match. */
 export interface CurrentQuery {
   readonly network: Network | null;
   readonly isEmpty: boolean;
@@ -32,7 +34,7 @@ const LONGEST_WORD = 100;
 const words = (text: string | null): string[] => (text ?? '').split(',').filter((word) => word !== '');
 
 const FILTERS = ['scopes', 'origins', 'scenarios_containing', 'scenarios_not_containing'];
-const OF_STREAM = [...FILTERS, 'startup', 'wait', 'since'];
+const OF_STREAM = [...FILTERS, 'startup', 'wait', 'since', 'signature'];
 /** s */
 export const LONGEST_WAIT = 60;
 const LOOKUP_FILTERS = [...FILTERS, 'ip', 'range', 'value', 'scope', 'type'];
@@ -69,11 +71,16 @@ export function readStreamQuery(query: string): StreamQuery | HttpFault {
   if (wait === 0 || wait! > LONGEST_WAIT) {
     return { status: 400, message: `wait must be a number of seconds from 1 to ${LONGEST_WAIT}, not "${seconds!.slice(0, 100)}"` };
   }
+  const signature = given.get('signature');
+  if (signature !== null && signature !== 'ssh') return { status: 400, message: `signature must be ssh, not "${signature.slice(0, 100)}"` };
+  const isSigned = signature !== null;
+  if (isSigned && FILTERS.some((name) => words(given.get(name)).length > 0))
+    return { status: 400, message: 'signature and filters exclude each other' };
   const version = given.get('since');
   const since = version === null ? undefined : readVersion(version);
   const text = JSON.stringify(filter);
   const filtered = text.length <= 100 ? text : createHash('sha256').update(text).digest('base64');
-  return { startup: /^(true|t|1)$/i.test(given.get('startup') ?? ''), wait, since, filter, filtered };
+  return { startup: /^(true|t|1)$/i.test(given.get('startup') ?? ''), wait, since, isSigned, filter, filtered };
 }
 
 /** Without the question mark. */

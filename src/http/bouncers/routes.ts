@@ -12,10 +12,9 @@ export const USAGE_BODY: BodyLimit = {
 };
 export const GOOD_KEY = jsonAnswer(200, '', { 'Cache-Control': 'no-store' });
 
-/** How long a connection may stay without progress beyond the time that it waits, ms. */
+/** Without progress beyond the time that it waits, ms. */
 const SLACK = 30_000;
 
-/** A request before it is known whether its key is still good when it has waited. */
 type Asked<C> = Omit<BouncerRequest, 'caller' | 'readmit'> & { readonly caller: C; readonly call: Call };
 
 export function readBouncer<C>(call: Call, caller: C): Asked<C> {

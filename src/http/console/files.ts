@@ -1,4 +1,4 @@
-/** Console files, read once. The version in their address changes with any of them, so browsers cache them for good. */
+/** Read once. The version in their address changes with any of them, so browsers cache them for good. */
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -110,8 +110,6 @@ export function readConsole(): ConsoleFiles {
   };
 }
 
-/** Reads the console's page table, and strips what browsers do not need. */
-
 const ROW = /^ *\['(\/[^']*)',[^\n]*\(\) => import\('\.\/([^']+)'\)\],?$/gm;
 
 /** Modules of pages by path below /console, from pages.js. */
@@ -128,5 +126,5 @@ const COMMENTS = new RegExp(`^[ \\t]*(?:${BLOCK}[ \\t]*|${LINE} .*)\\n|${BLOCK} 
 /** In style sheets, with indentation and blank lines. */
 const STYLE_COMMENTS = /^\s+|\/\*[\s\S]*?\*\/\s*/gm;
 
-/** Strips comments on lines of their own, and types before a parenthesis: a fifth of the bytes. */
+/** On lines of their own, and types before a parenthesis: a fifth of the bytes. */
 export const withoutComments = (text: string): string => text.replace(COMMENTS, '');

@@ -1,16 +1,13 @@
-/**
- * Joins console modules into packs: three responses instead of fifty, half the bytes (SPEC D18.91). Each module becomes a function that
- * runs on first use.
- */
+/** Modules in packs: three responses instead of fifty, half the bytes (SPEC D18.91). Each becomes a function that runs on first use. */
 
 export type Modules = ReadonlyMap<string, string>;
 
-/** A module that this many lazy modules use goes into the entry pack. */
+/** Used by so many lazy modules, a module goes into the entry pack. */
 const SHARED = 6;
 
 export const packOf = (path: string): string => path.replaceAll('/', '-');
 
-/** One pack for the entry with its imports and widely used modules; one for each lazy module with its imports that are not yet loaded. */
+/** One pack for the entry with its imports and widely used modules; one for each lazy module with imports not yet loaded. */
 export function packsOf(modules: Modules, entry: string): ReadonlyMap<string, string> {
   const graph: Graph = new Map([...modules].map(([path, text]) => [path, namesIn(path, text)]));
   const started = closureOf(graph, [entry]);
@@ -26,7 +23,6 @@ export function packsOf(modules: Modules, entry: string): ReadonlyMap<string, st
   closures.set(entry, closureOf(graph, [...started, ...shared]));
 
   const opened = [...closures].map(([path, paths]) => ({ path, paths, later: neededLater(graph, paths) }));
-  /** Modules loaded wherever the lazy module is imported. */
   const there = (path: string): ReadonlySet<string> => {
     if (path === entry) return new Set();
     const known = opened.filter(({ later }) => later.has(path)).map((importer) => importer.paths.union(there(importer.path)));

@@ -9,13 +9,13 @@ import type { Session, SessionPerson, SessionReads, SessionWrites, Workplace } f
 import type { Call } from '../call.ts';
 import type { HttpFault } from '../errors.ts';
 
-/** From the composition root. Providers and roles may change, so they are read on use. */
+/** Providers and roles may change: read on use. */
 export interface People {
   readonly providers: readonly IdentityProvider[];
   readonly roles: readonly ServiceRole[];
   readonly baseUrl: string;
   readonly keys: boolean;
-  /** Logs failed sign-ins and ended sessions, each subject once a minute. */
+  /** Each subject once a minute. */
   readonly report: (about: string, line: string) => void;
 }
 
@@ -89,7 +89,7 @@ export function personSessions(people: People, store: PeopleStore, now: () => nu
         person: { provider, subject, groups, sid, home: home.id, openedAt: now(), ...sealedRenewal(id, renewal, now()) },
       };
     },
-    /** The caller in the requested workspace; with `orElsewhere` in another one if they have no role there. */
+    /** With `orElsewhere` in another workspace if they have no role in the requested one. */
     async callerOf(session: PersonSession, call: Call, orElsewhere: boolean): Promise<Caller | HttpFault> {
       const asked = call.request.headers[WORKSPACE_HEADER];
       const caller = await callerIn(typeof asked === 'string' ? asked : session.person.home, session);

@@ -41,11 +41,11 @@ export interface SessionParts {
 
 export interface Sessions {
   open(call: Call, key: string, actor: string): Promise<OpenSession | HttpFault>;
-  /** Signs in a person from a provider. Returns the cookie; undefined: no role anywhere. */
+  /** Returns the cookie; undefined: no role anywhere. */
   openFor(call: Call, person: SignedIn): Promise<string | HttpFault | undefined>;
-  /** Ends sessions at the provider's request. Returns their number; null: the token was used before, or contradicts itself. */
+  /** Returns their number; null: the token was used before, or contradicts itself. */
   endFor(provider: string, out: SignedOut): Promise<number | null>;
-  /** Ends the session of a request. Returns the cookie that clears it, and the person's provider. */
+  /** Returns the cookie that clears it, and the person's provider. */
   close(call: Call): Promise<{ readonly cookie: string; readonly provider: string | undefined } | HttpFault>;
   /** 401 without a session. `orElsewhere`: in another workspace if they have no role in the requested one. */
   identify(call: Call, orElsewhere?: boolean): Promise<OpenSession | HttpFault>;
@@ -170,7 +170,6 @@ export function consoleSessions({ gate, store, people, now, secure }: SessionPar
   }
 }
 
-/** By session if the request has one and no key, else by key. */
 export const identifyByEither =
   (byKey: Identify, sessions: Sessions): Identify =>
   (call) =>

@@ -24,9 +24,9 @@ interface LogOut {
   readonly token: string;
 }
 
-/** Limit of a sign-in, ms. */
+/** ms. */
 const LONGEST = 600_000;
-/** Concurrent callbacks per process: each asks a provider. */
+/** Each asks a provider. */
 const MOST_FINISHING = 32;
 const SECRET = /^[\w-]{43}$/;
 

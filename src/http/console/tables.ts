@@ -1,4 +1,4 @@
-/** Modules of the console that the service writes from its own tables and schemas: what forms offer, and within which limits. */
+/** Modules written from the service's tables and schemas: what forms offer, and within which limits. */
 import { FEED_SETTINGS } from '../../account/feed.ts';
 import { IMPLIED_PERMISSIONS, PERMISSION_LABELS, PERMISSIONS, WORKSPACE_PERMISSIONS } from '../../account/permission.ts';
 import { ROLE_LABELS, ROLE_NAMES, ROLES } from '../../account/role.ts';
@@ -8,12 +8,10 @@ import { FAMILIES } from '../../feed/variant.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import { ACCESS_ACTIONS, KINDS, LEVELS, RULE_KINDS } from '../../rule.ts';
 
-/** Operations with a form in the console. */
 const FORMS = [
   ...['createList', 'createFeed', 'createKey', 'createSource', 'createWebhook', 'changeWorkspace'],
   ...['blockTarget', 'putExpressionRule', 'limitSample'],
 ];
-/** Fields of a form that does not have all. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   createSource: ['name', 'url', 'purpose', 'every', 'paths', 'where', 'column'],
 };
@@ -31,6 +29,7 @@ const LABELS: Readonly<Record<string, string>> = {
   approval: 'Approval by a second person',
   approval_addresses: 'Approval from addresses',
   approval_rules: 'Approval from rules',
+  approval_percent: 'Approval from percent',
   max_entries: 'Entry limit',
   min_prefix_v4: 'Shortest IPv4 prefix',
   min_prefix_v6: 'Shortest IPv6 prefix',
@@ -114,7 +113,7 @@ const moduleOf = (exports: object) =>
     .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`)
     .join('');
 
-/** The text of each module by its path. */
+/** By path. */
 export const tableModules = (): ReadonlyMap<string, string> =>
   new Map([
     ['tables.js', moduleOf(TABLES)],

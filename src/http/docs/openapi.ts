@@ -1,4 +1,4 @@
-/** Builds one OpenAPI document per group from its addresses and its `openapi.ts`. */
+/** One document per group, from its addresses and its `openapi.ts`. */
 import type { TSchema } from 'typebox';
 import { type Address, pathsOf } from '../address.ts';
 import { missing } from '../auth/gate.ts';
@@ -14,7 +14,7 @@ export interface Api {
   readonly description: string;
   readonly schemas: readonly Titled[];
   readonly securitySchemes: object;
-  /** The schema of errors; `errors` has exceptions by status. */
+  /** `errors` has exceptions by status. */
   readonly error: Titled;
   readonly errors?: Readonly<Record<number, Titled>>;
   readonly about: (row: Address) => About;

@@ -12,7 +12,7 @@ import { networks } from '../source.ts';
 import type { Origins } from './origin.ts';
 
 export interface Enrolments {
-  /** The script, for any code of the right form. */
+  /** For any code of the right form. */
   script(call: Call): Answered;
   use(call: Call): Answered;
 }
@@ -26,7 +26,7 @@ interface EnrolmentParts {
 }
 
 const TEMPLATE = new URL('../../../integrations/enroll.sh', import.meta.url);
-/** Codes that are looked up, of all addresses, per minute. */
+/** Of all addresses, per minute. */
 export const MOST_TRIED = 6_000;
 
 const UNSAFE =

@@ -1,9 +1,9 @@
-/** The address of this service as its clients know it, and whether a request is protected from eavesdroppers (SPEC D52.4). */
+/** As clients know it, and whether a request is protected from eavesdroppers (SPEC D52.4). */
 import type { IncomingMessage } from 'node:http';
 import { networks } from '../source.ts';
 
 export interface Origins {
-  /** Over https, or of this machine, without a final slash; undefined: neither, or it has characters that a script cannot contain. */
+  /** Over https, or of this machine, without a final slash; undefined: neither, or with characters that a script cannot contain. */
   of(request: IncomingMessage): string | undefined;
   /** Whether the request came over https, or from this machine. `ip`: of the client. */
   isSafe(request: IncomingMessage, ip: string): boolean;

@@ -29,7 +29,7 @@ export function evaluate(conditions: Conditions, { etag, lastModified }: Validat
   return modifiedSince !== undefined && lastModified <= modifiedSince ? 304 : 200;
 }
 
-/** One entity tag of a list: weakness, opaque tag with quotes. */
+/** Weakness, opaque tag with quotes. */
 const ENTITY_TAG = /[\t ]*(?:,[\t ]*)*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[\t ]*(?:,|$)/y;
 
 /** Whether `*` or a list names this strong tag. Stops at the first malformed tag. */

@@ -9,7 +9,7 @@ import { negotiateCoding } from './encoding.ts';
 import { type AnswerForm, type DocumentAnswer, okAnswer, preparedAnswers } from './headers.ts';
 import type { Instead } from './query.ts';
 import { otherFeed, PRECONDITION_FAILED, redacted } from './refusals.ts';
-import type { Sign } from './signature.ts';
+import type { Signer } from './signature.ts';
 
 export type DocumentHeaders = Conditions & { readonly 'accept-encoding'?: string | undefined };
 
@@ -17,7 +17,7 @@ export interface DocumentRequest {
   readonly caller: Caller;
   readonly query: DocumentQuery;
   readonly headers: DocumentHeaders;
-  /** Age limit of a response from memory; default now. */
+  /** Of a response from memory; default now. */
   readonly at?: Instant | undefined;
   readonly instead: Instead | undefined;
   /** Reported only after the caller's access to the list is checked. */
@@ -25,12 +25,17 @@ export interface DocumentRequest {
   refusalOf(found: Exclude<Found, Representation | { kind: 'forbidden' }>): HttpFault;
 }
 
-/** Synchronous if the document is in memory. */
+/** Synchronous from memory. */
 export type Answered = DocumentAnswer | HttpFault | Promise<DocumentAnswer | HttpFault>;
 export type AnswerDocument = (asked: DocumentRequest) => Answered;
 
 /** `report` receives the errors behind a 500. */
-export function documentEndpoint(cache: DocumentCache, sign: Sign, now: () => number, report: (error: Error) => void): AnswerDocument {
+export function documentEndpoint(
+  cache: DocumentCache,
+  sign: Signer['feed'],
+  now: () => number,
+  report: (error: Error) => void,
+): AnswerDocument {
   return (asked) => {
     if (asked.instead === 'ssh') return signed(asked).catch(failed);
     const ready = cache.hit(asked.query, asked.at);

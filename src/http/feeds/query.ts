@@ -4,13 +4,13 @@ import { ACCESS_ACTIONS } from '../../rule.ts';
 import type { HttpFault } from '../errors.ts';
 import { oneOf, readParameters } from './parameters.ts';
 
-/** Options of a feed request; the list's settings are the defaults (spec 4.3, 4.4.3). */
+/** The list's settings are the defaults (spec 4.3, 4.4.3). */
 export interface FeedOptions {
   readonly variant: Partial<Variant>;
   readonly instead: Instead | undefined;
 }
 
-/** What is returned instead of the feed: its MD5 digest, or a signed statement. */
+/** Its MD5 digest, or a signed statement. */
 export type Instead = 'md5' | 'ssh';
 
 const CHECKSUMS = ['md5'] as const;

@@ -1,7 +1,10 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import type { SecretKeys } from '../../account/secrets/encrypted-secret.ts';
 import { openSigningKey, sshSignature } from '../../account/secrets/signature.ts';
+import { versionText } from '../../decisions/decisions.ts';
+import type { SharedAnswer } from '../../decisions/serve/shared-answers.ts';
 import { nameOf } from '../../feed/document.ts';
+import { digestOf } from '../../feed/serve/digest.ts';
 import { lastModifiedOf, type Representation } from '../../feed/serve/representation.ts';
 import type { NamedFeed } from '../../feed/serve/resolution.ts';
 import type { HttpFault } from '../errors.ts';
@@ -16,41 +19,63 @@ interface SignRequest {
   readonly sha256: string;
 }
 
-export type Sign = (found: Representation, named: NamedFeed, asked: SignRequest) => DocumentAnswer | HttpFault;
+/** Signs statements (SPEC D63). */
+export interface Signer {
+  feed(found: Representation, named: NamedFeed, asked: SignRequest): DocumentAnswer | HttpFault;
+  /** The statement about an answer to a bouncer with its signature (SPEC D63.6). */
+  stream(found: SharedAnswer, named: NamedFeed, workspaceId: string): Promise<string | HttpFault>;
+}
 
-/** Statements end on the hour, so that replicas sign equal bytes; s. */
+/** Statements end on the hour: replicas sign equal bytes; s. */
 const HOUR = 3600;
+/** A client orders answers of several processes by it; s. */
+const MINUTE = 60;
 
 interface Signed {
   readonly statement: string;
   readonly secret: Uint8Array;
-  readonly body: string;
-  readonly etag: string;
+  readonly text: string;
 }
 
-/** Signs statements about feeds (SPEC D63). `now` in ms. */
-export function feedSigner(secretKeys: SecretKeys, now: () => number): Sign {
-  const known = new WeakMap<Representation, Signed>();
-  return (found, named, { query: { workspaceId }, headers, sha256 }) => {
-    const secret = named.signingSecret;
-    if (secret === null) return { status: 404, message: 'The workspace has no signing key' };
-    const statement = statementOf(found, named, { workspaceId, sha256, now: now() });
-    const before = known.get(found);
-    const isSame = before?.statement === statement && Buffer.compare(before.secret, secret) === 0;
-    const signed = isSame ? before : signedBy(keyOf(workspaceId, secret), { statement, secret });
-    known.set(found, signed);
-    // Only the tag is proof: the statement changes without the feed.
-    const conditions = { ...headers, 'if-modified-since': undefined, 'if-unmodified-since': undefined };
-    const status = evaluate(conditions, { etag: signed.etag, lastModified: 0 }, now);
-    if (status === 412) return PRECONDITION_FAILED;
-    const own = signatureHeaders(found, signed.etag);
-    if (status === 304) return { status, headers: own, body: undefined };
-    return {
-      status,
-      headers: [...own, 'Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(signed.body.length)],
-      body: signed.body,
-    };
+export const NO_SIGNING_KEY: HttpFault = { status: 404, message: 'The workspace has no signing key' };
+
+/** `now` in ms. */
+export function signer(secretKeys: SecretKeys, now: () => number): Signer {
+  const known = new WeakMap<object, Signed>();
+  return {
+    feed(found, named, { query: { workspaceId }, headers, sha256 }) {
+      const text = signed(found, named, workspaceId, 'feed', feedFields(found, sha256));
+      if (typeof text !== 'string') return text;
+      const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
+      // Only the tag is proof: the statement changes without the feed.
+      const conditions = { ...headers, 'if-modified-since': undefined, 'if-unmodified-since': undefined };
+      const status = evaluate(conditions, { etag, lastModified: 0 }, now);
+      if (status === 412) return PRECONDITION_FAILED;
+      const own = signatureHeaders(found, etag);
+      if (status === 304) return { status, headers: own, body: undefined };
+      return { status, headers: [...own, 'Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(text.length)], body: text };
+    },
+    async stream(found, named, workspaceId) {
+      const sha256 = named.signingSecret === null ? '' : await digestOf(found.bytes, 'sha256');
+      return signed(found, named, workspaceId, 'stream', {
+        ...streamFields(found, sha256),
+        time: Math.floor(now() / 1000 / MINUTE) * MINUTE,
+      });
+    },
   };
+
+  function signed(of: object, { feedId, name, signingSecret: secret }: NamedFeed, workspaceId: string, kind: string, own: Fields) {
+    if (secret === null) return NO_SIGNING_KEY;
+    const about = { workspace: workspaceId, feed: feedId ?? 'workspace', name };
+    const fields = { ...about, ...own, 'not-after': (Math.floor(now() / 1000 / HOUR) + 2) * HOUR };
+    const lines = Object.entries(fields).map(([field, value]) => `${field}: ${value}\n`);
+    const statement = `weir ${kind} 1\n${lines.join('')}`;
+    const before = known.get(of);
+    if (before?.statement === statement && Buffer.compare(before.secret, secret) === 0) return before.text;
+    const text = statement + sshSignature(keyOf(workspaceId, secret), statement);
+    known.set(of, { statement, secret, text });
+    return text;
+  }
 
   function keyOf(workspaceId: string, secret: Uint8Array): KeyObject {
     const key = openSigningKey(secretKeys, workspaceId, secret);
@@ -59,31 +84,15 @@ export function feedSigner(secretKeys: SecretKeys, now: () => number): Sign {
   }
 }
 
-function signedBy(key: KeyObject, { statement, secret }: Pick<Signed, 'statement' | 'secret'>): Signed {
-  const body = statement + sshSignature(key, statement);
-  return { statement, secret, body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"` };
+type Fields = Readonly<Record<string, string | number>>;
+
+function feedFields(found: Representation, sha256: string): Fields {
+  const { format, family, action } = nameOf(found.variant);
+  const { entryCount: entries } = found.facts;
+  return { format, family, action, entries, sha256, etag: found.etags.identity, 'last-modified': lastModifiedOf(found) };
 }
 
-function statementOf(
-  found: Representation,
-  { feedId, name }: NamedFeed,
-  { workspaceId, sha256, now }: { readonly workspaceId: string; readonly sha256: string; readonly now: number },
-): string {
-  const { format, family, action } = nameOf(found.variant);
-  const fields = {
-    workspace: workspaceId,
-    feed: feedId ?? 'workspace',
-    name,
-    format,
-    family,
-    action,
-    entries: found.facts.entryCount,
-    sha256,
-    etag: found.etags.identity,
-    'last-modified': lastModifiedOf(found),
-    'not-after': (Math.floor(now / 1000 / HOUR) + 2) * HOUR,
-  };
-  return `weir feed 1\n${Object.entries(fields)
-    .map(([field, value]) => `${field}: ${value}\n`)
-    .join('')}`;
+function streamFields({ mark, since, check }: SharedAnswer, sha256: string): Fields {
+  const { count, digest } = check!;
+  return { version: versionText(mark), since: since === null ? 'none' : versionText(since), count, digest, sha256 };
 }

@@ -15,7 +15,7 @@ const PICTURES = ['docs/images/*.png'];
 
 export const FIRST = 'docs/README.md';
 
-/** Paths from the project's folder. Empty if the installation has no documents. */
+/** Paths from the project's folder; empty without documents. */
 function helpFiles(): { readonly root: string; readonly documents: ReadonlySet<string>; readonly pictures: ReadonlySet<string> } {
   const found = (patterns: readonly string[]) => new Set(globSync([...patterns], { cwd: ROOT }).map((path) => path.replaceAll('\\', '/')));
   return { root: ROOT, documents: found(DOCUMENTS), pictures: found(PICTURES) };

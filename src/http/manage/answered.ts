@@ -1,4 +1,4 @@
-/** Sends the outcome of an operation: compressed if useful, 304 if unchanged (SPEC D15.57). */
+/** Compressed if useful, 304 if unchanged (SPEC D15.57). */
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
@@ -10,7 +10,7 @@ import { negotiateCoding } from '../feeds/encoding.ts';
 
 /** Smaller bodies fit one packet. */
 const LEAST_PACKED = 1400;
-/** Same as feeds: far cheaper than the default for a slightly larger body. */
+/** As for feeds: far cheaper than the default for a slightly larger body. */
 const LEVEL = 4;
 const pack = promisify(gzip);
 
@@ -28,8 +28,8 @@ export const acceptsOf = (method: string, headers: IncomingHttpHeaders): Accepts
 });
 
 /**
- * Reads get a weak tag of the body. Editable resources have the tag of their state, which ignores other fields, so they are never 304.
- * `base`: prefix of `location`.
+ * Reads get a weak tag of the body. Editable resources have that of their state, which ignores other fields, so they are never 304. `base`:
+ * prefix of `location`.
  */
 export async function outcomeAnswer(
   { status = 200, body, json = JSON.stringify(body), tag, location, headers, until }: Outcome,

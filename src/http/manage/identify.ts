@@ -1,4 +1,4 @@
-/** Identifies callers of the management API by key; `http/console/sessions.ts` does so by cookie. */
+/** By key; `http/console/sessions.ts` does so by cookie. */
 import type { Caller } from '../../account/caller.ts';
 import type { Gate } from '../auth/gate.ts';
 import type { Call } from '../call.ts';
@@ -12,7 +12,6 @@ export interface Identity {
 
 export type Identify = (call: Call) => Promise<Identity | HttpFault>;
 
-/** The person is named by X-Actor. */
 export const identifyByKey =
   (gate: Gate): Identify =>
   async (call) => {

@@ -8,7 +8,6 @@ import { withDurations } from '../../text/duration.ts';
 import { badRequest, type HttpFault } from '../errors.ts';
 import { intendedParameter } from '../intended-parameter.ts';
 
-/** Decoded path parameters, query, bytes of the body. */
 export interface RawInput {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -39,7 +38,7 @@ export function inputReader({ query, body, validatesOwnBody }: Operation): ReadI
 
 const validator = (schema: TObject): Validate => compile(schema);
 
-/** Unknown fields are faults too: a misspelt setting must not be ignored. */
+/** Unknown fields are faults: a misspelt setting must not be ignored. */
 function faultsOf(given: Fields, schema: TObject | undefined, validate: Validate | undefined, what: string): BatchFault[] {
   const known = Object.keys(schema?.properties ?? {});
   const unknown = Object.keys(given)
@@ -67,7 +66,7 @@ const isSecret = (schema: TObject | undefined, field: string): boolean =>
 const valueAt = (given: Fields, path: string): unknown =>
   path.split('.').reduce<unknown>((value, name) => (value as Fields | undefined | null)?.[name], given);
 
-/** Converts texts by the schema; an invalid text stays for the schema to reject. */
+/** An invalid text stays for the schema to reject. */
 const typedQuery = (schema: TObject | undefined, query: Fields): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(withDurations(query, schema?.properties ?? {})).map(([name, text]) => [name, typed(schema?.properties[name], text)]),

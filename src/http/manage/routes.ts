@@ -60,7 +60,7 @@ export function readOperation(operation: Operation): (call: Call, identity: Iden
 /** Reads every parameter, without a limit. */
 const ALL = { maxKeys: 0 };
 
-/** Concurrent reads or long operations of one kind per workspace: each holds its data and response in memory. */
+/** Per kind and workspace: each holds its data and response in memory. */
 const AT_ONCE = 2;
 
 export function done(
@@ -113,7 +113,6 @@ export function done(
   };
 }
 
-/** Converts an error that the caller can act on into its fault. */
 async function orFault(answer: Promise<Answer | HttpFault>): Promise<Answer | HttpFault> {
   try {
     return await answer;

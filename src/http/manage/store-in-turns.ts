@@ -2,7 +2,7 @@ import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 
 type Store = StoreReads & StoreWrites;
 
-/** Each call waits for a turn: many requests that wait for the same result must not continue in one turn of the event loop. */
+/** Many requests that wait for the same result must not continue in one turn of the event loop. */
 export function storeInTurns(store: Store, turn: () => Promise<void>): Store {
   return new Proxy(store, {
     get(known, name: keyof Store) {

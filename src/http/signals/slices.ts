@@ -2,12 +2,12 @@ import { coalesced } from '../../schedule/debounce.ts';
 
 type RunSlices = <T>(work: Generator<undefined, T>) => Promise<T>;
 
-/** Longest delay of other requests by all batches in one turn, ms. */
+/** Of other requests by all batches, ms. */
 const TURN = 2;
 /** Time of one batch before the next, ms. */
 const SLICE = 1;
 
-/** Short work runs at once; the rest alternates with other batches and requests. `plan` schedules a turn. */
+/** Short work runs at once; the rest alternates with other batches and requests. */
 function slices(plan: (turn: () => void) => unknown): RunSlices {
   const waiting: (() => boolean)[] = [];
   /** In this turn, ms. */
@@ -50,7 +50,5 @@ function slices(plan: (turn: () => void) => unknown): RunSlices {
 /** For usual batches: a turn of the event loop. */
 export const inSlices: RunSlices = slices(setImmediate);
 
-/**
- * For batches of many megabytes: 2 ms of work every 4 to 5 ms. The scheduler delays a thread that never rests, and all requests with it.
- */
+/** For batches of many megabytes: 2 ms of work every 4 to 5 ms. The scheduler delays a thread that never rests. */
 export const inRestingSlices: RunSlices = slices((turn) => setTimeout(turn, 2));

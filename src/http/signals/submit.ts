@@ -10,7 +10,7 @@ import type { SignalSummary } from './schema.ts';
 
 export interface SignalParts {
   readonly accept: Accept;
-  /** Predicts changes of feeds; undefined if this process builds none. */
+  /** undefined: this process builds no feeds. */
   readonly forecast: FeedForecast | undefined;
 }
 
@@ -25,11 +25,11 @@ export interface SignalRequest {
 export interface SignalAnswer {
   readonly status: 200 | 206;
   readonly body: SignalSummary;
-  /** Id of the accepted entries (D9.1); null if there are none. */
+  /** D9.1; null: no entry accepted. */
   readonly batchId: string | null;
 }
 
-/** Resolves after validation, when the accepted entries are durable on the stream (spec 4.1, 4.2). */
+/** When the accepted entries are durable on the stream (spec 4.1, 4.2). */
 export type SubmitSignals = (request: SignalRequest) => Promise<SignalAnswer | HttpFault>;
 
 export const signalSubmission =

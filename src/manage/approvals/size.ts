@@ -13,6 +13,10 @@ export interface MessageSize extends ApprovalSize {
   readonly places: number;
 }
 
+export interface Excess extends ApprovalSize {
+  readonly why: string;
+}
+
 type Reads = Pick<StoreReads, 'rulesById' | 'rulesByRef' | 'namedRules' | 'defaultList' | 'batch'>;
 
 export const NOTHING: MessageSize = { addresses: 0, blocked: 0, rules: 0, places: 0 };

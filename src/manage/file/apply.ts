@@ -131,7 +131,7 @@ const changeJson = (change: PlannedChange, loss: Loss | undefined): ReportedChan
 });
 
 function callsOf({ workspaceId, by, most }: FileContext, about: About, state: WorkspaceState, changes: readonly PlannedChange[]) {
-  const act = randomUUID();
+  const act = by.act ?? randomUUID();
   const keys: KeyText[] = [];
   const goes = new Set(changes.flatMap(({ what, thing }) => (what === 'remove' ? [thing!.id] : [])));
   const stays = ({ id }: { readonly id: string }) => !goes.has(id);

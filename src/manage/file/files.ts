@@ -14,12 +14,14 @@ import { fileFaults, normalizedFile } from './schema.ts';
 const MOST_THINGS = 2500;
 
 type Parts = Pick<About, 'secretKeys' | 'sourceReach' | 'webhookReach'> & {
+  /** 0: no limit. */
+  readonly mostThings?: number;
   readonly store: StoreReads & StoreWrites;
   readonly now: () => number;
 };
 
 /** Works in the calling thread. */
-export function workspaceFiles({ now, ...parts }: Parts): WorkspaceFiles {
+export function workspaceFiles({ now, mostThings = MOST_THINGS, ...parts }: Parts): WorkspaceFiles {
   return {
     async exported(about) {
       const state = await parts.store.workspaceState(about.workspaceId);
@@ -34,7 +36,7 @@ export function workspaceFiles({ now, ...parts }: Parts): WorkspaceFiles {
       if (faults.length > 0) return { faults };
       try {
         return {
-          json: JSON.stringify(await applyFile({ ...parts, ...about, mostThings: MOST_THINGS, pause: async () => {} }, file, request)),
+          json: JSON.stringify(await applyFile({ ...parts, ...about, mostThings, pause: async () => {} }, file, request)),
         };
       } catch (error) {
         const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };

@@ -75,19 +75,22 @@ const aboutFile = ({
 const inTurn = <T>(context: ManageContext, work: () => Promise<T>): Promise<T> =>
   context.inTurn(() => context.pause().then(work), `file ${context.workspaceId}`);
 
-/** The body is already JSON. */
 /** A file that changes the limits of approvals always waits: their order is not compared. */
-function touchedBy(changes: Applied['changes']): Touched {
+function touchedBy({ changes, tag: of }: Applied): Touched {
   const fieldsOf = (kind: string) => changes.filter((each) => each.kind === kind).flatMap(({ fields }) => fields.map(({ field }) => field));
   const ofWorkspace = fieldsOf('workspace');
-  if (ofWorkspace.some((field) => field.startsWith('approval'))) return { why: 'other changes would need approval' };
+  const refusal = changes.some(({ kind, what }) => kind === 'key' && what === 'add') && { refusal: NO_KEYS };
+  if (ofWorkspace.some((field) => field.startsWith('approval'))) return { why: 'other changes would need approval', of, ...refusal };
   const changed = changes.filter(({ kind, what, fields }) => {
     if (!['list', 'feed', 'source'].includes(kind) || what === 'add') return false;
     return what === 'remove' || !isDescriptive(fields.map(({ field }) => field));
   });
-  return changed.length > 0 || !ofWorkspace.every((field) => field === 'people' || field.startsWith('large')) ? { lists: undefined } : null;
+  if (changed.length === 0 && ofWorkspace.every((field) => field === 'people' || /^(large|canary)/.test(field))) return null;
+  return { lists: undefined, of, ...refusal };
 }
+const NO_KEYS = 'the file creates keys, whose texts are returned only once: create the keys first, with a file that only has keys';
 
+/** The body is already JSON. */
 const respond = (json: string): Outcome => ({ body: {}, json });
 
 const DESCRIPTION = `Sections, entries and fields that the file does not contain stay; null unsets a field. With \`prune\`, everything that the file does not name in its sections is deleted, which has to be
@@ -129,7 +132,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
       const planned = await inTurn(context, () =>
         context.files.applied(aboutFile(context), { bytes, request: { ...query, dryRun: true } }),
       );
-      return 'json' in planned ? touchedBy((JSON.parse(planned.json) as Applied).changes) : null;
+      return 'json' in planned ? touchedBy(JSON.parse(planned.json) as Applied) : null;
     },
     async run(context, { query: { dry_run: dryRun, prune, confirmed }, bytes }) {
       const request = { dryRun, prune, confirmed };

@@ -53,7 +53,8 @@ const restoring = (kind: 'list' | 'composed', group: 'lists' | 'feeds', param: s
     async touches({ store, workspaceId }, { params }) {
       const now = await store.ping();
       const found = (await store.deletedFeeds(workspaceId, now)).filter((each) => [each.id, each.name].includes(params[param]!));
-      return found.every(({ deletedAt }) => isWayBack(deletedAt, now)) ? null : { why: 'restores what was deleted more than a day ago' };
+      if (found.every(({ deletedAt }) => isWayBack(deletedAt, now))) return null;
+      return { why: 'restores what was deleted more than a day ago', of: found.map(({ id }) => id) };
     },
     run: (context, { params, body }) => restoreNamed(context, kind, params[param]!, body.name),
     show: (body: RestoredFeed) => ({ body }),

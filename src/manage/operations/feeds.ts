@@ -105,9 +105,8 @@ async function idsOf({ store, workspaceId }: ManageContext, refs: readonly strin
 }
 
 /** null: all lists. */
-const listsOf = (...lists: readonly (readonly string[] | null)[]) => ({
-  lists: lists.includes(null) ? undefined : [...new Set(lists.flatMap((each) => each ?? []))],
-});
+const listsOf = (...lists: readonly (readonly string[] | null)[]) =>
+  lists.includes(null) ? undefined : [...new Set(lists.flatMap((each) => each ?? []))];
 
 const feedBody = (feed: ComposedFeed, context: ManageContext) => ({ ...feedJson(feed), feed: feedStateJson(context, feed.id) });
 const respond = (feed: ComposedFeed, context: ManageContext): Outcome => ({
@@ -162,9 +161,9 @@ export const FEED_OPERATIONS: readonly Operation[] = [
     refusals: { 404: UNKNOWN },
     examples: [{ lists: ['edge'], format: 'commented' }],
     async touches(context, { params, body }) {
-      const before = await findFeed(context.store, context.workspaceId, params.feed!);
-      const { lists = [] } = await feedPatch(context, body);
-      return isDescriptive(body) ? null : listsOf(before.lists, lists);
+      const { id, lists: before } = await findFeed(context.store, context.workspaceId, params.feed!);
+      const { lists, always } = await feedPatch(context, body);
+      return isDescriptive(body) ? null : { lists: listsOf(before, lists ?? []), of: [id, lists, always] };
     },
     run: async (context, { params, body }) => changeFeed(context, params.feed!, await feedPatch(context, body)),
     show: respond,
@@ -180,8 +179,10 @@ export const FEED_OPERATIONS: readonly Operation[] = [
       404: UNKNOWN,
       409: 'deleting the feed "perimeter" also revokes 1 key: see the details with preview=1, delete with confirmed=1',
     },
-    touches: async ({ store, workspaceId }, { params, query }) =>
-      query.preview ? null : listsOf((await findFeed(store, workspaceId, params.feed!)).lists),
+    async touches({ store, workspaceId }, { params, query }) {
+      const { id, lists } = await findFeed(store, workspaceId, params.feed!);
+      return query.preview ? null : { lists: listsOf(lists), of: id };
+    },
     run: (context, { params, query: { for_good: forGood, ...request } }) =>
       deleteNamed(context, 'composed', params.feed!, { ...request, forGood }),
     show: (deletion) => ({ body: deletionBody(deletion) }),

@@ -4,7 +4,7 @@ import { WeirError } from '../../errors.ts';
 import type { FeedDifference } from '../../feed/whatif/difference/difference.ts';
 import { answerOf, exampleOf, flagField, listOf, nullable, objectOf, Type, textField } from '../../json/schema.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { Freeze } from '../../ports/stored/freeze-store.ts';
+import { alreadyFrozen, type Freeze } from '../../ports/stored/freeze-store.ts';
 import { changeOptions, type ManageContext } from '../context.ts';
 import { anyFeedId } from '../find.ts';
 import { type Operation, operation } from '../operation.ts';
@@ -79,18 +79,15 @@ const canaryOperation = (
 ): Operation =>
   operation(name, `POST ${path}`, 'manage', {
     ...of,
-    body: Type.Object({
-      feed: Type.String({ maxLength: 200, format: 'text', description: 'UUID or name of a list or feed.' }),
-      reason: Reason,
-    }),
+    body: Type.Object({ feed: Feed, reason: Reason }),
     answer: answerOf(isStop ? 'StoppedCanary' : 'PromotedCanary', FREEZE),
     refusals: { 404: NO_FEED, 409: NO_CANARY },
-    examples: [{ feed: 'perimeter', reason: 'checked by the network team' }],
+    examples: [{ feed: 'perimeter', reason: 'checked by the network team' }, {}],
     async run(context, { body: { feed, reason = null } }) {
       const { store, workspaceId } = context;
-      const feedId = await anyFeedId(store, workspaceId, feed);
+      const feedId = await feedIdOf(context, feed);
       const freeze = (await store.freezes(workspaceId)).find((each) => each.feedId === feedId);
-      if (feedId === null || freeze?.canary == null) throw new WeirError('REFUSED', NO_CANARY);
+      if (freeze?.canary == null) throw new WeirError('REFUSED', NO_CANARY);
       const change = isStop ? store.stopCanary.bind(store) : store.thawFeed.bind(store);
       return freezeJson(await change(workspaceId, feedId, reason, changeOptions(context)));
     },
@@ -131,8 +128,8 @@ export const FREEZE_OPERATIONS: readonly Operation[] = [
     async run(context, { body: { feed, reason = null } }) {
       const { store, workspaceId, freezer } = context;
       const feedId = await feedIdOf(context, feed);
-      if ((await store.freezes(workspaceId)).some((each) => each.feedId === feedId))
-        throw new WeirError('REFUSED', 'the feed is frozen: thaw it first');
+      const known = (await store.freezes(workspaceId)).find((each) => each.feedId === feedId);
+      if (known !== undefined) throw alreadyFrozen(known.canary);
       return freezeJson(await store.freezeFeed(workspaceId, await freezer(workspaceId, feedId), reason, changeOptions(context)));
     },
   }),

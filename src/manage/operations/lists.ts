@@ -45,6 +45,11 @@ const listBody = (list: AccessList, context: ManageContext) => ({ ...listJson(li
 
 const respond = (list: AccessList, context: ManageContext): Outcome => ({ body: listBody(list, context), tag: stateTag(listState(list)) });
 
+async function listNamed({ store, workspaceId }: ManageContext, ref: string) {
+  const { id } = await findList(store, workspaceId, ref);
+  return { lists: [id], of: id };
+}
+
 const AMBIGUOUS = '2 lists are called "edge"; use the id: 0195a3c0-0000-7000-8000-000000000001, 0195a3c0-0000-7000-8000-000000000004';
 const UNKNOWN = 'there is no list "edge"';
 
@@ -83,8 +88,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     edits: true,
     refusals: { 404: UNKNOWN, 409: AMBIGUOUS },
     examples: [{ max_entries: 100_000, description: null }],
-    touches: async ({ store, workspaceId }, { params, body }) =>
-      isDescriptive(body) ? null : { lists: [(await findList(store, workspaceId, params.list!)).id] },
+    touches: async (context, { params, body }) => (isDescriptive(body) ? null : listNamed(context, params.list!)),
     run: (context, { params, body }) => changeList(context, params.list!, settingsPatch(body)),
     show: respond,
   }),
@@ -99,8 +103,7 @@ export const LIST_OPERATIONS: readonly Operation[] = [
       404: UNKNOWN,
       409: 'deleting the list "edge" also deletes 1204 rules, revokes 1 key: see the details with preview=1, delete with confirmed=1',
     },
-    touches: async ({ store, workspaceId }, { params, query }) =>
-      query.preview ? null : { lists: [(await findList(store, workspaceId, params.list!)).id] },
+    touches: async (context, { params, query }) => (query.preview ? null : listNamed(context, params.list!)),
     run: (context, { params, query: { for_good: forGood, ...request } }) =>
       deleteNamed(context, 'list', params.list!, { ...request, forGood }),
     show: (deletion) => ({ body: deletionBody(deletion) }),

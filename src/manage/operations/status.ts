@@ -40,6 +40,7 @@ const STATUS = answerOf('Status', {
   failing_webhooks: someOf('Webhooks with five or more failures in a row.'),
   guard_rails_off: [[], Type.Array(Type.String())],
   frozen_feeds: someOf('Feeds served as of an earlier moment until they are thawed.'),
+  waiting_approvals: someOf('How many changes wait for the approval of another person.'),
   processes: [
     [
       {

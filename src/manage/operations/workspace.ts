@@ -99,6 +99,9 @@ const WorkspaceAnswer = answerOf('Workspace', {
       approval: null,
       approvalAddresses: null,
       approvalRules: null,
+      approvalPercent: null,
+      canaryKeys: null,
+      canaryMinutes: null,
     },
     LARGE_SETTINGS,
   ),
@@ -132,7 +135,7 @@ export const WORKSPACE_OPERATIONS: readonly Operation[] = [
     show: respond,
   }),
   operation('changeWorkspace', 'PATCH /workspace', 'manage', {
-    summary: 'Change guard rails, subtract_allow, group roles or the limits of large changes and approvals',
+    summary: 'Change guard rails, subtract_allow, group roles, canaries or the limits of large changes and approvals',
     description: 'A key cannot give or remove a more powerful role (403).',
     body: Type.Object(WORKSPACE_SETTABLE),
     bodyBytes: 128 * 1024,
@@ -142,8 +145,10 @@ export const WORKSPACE_OPERATIONS: readonly Operation[] = [
     async touches({ store, workspaceId }, { body }) {
       const before = await store.workspace(workspaceId);
       if (before !== undefined && isLooser(before, { ...before, ...workspacePatch(body) }))
-        return { why: 'fewer changes would need approval' };
-      return Object.keys(body).every((field) => field === 'people' || /^(large|approval)/.test(field)) ? null : { lists: undefined };
+        return { why: 'fewer changes would need approval', of: null };
+      return Object.keys(body).every((field) => field === 'people' || /^(large|approval|canary)/.test(field))
+        ? null
+        : { lists: undefined, of: null };
     },
     examples: [{ protect: ['private', '203.0.113.0/24'], min_prefix_v4: 8 }],
     run: (context, { body }) => changeWorkspace(context, workspacePatch(body)),

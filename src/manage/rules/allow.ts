@@ -48,7 +48,7 @@ const KINDS: Readonly<Record<string, FeedSetting['kind']>> = {
 const READ = 500;
 const MOST_LOOKED = 10_000;
 
-/** The settings before the act of a batch, of feeds that still have those of the act. */
+/** Before the act of a batch, of feeds whose settings are unchanged since. */
 export async function settingsBefore(
   { store, workspaceId, pause }: ManageContext,
   { id, receivedAt, what }: Pick<BatchInfo, 'id' | 'receivedAt' | 'what'>,

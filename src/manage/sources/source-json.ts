@@ -1,5 +1,6 @@
 /** SPEC D23.1, D23.7. */
 import type { TSchema } from 'typebox';
+import { readSigner } from '../../account/secrets/signature.ts';
 import { AUTH_KINDS, DEFAULT_GUARDS, EVERY, GUARD_NAMES, SOURCE_GUARDS, SOURCE_PURPOSES, type SourceGuards } from '../../account/source.ts';
 import { sourceSettingsJson } from '../../account/source-change.ts';
 import { expiresAt, LOG_STATES, stateOf } from '../../account/source-state.ts';
@@ -78,6 +79,7 @@ const SETTABLE: Readonly<Record<string, TSchema>> = {
   collection: orNull('string', { maxLength: 300, format: 'text', description: 'Id, alias or title of the collection on a TAXII server.' }),
   column: orNull('string', { minLength: 1, maxLength: 200, format: 'text', description: COLUMN_HELP }),
   skip: Type.Integer({ minimum: 0, maximum: MOST_SKIPPED, description: SKIP_HELP }),
+  signers: names(4, 300, 'Keys of another weir, ssh-ed25519 AAAA…: only a feed signed by one of them is accepted.'),
   auth: orNull('string', {
     enum: [...AUTH_KINDS, null],
     description: 'How the secret is sent: Basic, Bearer, or in a header of its own; null removes it.',
@@ -99,7 +101,8 @@ export const SOURCE_BODY = optional(SETTABLE);
 
 export function wantedOf(body: Readonly<Record<string, unknown>>): WantedSource {
   const { url, purpose, every, copies, format, paths, where, collection, column, skip, auth, auth_header: authHeader, secret } = body;
-  const reading = { format, paths, condition: where, collection, column, skip };
+  const signers = (body.signers as readonly string[] | undefined)?.map((line) => readSigner(line) ?? line);
+  const reading = { format, paths, condition: where, collection, column, skip, signers };
   const guards = GUARD_NAMES.flatMap((name) => {
     const value = body[SOURCE_GUARDS[name].field];
     return value === undefined ? [] : [[name, value ?? DEFAULT_GUARDS[name]]];
@@ -134,6 +137,7 @@ export const SOURCE: Fields = {
   collection: [null, SETTABLE.collection!],
   column: [null, SETTABLE.column!],
   skip: [0, SETTABLE.skip!],
+  signers: [[], SETTABLE.signers!],
   ...Object.fromEntries(
     GUARD_NAMES.map((name) => [SOURCE_GUARDS[name].field, [DEFAULT_GUARDS[name], guardSchemas[SOURCE_GUARDS[name].field]!]]),
   ),

@@ -1,5 +1,6 @@
 /** SPEC D23.1. */
 import { parseNetwork } from '@weir/network/parse.ts';
+import { readSigner } from '../../account/secrets/signature.ts';
 import {
   collectionOf,
   DEFAULT_GUARDS,
@@ -16,6 +17,7 @@ import type { FieldFault } from '../../signal/validate.ts';
 import { leastInterval } from '../../source/catalogue.ts';
 import { FORMS, MOST_SKIPPED } from '../../source/readers/form.ts';
 import { readCondition, readPath } from '../../source/readers/paths.ts';
+import { signedFeedOf } from '../../source/signed-feed.ts';
 import { durationText } from '../../text/duration.ts';
 
 /** `suricata` is a log, not a list. */
@@ -63,6 +65,7 @@ export function settingsFaults(settings: OpenSettings, reach: Reach): FieldFault
     ...reading.paths.map((path) => ['paths', usageFault(() => readPath(path))] as [string, string | undefined]),
     ['where', reading.condition === null ? undefined : usageFault(() => readCondition(reading.condition!))],
     ...readingFaults(reading),
+    ...signersFaults(settings),
     ...guardFaults(settings),
   ];
   return faults.flatMap(([field, message]) => (message === undefined ? [] : [{ field, message }]));
@@ -107,6 +110,18 @@ function readingFaults({ format, paths, condition, collection, column, skip }: S
         : undefined,
     ],
     ['collection', collection !== null && format !== 'taxii' ? 'is for the format taxii' : undefined],
+  ];
+}
+
+function signersFaults({ url, reading: { signers, format } }: OpenSettings): [string, string | undefined][] {
+  if (signers.length === 0) return [];
+  const unread = signers.find((signer) => readSigner(signer) !== signer);
+  const feed = URL.canParse(url) ? signedFeedOf(url) : undefined;
+  const isFile = collectionOf({ ...PLAIN_READING, format }) === undefined;
+  return [
+    ['signers', unread === undefined ? undefined : `must be a key such as ssh-ed25519 AAAA…, not "${unread.slice(0, 100)}"`],
+    ['signers', isFile ? undefined : 'is for feeds of weir'],
+    ['url', typeof feed === 'string' ? feed : undefined],
   ];
 }
 

@@ -15,9 +15,9 @@ interface Bootstrap {
 
 /** Retention of expired rules, replaced versions and batches, ms. */
 export const RULE_RETENTION = 7 * DAY;
-/** Retention of audit log, dead letters, devices and people, ms. */
+/** Also of devices and people, ms. */
 export const AUDIT_RETENTION = 90 * DAY;
-/** How long a deleted list or feed can be restored, ms; limit per workspace. */
+/** ms; and the limit per workspace. */
 export const RESTORE_PERIOD = 7 * DAY;
 export const MOST_DELETED = 100;
 
@@ -34,7 +34,7 @@ export interface DeletedFeed {
 
 /** `keys` counts those that are valid again. */
 export interface RestoredFeed extends Pick<DeletedFeed, 'kind' | 'id' | 'name' | 'keys'> {
-  /** Composed feeds that contain the restored list again, including feeds of all lists; empty for a feed. */
+  /** That contain the restored list again, including feeds of all lists; empty for a feed. */
   readonly feeds: readonly { readonly id: string; readonly name: string }[];
 }
 
@@ -45,18 +45,17 @@ export const ANSWER_RETENTION = DAY;
 export interface OnceOnly {
   readonly keyId: string;
   readonly token: string;
-  /** Distinguishes another request with the same token. */
   readonly fingerprint: string;
 }
 
 /** By default: a change by a command, in any state, without idempotency. */
 export interface ChangeOptions {
   readonly by?: Author;
-  /** Entity tags of the expected states; otherwise rejects with CHANGED. undefined: any state. */
+  /** Entity tags; else rejects with CHANGED. undefined: any state. */
   readonly ifMatch?: readonly string[] | undefined;
-  /** Stores the answer in the same transaction; rejects with ANSWERED_BEFORE if there is one. */
+  /** In the same transaction; rejects with ANSWERED_BEFORE if there is one. */
   readonly once?: OnceOnly | undefined;
-  /** Limit of such objects per workspace; beyond it rejects with REFUSED. 0 or absent: no limit. */
+  /** Per workspace; beyond it rejects with REFUSED. 0 or absent: no limit. */
   readonly most?: number | undefined;
   /** Generated if absent. */
   readonly id?: string | undefined;
@@ -83,23 +82,23 @@ export interface AuditRow {
   readonly event: string;
   readonly object: string;
   readonly by: Author;
-  /** Fields before and after; null: not meaningful, or large. */
+  /** null: not meaningful, or large. */
   readonly change: AuditedChange | null;
 }
 
-/** The changed fields by name; null: did not exist, or no longer exists. */
+/** By name; null: did not exist, or no longer exists. */
 export interface AuditedChange {
   readonly before: Readonly<Record<string, unknown>> | null;
   readonly after: Readonly<Record<string, unknown>> | null;
 }
 
-/** `after`: the place at which the previous page ended. */
+/** `after`: `next` of the previous page. */
 export interface PageRequest {
   readonly after: string | null;
   readonly limit: number;
 }
 
-/** `next`: the place at which the page ends; null: the last page. */
+/** `next` null: the last page. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly next: string | null;
@@ -107,7 +106,7 @@ export interface Page<T> {
 
 export type NamedKind = 'lists' | 'feeds' | 'keys';
 
-/** A key without a name is listed by its first characters. */
+/** A key without a name has its first characters. */
 export interface NamedThing {
   readonly id: string;
   readonly name: string;
@@ -115,11 +114,11 @@ export interface NamedThing {
 }
 
 export interface AccountReads {
-  /** A counter that every change of a key, permission or subscription increments. */
+  /** Incremented by every change of a key, permission or subscription. */
   keyRevision(): Promise<number>;
   /** `WorkspaceDirectory.revision` of the workspaces that exist, by id. */
   revisions(workspaceIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** The caller of a key with this SHA-256; undefined: unknown or revoked. Does not check the expiry. */
+  /** undefined: unknown or revoked. Does not check the expiry. */
   findCaller(hash: Uint8Array): Promise<Caller | undefined>;
   organizations(): Promise<Organization[]>;
   workspaces(): Promise<Workspace[]>;
@@ -137,11 +136,11 @@ export interface AccountReads {
   keyPage(workspaceId: string, page: PageRequest): Promise<Page<KeyInfo>>;
   /** Restorable at `now` (ms), newest first; up to MOST_DELETED. */
   deletedFeeds(workspaceId: string, now: number): Promise<DeletedFeed[]>;
-  /** Keys that were revoked with a deleted list or feed and return with it. */
+  /** They return with it. */
   keysDeletedWith(workspaceId: string, id: string): Promise<KeyInfo[]>;
-  /** The number of valid, used keys in all workspaces that end soon after `now` (ms). */
+  /** Valid, used keys of all workspaces that end soon after `now` (ms). */
   endingKeys(now: number): Promise<number>;
-  /** Newest first, of one workspace; null: rows without a workspace. */
+  /** Newest first; null: rows without a workspace. */
   auditPage(workspaceId: string | null, page: PageRequest): Promise<Page<AuditRow>>;
   usedBytesOf(workspaceId: string): Promise<UsedBytes>;
   earlierAnswer(workspaceId: string, request: Omit<OnceOnly, 'fingerprint'>, since: number): Promise<EarlierAnswer | undefined>;
@@ -153,7 +152,7 @@ export interface AccountWrites {
   createOrganization(name: string, subscription: Subscription, by?: Author): Promise<Organization>;
   setSubscription(organizationId: string, subscription: Subscription, by?: Author): Promise<void>;
   createWorkspace(organizationId: string, name: string, by?: Author): Promise<Workspace>;
-  /** Increments the revisions of the workspace, of all its lists, and the key revision: callers contain the guard rails. */
+  /** Increments the revisions of the workspace and its lists, and the key revision: callers contain the guard rails. */
   updateWorkspace(workspaceId: string, patch: WorkspacePatch, change?: ChangeOptions): Promise<Workspace>;
   createKey(workspaceId: string, key: NewKey, change?: ChangeOptions): Promise<KeyInfo>;
   /** Rejects with NOT_FOUND. */
@@ -161,20 +160,19 @@ export interface AccountWrites {
   /** false: no such key. */
   revokeKey(id: string, change?: ChangeOptions): Promise<boolean>;
   touchKeys(used: readonly { id: string; at: number }[]): Promise<void>;
-  /** Rejects with REFUSED if the workspace has `maxLists` lists (0 = no limit) or a composed feed of that name. */
+  /** REFUSED: the workspace has `maxLists` lists (0 = no limit) or a composed feed of that name. */
   createList(workspaceId: string, name: string, settings: ListSettings, maxLists?: number, change?: ChangeOptions): Promise<AccessList>;
   updateList(workspaceId: string, listId: string, patch: ListPatch, change?: ChangeOptions): Promise<AccessList>;
-  /** Deletes the list with its rules, revokes its keys and removes it from feeds. Rejects for the default list. */
+  /** With its rules and memberships; revokes its keys. Rejects for the default list. */
   deleteList(workspaceId: string, listId: string, change?: DeleteOptions): Promise<void>;
-  /** Rejects with REFUSED if the name is used, with NOT_FOUND if a list belongs to another workspace. */
+  /** REFUSED: the name is used; NOT_FOUND: a list of another workspace. */
   createFeed(workspaceId: string, feed: NewFeed, change?: ChangeOptions): Promise<ComposedFeed>;
   updateFeed(workspaceId: string, feedId: string, patch: FeedPatch, change?: ChangeOptions): Promise<ComposedFeed>;
-  /** Deletes the feed, not its lists, and revokes its keys. */
+  /** Not its lists; revokes its keys. */
   deleteFeed(workspaceId: string, feedId: string, change?: DeleteOptions): Promise<void>;
   /**
-   * Restores a deleted list or feed with its rules, settings, memberships and keys; optionally under another name. The source of a list
-   * returns paused. Rejects with NOT_FOUND, or with REFUSED if the name or id is used or a limit (`maxLists`, `maxSources`; 0 = none) is
-   * reached.
+   * With its rules, settings, memberships and keys; optionally under another name. The source of a list returns paused. Rejects with
+   * NOT_FOUND, or with REFUSED if the name or id is used or a limit (`maxLists`, `maxSources`; 0 = none) is reached.
    */
   restoreDeleted(
     workspaceId: string,
@@ -183,8 +181,8 @@ export interface AccountWrites {
     change?: ChangeOptions,
   ): Promise<RestoredFeed>;
   /**
-   * Creates or updates these lists and composed feeds by id (unless another workspace uses the id), feeds also by name. The default list
-   * maps to the workspace's own. Returns the new ids by given id. Rejects with REFUSED if a list and a feed would have the same name.
+   * Creates or updates by id (unless another workspace uses it), feeds also by name. The default list maps to the workspace's own. Returns
+   * the new ids by given id. Rejects with REFUSED if a list and a feed would have the same name.
    */
   restoreLists(
     workspaceId: string,
@@ -192,10 +190,10 @@ export interface AccountWrites {
     feeds?: readonly SavedFeed[],
     by?: Author,
   ): Promise<ReadonlyMap<string, string>>;
-  /** Creates these keys. Keys with a known hash stay unchanged; returns their given ids. */
+  /** Keys with a known hash stay unchanged; returns their given ids. */
   restoreKeys(workspaceId: string, keys: readonly SavedKey[], by?: Author): Promise<string[]>;
-  /** Records how the variants of a composed feed with this name are trimmed (null: not). Counts as a change of the feed. */
+  /** null: not trimmed. Counts as a change of the feed. */
   recordTrim(workspaceId: string, feedId: string, variant: string, state: TrimState | null): Promise<void>;
-  /** Stores the answer to an idempotent request, unless its transaction has done so. */
+  /** Unless its transaction has done so. */
   rememberAnswer(workspaceId: string, once: OnceOnly, answer: string): Promise<void>;
 }

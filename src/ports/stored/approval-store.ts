@@ -1,7 +1,7 @@
 /** Changes that wait for a second person (SPEC D67). */
 import type { Author } from '../../account/caller.ts';
 
-/** Limits of a workspace: pending requests, their compressed content in bytes, stored requests. */
+/** Pending requests, bytes of their compressed content, stored requests. */
 export const MOST_PENDING = 100;
 export const MOST_PENDING_BYTES = 64 * 1024 * 1024;
 export const MOST_APPROVALS = 1000;
@@ -46,20 +46,28 @@ export interface ApprovalReads {
   /** Newest first. */
   approvals(workspaceId: string): Promise<Approval[]>;
   approval(workspaceId: string, id: string): Promise<Approval | undefined>;
+  /** Those of the workspaces with a limit. */
+  approvingWorkspaces(ids: readonly string[]): Promise<string[]>;
+  /** Pending requests. `now`: ms. */
+  waitingApprovals(workspaceId: string, now: number): Promise<number>;
   /** Compressed; undefined once applied or refused. */
   approvalContent(workspaceId: string, id: string): Promise<Uint8Array | undefined>;
-  /** Approved ones of all workspaces that no process has touched since `before` (ms). */
+  /** Of all workspaces, untouched since `before` (ms). */
   unappliedApprovals(before: number): Promise<{ readonly workspaceId: string; readonly id: string }[]>;
-  /** Addresses of landed blocks of all senders in the last ten minutes without approved ones (SPEC D67.3). */
+  /** Whether an operation has left an audit row with the request as its act, in its own transaction. */
+  isApplied(id: string): Promise<boolean>;
+  /** Addresses of landed blocks of all senders, and of removals, in the last ten minutes without approved ones (SPEC D67.3). */
   unapprovedAddresses(workspaceId: string, now: number): Promise<number>;
 }
 
 export interface ApprovalWrites {
-  /** Returns the pending request with the same content, if there is one. Throws REFUSED at the limits. */
+  /** Returns a pending one with the same content. Throws REFUSED at the limits. */
   requestApproval(workspaceId: string, request: ApprovalRequest, lifetime: number): Promise<Approval>;
-  /** Throws NOT_FOUND, and REFUSED if it is not pending or for a person who stands behind it already. */
+  /** NOT_FOUND; REFUSED: not pending, or a person who stands behind it already. */
   decideApproval(workspaceId: string, id: string, decision: Decision, reason: string | null, by: Author): Promise<Approval>;
-  /** Locks an approved one for its application; false: another process does it. */
+  /** Counts removed addresses as those of landed blocks: `unapprovedAddresses`. */
+  noteRemoved(workspaceId: string, addresses: number): Promise<void>;
+  /** For its application; false: another process does it. */
   touchApproval(workspaceId: string, id: string, before: number): Promise<boolean>;
   /** With the same content and another effect: all approvals are void. */
   askAgain(workspaceId: string, id: string, size: ApprovalSize & { readonly why: string }): Promise<Approval>;

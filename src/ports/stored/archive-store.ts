@@ -2,7 +2,7 @@
 import type { RuleOrigin } from './rule-store.ts';
 import type { StoredRule } from './stored-rule.ts';
 
-/** A list whose rules are stored, including deleted ones that can be restored. */
+/** Including deleted ones that can be restored. */
 export interface ArchivedList {
   /** pk */
   readonly place: number;
@@ -12,7 +12,7 @@ export interface ArchivedList {
 export interface ArchiveState {
   /** pk */
   readonly workspace: number;
-  /** The number of the last landed item; 0: none is stored. */
+  /** 0: none is stored. */
   readonly seq: number;
   /** Changes up to this number are incomplete. */
   readonly lostUntil: number;
@@ -37,11 +37,11 @@ export interface ArchiveEvent {
   readonly target: string;
   readonly listId: string;
   readonly seq: number;
-  /** When the item landed, ms; null: not stored any more. */
+  /** ms; null: not stored any more. */
   readonly at: number | null;
   /** null: removed. */
   readonly stored: StoredRule | null;
-  /** The sender of the rule, or of its removal. */
+  /** Of the rule, or of its removal. */
   readonly by: RuleOrigin | null;
 }
 

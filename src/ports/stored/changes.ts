@@ -14,14 +14,14 @@ export interface ChangeSender {
   readonly inPlace?: true;
 }
 
-/** Changes by one sender in one list, or one kind without lists, within a span of minutes. */
+/** By one sender in one list, or kind without lists, within a span of minutes. */
 export interface RuleChangeSum {
   readonly kind: Kind;
   /** null: a kind without lists, or a permanently deleted list. */
   readonly list: { readonly id: string; readonly name: string } | null;
   /** null: expired. */
   readonly by: ChangeSender | null;
-  /** First and last minute, since 1970. */
+  /** Minutes since 1970. */
   readonly first: number;
   readonly last: number;
   /** `added` includes restored rules and rules set again after their expiry. */
@@ -34,7 +34,7 @@ export interface RuleChangeSum {
   readonly reason: string | null | undefined;
 }
 
-/** A span with changes; minutes since 1970, `to` exclusive. */
+/** Minutes since 1970, `to` exclusive. */
 export interface RuleChangeSpan {
   readonly from: number;
   readonly to: number;
@@ -43,7 +43,7 @@ export interface RuleChangeSpan {
 
 /** Start of the complete history, ms. */
 export interface HistoryStart {
-  /** Rule changes: when the schema began to count them, 0 if nothing had been applied before. Older than seven days are deleted. */
+  /** When the schema began to count them, 0 if nothing had been applied before. Older than seven days are deleted. */
   readonly rules: number;
   /** Oldest audit row of the workspace; null: none. */
   readonly oldestAudit: number | null;
@@ -58,29 +58,29 @@ export interface NamedRun {
 }
 
 export interface ChangeReads {
-  /** The number of the last change before an instant (ms); 0: none known. */
+  /** The last change before an instant (ms); 0: none known. */
   placeAt(workspaceId: string, at: number): Promise<number>;
   /**
-   * The access rules of a list after change `seq`, including expired ones, in one read; none for a list of another workspace. Complete for
-   * seven days, but not before `rulesKnownSince`.
+   * After change `seq`, with expired ones, in one read; none for another workspace's list. Complete for seven days, but not before
+   * `rulesKnownSince`.
    */
   rulesAt(workspaceId: string, listId: string, seq: number, sink: RuleSink): Promise<void>;
-  /** Replaced versions before this time (ms) were dropped (SPEC D9.10); 0: none. */
+  /** ms: replaced versions before were dropped (SPEC D9.10); 0: none. */
   rulesKnownSince(workspaceId: string): Promise<number>;
   /**
-   * The last span of `span` minutes with rule changes, from `from` to before `to` (minutes since 1970). Reads in small chunks, each run by
+   * The last span of `span` minutes with changes, from `from` to before `to` (minutes since 1970). Reads in small chunks, each run by
    * `step` if given.
    */
   ruleChanges(workspaceId: string, window: { from: number; to: number; span: number }, step?: Step): Promise<RuleChangeSpan | undefined>;
-  /** Audit rows since `from` (ms) before a place (ms, id), newest first. */
+  /** Since `from` (ms) before a place (ms, id), newest first. */
   auditBetween(
     workspaceId: string,
     window: { from: number; before: { readonly at: number; readonly id: number } },
     limit: number,
   ): Promise<AuditRow[]>;
-  /** The stored refreshes of all sources of a workspace, unordered. */
+  /** Unordered. */
   allRuns(workspaceId: string): Promise<NamedRun[]>;
   historyStart(workspaceId: string): Promise<HistoryStart>;
-  /** List ids of a composed feed, including deleted ones; null: all lists of the workspace. */
+  /** Including deleted lists; null: all lists of the workspace. */
   feedScope(workspaceId: string, feedId: string): Promise<readonly string[] | null>;
 }

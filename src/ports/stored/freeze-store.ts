@@ -1,14 +1,14 @@
 /** Feeds served as of a moment until they are thawed (SPEC D60). */
 import type { Author } from '../../account/caller.ts';
 import type { FeedProfile } from '../../account/feed.ts';
+import { WeirError } from '../../errors.ts';
 import type { Canary, QuorumSettings, SnapshotHead, SnapshotList } from '../snapshot.ts';
 import type { ChangeOptions } from './account-store.ts';
 
-/** Limits of a workspace. */
 export const MOST_FREEZES = 20;
 export const MOST_FROZEN_RULES = 4_000_000;
 
-/** Stored as JSON. `counts`: rules of each list, then of the never-block rules of other lists. */
+/** As JSON. `counts`: rules of each list, then of the never-block rules of other lists. */
 export interface FrozenHead extends Pick<SnapshotHead, 'kind' | 'guardRails'> {
   readonly lists: readonly Omit<SnapshotList, 'key'>[];
   readonly quorum: Omit<QuorumSettings, 'fits'> | null;
@@ -26,7 +26,7 @@ export interface FrozenContent {
   readonly pieces: readonly { readonly part: number; readonly rules: Uint8Array }[];
 }
 
-/** Reads a feed outside the main thread. Rejects with TOO_LARGE, and with LIMITED if the queue is full. */
+/** Outside the main thread. TOO_LARGE; LIMITED: the queue is full. */
 export type FeedFreezer = (workspaceId: string, feedId: string | null) => Promise<FrozenContent>;
 
 export interface Freeze {
@@ -41,16 +41,25 @@ export interface Freeze {
   readonly canary: Canary | null;
 }
 
+/** The fault of freezing it again. A thaw would serve the change of a canary to all keys. */
+export const alreadyFrozen = (canary: Canary | null) =>
+  new WeirError(
+    'REFUSED',
+    canary === null
+      ? 'the feed is frozen: thaw it first'
+      : 'a large change of the feed waits for its canaries, and other keys keep the feed: stop the canary instead',
+  );
+
 export interface FreezeReads {
   /** Oldest first. */
   freezes(workspaceId: string): Promise<Freeze[]>;
 }
 
 export interface FreezeWrites {
-  /** Throws REFUSED for a frozen feed and at the limits, NOT_FOUND for a deleted one. */
+  /** REFUSED: frozen, or at the limits; NOT_FOUND: deleted. */
   freezeFeed(workspaceId: string, content: FrozenContent, reason: string | null, change?: ChangeOptions): Promise<Freeze>;
-  /** Throws REFUSED if the feed is not frozen. */
   /** The others keep the frozen feed until a person thaws it. Throws REFUSED without a canary. */
-  stopCanary(workspaceId: string, feedId: string, reason: string | null, change?: ChangeOptions): Promise<Freeze>;
+  stopCanary(workspaceId: string, feedId: string | null, reason: string | null, change?: ChangeOptions): Promise<Freeze>;
+  /** Throws REFUSED if the feed is not frozen. */
   thawFeed(workspaceId: string, feedId: string | null, reason: string | null, change?: ChangeOptions): Promise<Freeze>;
 }

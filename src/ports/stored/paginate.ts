@@ -10,7 +10,7 @@ export async function* everyItem<T>(read: (page: PageRequest) => Promise<Page<T>
   }
 }
 
-/** Expects up to `limit` + 1 items. `placeOf` gives the place after an item. */
+/** Expects up to `limit` + 1 items. `placeOf`: the place after an item. */
 export function pageOf<T>(items: readonly T[], limit: number, placeOf: (item: T) => string): Page<T> {
   const page = items.slice(0, limit);
   return { items: page, next: items.length > limit ? placeOf(page.at(-1)!) : null };

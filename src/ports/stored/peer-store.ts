@@ -7,7 +7,7 @@ export interface SeenPeer {
   readonly at: number;
 }
 
-/** Peers that a process saw, by workspace. */
+/** By workspace. */
 export interface PeerNotes {
   /** All since the last call. */
   take(): Map<string, SeenPeer[]>;
@@ -19,14 +19,14 @@ export interface PeerNotes {
 }
 
 export interface PeerReads {
-  /** Workspaces with peers that ended before `now` (ms): unused, or of an expired key; up to 50. */
+  /** Ended before `now` (ms): unused, or of an expired key; up to 50. */
   workspacesWithEndedPeers(now: number): Promise<string[]>;
 }
 
 export interface PeerWrites {
   /**
-   * Stores peers, drops ended ones and, above MOST_PEERS, the least recent of the keys with the most, then the newest keys. If the set of addresses changes, the
-   * revisions move as after `updateWorkspace`.
+   * Drops ended peers and, above MOST_PEERS, the least recent of the keys with the most, then the newest keys. If the set of addresses
+   * changes, the revisions move as after `updateWorkspace`.
    */
   notePeers(workspaceId: string, seen: readonly SeenPeer[]): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /** Replacements of a list's content, stored because they take several steps (SPEC D11.4): a crash leaves the old or the new content. */
 
 /**
- * `open`: receives its content. `planning`: is compared with the list. `planned`: waits for confirmation. `held`: likewise, of a source.
+ * `open`: receives content. `planning`: is compared with the list. `planned`: waits for confirmation. `held`: likewise, of a source.
  * `running`: its changes are published, even if others end. `done`, `failed`: finished.
  */
 export type ReplacementState = 'open' | 'planning' | 'planned' | 'held' | 'running' | 'done' | 'failed';
@@ -19,11 +19,11 @@ export interface Replacement {
   /** ms */
   readonly createdAt: number;
   readonly touchedAt: number;
-  /** End of the lock of the process that works on it, ms; 0: none. */
+  /** Of the process that works on it, ms; 0: none. */
   readonly lockedUntil: number;
   /** Published steps. */
   readonly published: number;
-  /** Its subject and result, as JSON. */
+  /** Subject and result, as JSON. */
   readonly head: string;
 }
 
@@ -33,9 +33,9 @@ export interface ReplacementMove {
   readonly to: ReplacementState;
   readonly head?: string | undefined;
   readonly published?: number | undefined;
-  /** Expected value of `published`; any other is refused. */
+  /** Else refused. */
   readonly expected?: number | undefined;
-  /** Expected value of `lockedUntil`; any other means that another process has the lock, and is refused. */
+  /** Else another process has the lock: refused. */
   readonly lockedBefore?: number | undefined;
   readonly now: number;
   readonly lockedUntil: number;
@@ -44,7 +44,7 @@ export interface ReplacementMove {
 export interface ReplacementReads {
   replacement(workspaceId: string, id: string): Promise<Replacement | undefined>;
   replacementPiece(id: string, piece: ReplacementPiece, n: number): Promise<Uint8Array | undefined>;
-  /** Replacements in planning or running without a process at `now` (ms), oldest first. */
+  /** Planning or running without a process at `now` (ms), oldest first. */
   abandonedReplacements(now: number, limit: number): Promise<Replacement[]>;
 }
 
@@ -59,8 +59,8 @@ export interface ReplacementWrites {
     one: Omit<Replacement, 'published' | 'touchedAt'> & { readonly slot: ReplacementSlot },
     limits: { readonly most: number; readonly idleBefore: number },
   ): Promise<void>;
-  /** Stores a piece of an `open` or `planning` one, once per number; false in any other state. */
+  /** Of an `open` or `planning` one, once per number; else false. */
   storeReplacementPiece(id: string, piece: ReplacementPiece, n: number, body: Uint8Array, now: number): Promise<boolean>;
-  /** Changes the state; false if it is in another state, or another process has the lock. Rejects with REFUSED like `openReplacement`. */
+  /** False: another state, or another process has the lock. Rejects with REFUSED like `openReplacement`. */
   moveReplacement(id: string, move: ReplacementMove): Promise<boolean>;
 }

@@ -2,17 +2,14 @@ import type { Network } from '@weir/network/network.ts';
 import type { AccessAction, GeoTarget, Target } from '../../rule.ts';
 import type { StoredRule } from './stored-rule.ts';
 
-/**
- * Where `ruleStep` continues: after an access rule (0: the first) of a list, given by number because it may be deleted meanwhile; or
- * after `order` and `ruleRef`.
- */
+/** After an access rule (0: the first) of a list, by number because it may be deleted meanwhile; or after `order` and `ruleRef`. */
 export type StepPlace = { readonly list: number; readonly id: number } | { readonly order: number | null; readonly ruleRef: string };
 
-/** Counts rules with this action that are active at `at` (ms). */
+/** With this action, active at `at` (ms). */
 export interface SenderStepRequest {
   readonly action: AccessAction;
   readonly at: number;
-  /** `next` of the previous step; undefined: the start. */
+  /** undefined: the start. */
   readonly after?: SenderPlace | undefined;
   /** Rules to examine. */
   readonly limit: number;
@@ -24,7 +21,7 @@ export interface SenderPlace {
   readonly below: number;
 }
 
-/** Rules of a list from one sender that count equally. */
+/** From one sender, in one list. */
 export interface SenderCount {
   readonly list: { readonly id: string; readonly name: string };
   /** `name` null: the key is deleted. null: no key (a command, another producer); undefined: the batch is no longer stored. */
@@ -40,10 +37,7 @@ export interface SenderStep {
   readonly next: SenderPlace | null;
 }
 
-/**
- * Access rules by target. `covering`: networks that contain this one; `covered`: networks within it; both include the network itself.
- * `geo`: countries and ASNs.
- */
+/** `covering`: networks that contain this one; `covered`: networks within it; both include it. `geo`: countries and ASNs. */
 export type RuleMatch =
   | { readonly how: 'exact'; readonly target: Target }
   | { readonly how: 'covering' | 'covered'; readonly network: Network }
@@ -55,5 +49,5 @@ export interface ActiveRules {
   readonly limit: number;
 }
 
-/** The last rule of the previous page: `id` and list of an access rule, `ruleRef` of any other. */
+/** `id` and list of an access rule, `ruleRef` of any other. */
 export type RulePosition = Pick<StoredRule, 'id' | 'listId'> & { readonly ruleRef: string | null };

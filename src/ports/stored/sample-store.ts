@@ -3,7 +3,7 @@ import type { Author } from '../../account/caller.ts';
 import type { SampleInfo, SampleLimit } from '../../account/sample.ts';
 import type { ChangeOptions } from './account-store.ts';
 
-/** Requests as JSON lines, compressed with gzip, in parts of up to 1 MiB. */
+/** JSON lines, in gzip, in parts of up to 1 MiB. */
 export interface SampleContent {
   readonly requests: number;
   readonly bytes: number;
@@ -13,17 +13,14 @@ export interface SampleContent {
 export interface SampleReads {
   /** undefined: no sample. */
   sample(workspaceId: string): Promise<SampleInfo | undefined>;
-  /**
-   * A part of the content, from 0; undefined after the last. Check the revision with `sample` afterwards: another revision means other
-   * content.
-   */
+  /** From 0; undefined after the last. Check the revision with `sample` afterwards: another one means other content. */
   samplePart(workspaceId: string, part: number): Promise<Uint8Array | undefined>;
 }
 
 export interface SampleWrites {
-  /** Replaces the sample; the limit stays. */
+  /** The limit stays. */
   writeSample(workspaceId: string, content: SampleContent, by?: Author): Promise<SampleInfo>;
-  /** Works without a sample too. Rejects with CHANGED unless `ifMatch` matches. */
+  /** Also without a sample. Rejects with CHANGED unless `ifMatch` matches. */
   limitSample(workspaceId: string, limit: Partial<SampleLimit>, options?: ChangeOptions): Promise<SampleInfo>;
   /** Whether there was one. */
   deleteSample(workspaceId: string, by?: Author): Promise<boolean>;

@@ -3,14 +3,14 @@ import type { Caller } from '../../account/caller.ts';
 import type { GroupRole, Person } from '../../account/person.ts';
 import type { RoleName } from '../../account/role.ts';
 
-/** A session of an API key, or of a person from a provider. */
+/** Of an API key, or of a person from a provider. */
 export interface Session {
-  /** SHA-256 of the key (its validity is checked elsewhere), or of the person's id, which limits their sessions. */
+  /** SHA-256 of the key (its validity is checked elsewhere), or of the person's id; limits their sessions. */
   readonly keyHash: Uint8Array;
   readonly actor: string;
   /** ms */
   readonly expiresAt: number;
-  /** undefined: the session of a key. */
+  /** undefined: of a key. */
   readonly person?: SessionPerson | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface SessionPerson extends Omit<Person, 'name'> {
   readonly home: string;
   /** ms */
   readonly openedAt: number;
-  /** When to ask the provider again (ms), and the encrypted token for it; null: never. */
+  /** ms, with the encrypted token; null: never. */
   readonly renewAt: number | null;
   readonly renewal: Uint8Array | null;
 }
@@ -41,9 +41,9 @@ export interface SeenPerson {
   readonly lastSeen: number;
 }
 
-/** Sessions to end: of a provider's session or of a person, opened up to an instant (ms). */
+/** Of a provider's session or of a person, opened up to an instant (ms). */
 export interface EndedSessions {
-  /** SHA-256 of the logout token's id, and the token's expiry (ms). */
+  /** SHA-256 of the logout token's id, and its expiry (ms). */
   readonly token: Uint8Array;
   readonly validUntil: number;
   readonly provider: string;
@@ -52,11 +52,11 @@ export interface EndedSessions {
   readonly openedUntil: number;
 }
 
-/** People stored per workspace, the most recent ones. */
+/** Per workspace, the most recent ones. */
 export const MOST_SEEN = 10_000;
 
 export interface SessionReads {
-  /** By the SHA-256 of the session id. Does not check the expiry. */
+  /** Does not check the expiry. */
   findSession(hash: Uint8Array): Promise<Session | undefined>;
   /** undefined: unknown workspace. */
   workplace(workspaceId: string): Promise<Workplace | undefined>;
@@ -65,13 +65,13 @@ export interface SessionReads {
 }
 
 export interface SessionWrites {
-  /** Stores a session under the SHA-256 of its id. The newest `most` of a key or person remain. */
+  /** Under the SHA-256 of its id. The newest `most` of a key or person remain. */
   openSession(hash: Uint8Array, session: Session, most: number): Promise<void>;
   closeSession(hash: Uint8Array): Promise<void>;
-  /** Whether this caller renews the session due at `renewAt`; blocks others until `next` (both ms). */
+  /** Due at `renewAt`; blocks others until `next` (both ms). */
   claimRenewal(hash: Uint8Array, renewAt: number, next: number): Promise<boolean>;
   renewSession(hash: Uint8Array, renewed: Renewed): Promise<void>;
-  /** Deletes a provider's sessions and returns their number. null: the token was used before, or names another person's session. */
+  /** Returns their number. null: the token was used before, or names another person's session. */
   endSessions(ended: EndedSessions): Promise<number | null>;
   seePerson(workspaceId: string, person: SeenPerson): Promise<void>;
 }

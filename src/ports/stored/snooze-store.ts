@@ -6,10 +6,7 @@ export interface SnoozeReads {
 }
 
 export interface SnoozeWrites {
-  /**
-   * Replaces an earlier snooze of the same alert and deletes ended ones. Rejects with REFUSED if `most` (default MOST_SNOOZES) others are
-   * active.
-   */
+  /** Replaces one of the same alert, deletes ended ones. REFUSED: `most` (default MOST_SNOOZES) others are active. */
   snooze(workspaceId: string, of: SnoozeOf & { readonly id: string }, by: Author, most?: number): Promise<Snooze>;
   /** Rejects with NOT_FOUND. */
   endSnooze(workspaceId: string, id: string, by: Author): Promise<void>;

@@ -12,12 +12,12 @@ export interface SourceRecord {
   readonly asked: SourceAsk | null;
 }
 
-/** `null`: no secret. Only the refresh reads it. */
+/** null: none. Only the refresh reads it. */
 export interface SourceWithSecret extends SourceRecord {
   readonly secret: Uint8Array | null;
 }
 
-/** The secret is encrypted for the given id. */
+/** Encrypted for the given id. */
 export interface NewSource extends SourceSettings {
   readonly id: string;
   /** Of its list; generated if absent. */
@@ -27,7 +27,7 @@ export interface NewSource extends SourceSettings {
   readonly secret: Uint8Array | null;
 }
 
-/** Limits of the workspace; 0: none. */
+/** 0: none. */
 export interface SourceQuota {
   readonly maxSources: number;
   readonly maxLists: number;
@@ -35,15 +35,15 @@ export interface SourceQuota {
 
 export interface SourceUpdate {
   readonly id: string;
-  /** The source revision of the refresh; if it has changed, nothing is written. */
+  /** Of the refresh; if it has changed, nothing is written. */
   readonly revision: number;
   readonly state: SourceState;
   readonly run?: SourceRun;
-  /** Time of the request that is now done. */
+  /** Of the request that is now done. */
   readonly answered?: number;
 }
 
-/** Writes with this lease are refused once another process has it. */
+/** Writes are refused once another process has it. */
 export interface Lease {
   readonly name: string;
   readonly fence: number;
@@ -62,9 +62,9 @@ export interface SourceReads {
 }
 
 export interface SourceWrites {
-  /** Creates a source and its list. Rejects with REFUSED if a limit is reached or the name is used. */
+  /** With its list. REFUSED: a limit, or the name is used. */
   createSource(workspaceId: string, source: NewSource, room: SourceQuota, change?: ChangeOptions): Promise<SourceRecord>;
-  /** `secret` undefined: unchanged. A change of how the source is read triggers a refresh. */
+  /** `secret` undefined: unchanged. A change of how it is read triggers a refresh. */
   updateSource(
     workspaceId: string,
     id: string,
@@ -72,15 +72,15 @@ export interface SourceWrites {
     change?: ChangeOptions,
   ): Promise<SourceRecord>;
   pauseSource(workspaceId: string, id: string, isPaused: boolean, by?: Author): Promise<SourceRecord>;
-  /** Deletes it with its list (see `deleteList`); restoring the list restores it, paused. `keepList` leaves an ordinary list. */
+  /** With its list (see `deleteList`), which restores it, paused. `keepList` leaves an ordinary list. */
   deleteSource(workspaceId: string, id: string, change?: DeleteOptions & { readonly keepList?: boolean }): Promise<void>;
-  /** Rejects with REFUSED while another request is pending. */
+  /** REFUSED: another request is pending. */
   askSource(workspaceId: string, id: string, ask: SourceAsk): Promise<SourceRecord>;
-  /** Creates these sources for existing lists. Those with a credential wait for their secret. */
+  /** For existing lists. Those with a credential wait for their secret. */
   restoreSources(workspaceId: string, sources: readonly SavedSource[], by?: Author): Promise<void>;
-  /** Writes the results of refreshes and returns the written ids; undefined: another process has the lease, nothing was written. */
+  /** Returns the written ids; undefined: another process has the lease, nothing was written. */
   writeSources(lease: Lease, updates: readonly SourceUpdate[]): Promise<string[] | undefined>;
-  /** Acquires or extends a lease for `ms`. Returns the fence; undefined: another process has it. */
+  /** For `ms`. Returns the fence; undefined: another process has it. */
   claimLease(name: string, holder: string, ms: number): Promise<number | undefined>;
   /** No effect without the lease. */
   releaseLease(name: string, holder: string): Promise<void>;

@@ -48,8 +48,8 @@ export interface TogetherReads {
 
 export interface TransactionWrites {
   /**
-   * Makes the changes in order in one transaction, followed by an audit row for `by`. Rejects with CHANGED if the state's tag differs, or
-   * like the change that fails; then none is made.
+   * In order, followed by an audit row for `by`. Rejects with CHANGED if the state's tag differs, or like the change that fails; then none
+   * is made.
    */
   changeInOneTransaction(
     workspaceId: string,

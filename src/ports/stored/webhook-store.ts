@@ -4,7 +4,7 @@ import type { Announced, Webhook, WebhookDelivery, WebhookMessage, WebhookPatch,
 import type { AuditRow, ChangeOptions, Page, PageRequest } from './account-store.ts';
 import type { Lease } from './source-store.ts';
 
-/** The secret is encrypted for the given id. */
+/** Encrypted for the given id. */
 export interface NewWebhook extends WebhookSettings {
   readonly id: string;
   readonly secret: Uint8Array | null;
@@ -14,26 +14,25 @@ export interface WebhookWithSecret extends Webhook {
   readonly secret: Uint8Array | null;
 }
 
-/** How far a webhook was notified, and its pending message. */
 export interface WebhookState {
   readonly id: string;
   readonly announced: Announced;
-  /** Whether a message is pending; the next one waits for it. */
+  /** The next one waits for it. */
   readonly isWaiting: boolean;
-  /** Time of its last message, ms; 0: none. */
+  /** ms; 0: none. */
   readonly lastAt: number;
 }
 
-/** A webhook with at least FAILING_TRIES consecutive failures. */
+/** At least FAILING_TRIES consecutive ones. */
 export interface FailingWebhook {
   readonly id: string;
-  /** null, with the workspace: the webhook of the settings. */
+  /** null, like the workspace: of the settings. */
   readonly name: string | null;
   readonly workspaceId: string | null;
   readonly failures: number;
 }
 
-/** A message to send now; `webhook` undefined: the service's. */
+/** `webhook` undefined: the service's. */
 export interface DueMessage {
   readonly id: string;
   readonly webhook: WebhookWithSecret | undefined;
@@ -51,7 +50,7 @@ export interface LogUpdate {
   readonly message?: WebhookMessage;
 }
 
-/** The result of an attempt: the message and its next attempt (ms); null: done. */
+/** The message and its next attempt (ms); null: done. */
 export interface DeliveryUpdate {
   readonly id: string;
   readonly waits: { readonly message: WebhookMessage; readonly nextAt: number } | null;
@@ -68,7 +67,7 @@ export interface WebhookReads {
   /** Oldest first. */
   webhooks(workspaceId: string): Promise<Webhook[]>;
   sealedWebhook(workspaceId: string, id: string): Promise<WebhookWithSecret | undefined>;
-  /** Ids of workspaces with a webhook, oldest first. */
+  /** Oldest first. */
   subscribedWorkspaces(page: PageRequest): Promise<Page<string>>;
   webhookStates(workspaceId: string | null): Promise<WebhookState[]>;
   /** null: of all workspaces and the service. */
@@ -81,15 +80,15 @@ export interface WebhookReads {
 }
 
 export interface WebhookWrites {
-  /** Reports events from now on. Rejects with REFUSED if the name is used or the limit is reached. */
+  /** From now on. REFUSED: the name is used, or the limit is reached. */
   createWebhook(workspaceId: string, webhook: NewWebhook, change?: ChangeOptions): Promise<Webhook>;
-  /** A pending message goes to the new address immediately. */
+  /** A pending message goes to the new address. */
   updateWebhook(workspaceId: string, id: string, patch: WebhookPatch, change?: ChangeOptions): Promise<Webhook>;
   deleteWebhook(workspaceId: string, id: string, change?: ChangeOptions): Promise<void>;
-  /** Skips deleted webhooks. false: another process has the lease, nothing was written. */
+  /** false: another process has the lease, nothing was written. Skips deleted webhooks. */
   writeLog(lease: Lease, updates: readonly LogUpdate[]): Promise<boolean>;
-  /** Writes the results of attempts; false as above. */
+  /** false as above. */
   writeDeliveries(lease: Lease, updates: readonly DeliveryUpdate[]): Promise<boolean>;
-  /** Stores a process report; null: deletes it. Deletes reports older than an hour. */
+  /** null: deletes it. Deletes reports older than an hour. */
   reportProcess(process: string, report: string | null): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The archive: written by one process at a time, read by look-ups (SPEC D61). */
+/** Written by one process at a time, read by look-ups (SPEC D61). */
 import type { ServiceSettings } from '../../archive/settings.ts';
 import type { PastReader } from '../../manage/lookup/past.ts';
 import type { Log } from '../../ports/log.ts';

@@ -1,4 +1,4 @@
-/** Backtests as jobs with a thread each; results stay in memory for a while (SPEC D19.16 to D19.18). */
+/** A thread each; results stay in memory for a while (SPEC D19.16 to D19.18). */
 import { randomUUID } from 'node:crypto';
 import type { Worker } from 'node:worker_threads';
 import type { Report } from '../../backtest/report.ts';
@@ -10,9 +10,9 @@ import { JOBS, type JobMethods } from './table.ts';
 import type { Progress } from './work/backtest.ts';
 import { type GeoTables, readsGeo } from './work/backtest-geo.ts';
 
-/** Concurrent jobs in all, and the limit of each, ms. */
+/** In all, and ms each. */
 const [RUNNING, TIME] = [3, 300_000];
-/** Retention of ended jobs, ms; limit per workspace; total bytes of results. */
+/** Of ended jobs, ms; limit per workspace; total bytes of results. */
 const [RETENTION, OF_WORKSPACE, RESULT_BYTES] = [3_600_000, 5, 64 * 1024 * 1024];
 
 interface Parts {
@@ -29,7 +29,7 @@ type StoredJob = { -readonly [K in keyof BacktestJob]: BacktestJob[K] } & {
   result?: string;
 };
 
-/** Retry-After of a refused workspace, s; how long it keeps its turn, ms. */
+/** Of a refused workspace, s; how long it keeps its turn, ms. */
 const RETRY_AFTER = 10;
 const PATIENCE = 30_000;
 
@@ -39,10 +39,10 @@ const OWN_MEMORY = 64 * 1024;
 export function backtestJobs({ schemesFile, geo, now, report }: Parts): Backtests {
   let jobs: readonly StoredJob[] = [];
   let threads = 0;
-  /** Last request of waiting workspaces, ms since 1970, in the order of their first. */
+  /** Of waiting workspaces, ms since 1970, in the order of their first. */
   const waiting = new Map<string, number>();
 
-  /** Rejects with LIMITED if no thread is free, or earlier workspaces wait for the free ones. */
+  /** LIMITED: no thread is free, or earlier workspaces wait for the free ones. */
   function requireTurn(workspaceId: string): void {
     for (const [each, at] of waiting) if (Math.abs(now() - at) > PATIENCE) waiting.delete(each);
     const others = [...waiting.keys()];
@@ -54,7 +54,7 @@ export function backtestJobs({ schemesFile, geo, now, report }: Parts): Backtest
     waiting.delete(workspaceId);
   }
 
-  /** Drops old results, and the oldest of the largest owner. */
+  /** Old ones, and the oldest of the largest owner. */
   function tidy(): void {
     const since = now() - RETENTION;
     jobs = jobs.filter(({ endedAt }) => endedAt === null || endedAt > since);

@@ -1,4 +1,4 @@
-/** A backtest on threads: one reads, others evaluate (SPEC D19.14). */
+/** One thread reads, others evaluate (SPEC D19.14). */
 import { availableParallelism } from 'node:os';
 import { type Count, emptyCount, mergeCounts } from '../../backtest/rule.ts';
 import { decompressed, pieces, TOO_LONG } from '../../recording/bytes.ts';
@@ -7,7 +7,7 @@ import { startJob } from './job.ts';
 import type { JobMethods } from './table.ts';
 import type { BacktestData } from './work/backtest-part.ts';
 
-/** Bytes per part, and queued parts per thread. */
+/** And queued parts per thread. */
 const PART = 1024 * 1024;
 const WAITING = 2;
 const MOST_THREADS = 8;
@@ -49,7 +49,7 @@ async function* countBytes(chunks: AsyncIterable<Buffer>, read: (bytes: number) 
   }
 }
 
-/** Joins lines to similar parts; entries of a HAR have no line breaks. */
+/** Similar parts; entries of a HAR have no line breaks. */
 async function* partsOf(recording: AsyncIterable<Buffer>): AsyncGenerator<{ bytes: Uint8Array; lines: number }> {
   let lines: string[] = [];
   let length = 0;

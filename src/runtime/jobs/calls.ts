@@ -1,4 +1,4 @@
-/** Jobs as functions: samples (SPEC D21), feed differences (D32.7), expression tests (D19.15), workspace files (D28.9). */
+/** Samples (SPEC D21), feed differences (D32.7), expression tests (D19.15), workspace files (D28.9). */
 
 import { WeirError } from '../../errors.ts';
 import type { FeedDiffer, FeedDifference } from '../../feed/whatif/difference/difference.ts';
@@ -43,10 +43,10 @@ export function feedFreezer({ settings, guardRails, geo }: Options): FeedFreezer
   return (workspaceId, feedId) => line(workspaceId, () => answerOf('freeze', { workspaceId, feedId, settings, guardRails, geo: geo() }));
 }
 
-/** Timeout including the thread's start, and idle time, ms. */
+/** Including the thread's start; idle time, ms. */
 const TEST = { limit: 5000, idle: 60_000 };
 
-/** `schemesFile`: SCHEMES_FILE. One thread runs all tests in sequence: their authors determine the time. */
+/** `schemesFile`: SCHEMES_FILE. All tests in sequence on one thread: their authors determine the time. */
 export function expressionTester(schemesFile: string | undefined): ExpressionTester {
   const { use, kill } = onDemand('expressionTest', () => [{ schemesFile }], TEST.idle);
   return (input) =>

@@ -19,7 +19,7 @@ export function startJob<N extends JobName>(job: N, data: JobData<N>, transferLi
   });
 }
 
-/** Answers a question on its own thread. Rejects with TOO_LARGE above the limits, and like the job. `transfers`: ports in its data. */
+/** On a thread of its own. Rejects with TOO_LARGE above the limits, and like the job. `transfers`: ports in its data. */
 export async function answerOf<Q extends Question>(
   question: Q,
   data: JobData<Q>,
@@ -38,7 +38,7 @@ export async function answerOf<Q extends Question>(
   }
 }
 
-/** Applies limits to an answer; above them rejects with `tooMuch`. */
+/** Above them rejects with `tooMuch`. */
 export const inBounds = <T>(answer: Promise<T>, time: number, tooMuch: (what: 'time' | 'memory') => Error): Promise<T> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(tooMuch('time')), time).unref();
@@ -46,7 +46,7 @@ export const inBounds = <T>(answer: Promise<T>, time: number, tooMuch: (what: 't
     answer.then(resolve, failed).finally(() => clearTimeout(timer));
   });
 
-/** A thread that starts with the first call, again after its end, and ends after `idle` ms without calls. It runs calls of one name in sequence. */
+/** Starts with the first call, again after its end, and ends after `idle` ms without calls. Calls of one name run in sequence. */
 export function onDemand<N extends JobName>(
   job: N,
   begin: () => readonly [data: JobData<N>, transfers?: readonly Transferable[]],

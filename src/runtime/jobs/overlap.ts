@@ -1,4 +1,4 @@
-/** List overlap, computed on a thread and shared by concurrent requests (SPEC D30.5). */
+/** On a thread, shared by concurrent requests (SPEC D30.5). */
 import { createHash } from 'node:crypto';
 import { hasCode } from '../../errors.ts';
 import type { OverlapDetail } from '../../feed/whatif/overlap/detail.ts';
@@ -12,10 +12,10 @@ import { answerOf as answerOnThread } from './job.ts';
 import { JOBS } from './table.ts';
 import type { OverlapData } from './work/overlap.ts';
 
-/** Cached results in all, per workspace, and their age, ms: the age of detections changes without events. */
+/** In all, per workspace, and their age, ms: the age of detections changes without events. */
 const CACHED = { inAll: 32, ofWorkspace: 4 };
 const FRESH = 600_000;
-/** A result stays valid for this multiple of its computing time: limits repeated requests to that share of a core. */
+/** Of its computing time: limits repeated requests to that share of a core. */
 const REST = 10;
 
 interface CachedAnswer {
@@ -49,7 +49,7 @@ export function overlapCounter({
   const line = fairQueue(JOBS.overlap.line);
   const cache = new Map<string, CachedAnswer>();
 
-  /** Version of the inputs, except time. */
+  /** Of the inputs, except time. */
   async function versionOf(workspaceId: string, work: OverlapData['work']): Promise<string> {
     const revision = (await store.findNamed(workspaceId, ''))?.revision;
     const feeds = 'detailOf' in work ? await store.feeds(workspaceId) : [];
@@ -66,7 +66,6 @@ export function overlapCounter({
     if (cache.size > CACHED.inAll) cache.delete(cache.keys().next().value!);
   }
 
-  /** Whether a cached result is still valid. */
   function isFresh({ version, begun, ended, outcome }: CachedAnswer, wanted: string): boolean {
     if (now() >= ended + FRESH) return false;
     return version === wanted || 'refusal' in outcome || now() < ended + REST * (ended - begun);

@@ -1,4 +1,4 @@
-/** Trials of sources, each on a thread. */
+/** Each on a thread. */
 import { MessageChannel } from 'node:worker_threads';
 import { hasCode, WeirError } from '../../errors.ts';
 import type { Before } from '../../fetch/exchange.ts';
@@ -14,13 +14,13 @@ import { answerOf } from './job.ts';
 import { JOBS } from './table.ts';
 import type { RemoteVisit, TryData } from './work/source-try.ts';
 
-/** Trials per workspace, host and hour: of hosts with rare requests, and of others. */
+/** Per workspace, host and hour: of hosts with rare requests, and of others. */
 const PATIENT = 3;
 const USUAL = 60;
 const HOUR = 3_600_000;
 
 interface TrierParts extends Pick<TryData, 'settings' | 'guardRails'> {
-  /** Takes over requests of the refreshing process, if it is another. */
+  /** Of the refreshing process, if it is another. */
   readonly recall: () => Promise<void>;
   readonly fetching: PoliteFetching;
   readonly geo: () => GeoData;
@@ -48,7 +48,7 @@ export function sourceTrier({ settings, guardRails, recall, fetching, geo, now =
     recent = [...recent, { client, at }];
   }
 
-  /** Fetches catalogue URLs through the shared cache; undefined: another URL. */
+  /** Catalogue URLs through the shared cache; undefined: another URL. */
   async function prefetch(job: TryJob, before: Before): Promise<(TryData['prefetched'] & Partial<AsyncDisposable>) | undefined> {
     const request = trialRequest(job);
     if (!cache.caches(request)) return undefined;

@@ -1,20 +1,19 @@
-/** Jobs: work on threads of its own. `load` imports the module in the thread; its `serve` returns the methods for the caller. */
+/** Work on threads of its own. `load` imports the module in the thread; its `serve` returns the methods for the caller. */
 import type { MessagePort } from 'node:worker_threads';
 import type { Line } from '../../schedule/fair-queue.ts';
 
 interface Job {
   /** Of the thread; a label of metrics. */
   readonly name: string;
-  /** Heap limits, MiB: of old objects, and of young ones (default 12). */
+  /** MiB: of old objects, and of young ones (default 12). */
   readonly memory?: number;
   readonly young?: number;
-  /** Runs after all other threads, if the system has priorities per thread. */
+  /** After all other threads, if the system has priorities per thread. */
   readonly isLow?: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: each module declares its own data
   readonly load: () => Promise<{ serve(data: any, port: MessagePort): object }>;
 }
 
-/** A job that answers one question. */
 interface AskedJob extends Job {
   /** For the error message. */
   readonly doing: string;

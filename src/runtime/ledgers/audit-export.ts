@@ -7,13 +7,13 @@ import type { AuditLogRow, AuditReads } from '../../ports/stored/audit.ts';
 
 /** ms */
 const EVERY = 1_000;
-/** Rows may become visible out of order for this long, the limit of a transaction, ms. */
+/** Rows may become visible out of order for so long, the limit of a transaction, ms. */
 const SETTLED = 120_000;
 /** New rows per read. */
 const MOST = 1_000;
 
 interface Position {
-  /** All rows to this one are written, and no earlier one can appear. */
+  /** All rows to this one are written. */
   readonly settled: number;
   /** Written rows after it. */
   readonly seen: readonly number[];
@@ -26,7 +26,7 @@ interface Target {
   readonly stdout: NodeJS.WritableStream;
 }
 
-/** Writes each event at least once; the position is a file of DATA_DIR. Returns a stop function with a last look. */
+/** At least once; the position is a file of DATA_DIR. Returns a stop function with a last look. */
 export function startAuditExport(store: AuditReads, target: Target, now: () => number, log: Log): () => Promise<void> {
   const file = join(target.dataDir, 'audit-log.json');
   let position = readPosition(file);

@@ -1,20 +1,20 @@
-/** Logs changes by following the audit log (SPEC D16.3). */
+/** SPEC D16.3. */
 import { within } from '../../clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { AuditLogRow, AuditReads } from '../../ports/stored/audit.ts';
 
 /** ms */
 const EVERY = 5_000;
-/** Timeout of the last read, ms. */
+/** Of the last read, ms. */
 const LAST = 1_000;
 /** Rows per read. */
 const MOST = 1_000;
-/** Rows read again: one may become visible after later ones. */
+/** Read again: a row may become visible after later ones. */
 const OVERLAP = 100;
 
-/** Logs new rows. Returns a stop function with a last read. */
+/** Returns a stop function with a last read. */
 export function startAuditLog(store: AuditReads, log: Log): () => Promise<void> {
-  /** Undefined until the first read, which logs nothing. */
+  /** The first read logs nothing. */
   let newest: number | undefined;
   let seen = new Set<number>();
 

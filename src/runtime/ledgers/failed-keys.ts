@@ -2,10 +2,10 @@ import type { Failures } from '../../ports/http-counts.ts';
 import type { Log } from '../../ports/log.ts';
 import { everyMinute } from '../../schedule/debounce.ts';
 
-/** Sources per report; one more line sums up the rest. */
+/** One more line sums up the rest. */
 const LINES = 20;
 
-/** Logs the sources of invalid keys once a minute, never a key. Returns a stop function with a last report. */
+/** By source, once a minute, never a key. Returns a stop function with a last report. */
 export const startFailureLog = (takeFailed: () => readonly Failures[], log: Log): (() => void) =>
   everyMinute(() => {
     for (const line of failureLines(takeFailed())) log('warn', line);

@@ -1,4 +1,4 @@
-/** Writes peers once a minute, a workspace's first ones within a second (SPEC D62.2). */
+/** Once a minute, a workspace's first ones within a second (SPEC D62.2). */
 import { within } from '../../clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';

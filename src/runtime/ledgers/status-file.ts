@@ -1,4 +1,4 @@
-/** Writes the state of a process into DATA_DIR for `weir status` (SPEC D10.15). */
+/** In DATA_DIR, for `weir status` (SPEC D10.15). */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProcessStatus } from '../../manage/status.ts';
@@ -14,7 +14,7 @@ const GATHER = 200;
 
 const NAME = /^status-\d+\.json$/;
 
-/** Writes now and every 10 s; if nothing changed, only the file time. Logs a failure once. */
+/** Now and every 10 s; if nothing changed, only the file time. Logs a failure once. */
 export function startStatusFile(dataDir: string, collect: () => Promise<ProcessStatus>, log: Log) {
   const file = join(dataDir, `status-${process.pid}.json`);
   let early: NodeJS.Timeout | undefined;
@@ -74,7 +74,7 @@ export function readStatusFiles(dataDir: string, now: number): ProcessStatus[] {
     });
 }
 
-/** Cache time of other processes' status, ms. */
+/** Of other processes' status, ms. */
 const READ_EVERY = 2_000;
 
 export function processesOn(dataDir: string, own: () => Promise<ProcessStatus>): () => Promise<readonly ProcessStatus[]> {

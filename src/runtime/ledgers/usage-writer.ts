@@ -1,4 +1,4 @@
-/** Writes seen devices and feed sizes once a minute, new devices immediately (SPEC D16.9, D16.13). */
+/** Once a minute, new devices immediately (SPEC D16.9, D16.13). */
 import type { SeenDevice } from '../../account/device.ts';
 import { DAY, dayOf, within } from '../../clock.ts';
 import type { FeedSizes } from '../../feed/monitor/feed-sizes.ts';
@@ -13,7 +13,7 @@ import { oneByOne } from '../../serial.ts';
 const LAST = 3_000;
 /** Devices per transaction. */
 const SLICE = 500;
-/** Log lines per kind and minute; one more sums up the rest. */
+/** Per kind and minute; one more sums up the rest. */
 const LINES = 20;
 
 export interface PastParts {
@@ -29,9 +29,9 @@ export interface PastParts {
 }
 
 export interface Past {
-  /** As of the last check: devices that poll regularly, and those stopped within a day. */
+  /** At the last check: devices that poll regularly, and those stopped within a day. */
   counts(): { readonly pulling: number; readonly stopped: number } | undefined;
-  /** As of the last check: keys in use that expire soon. */
+  /** In use and soon to expire, at the last check. */
   endingKeys(): number | undefined;
   write(): Promise<void>;
   stop(): Promise<void>;
@@ -64,7 +64,7 @@ export function startUsageWriter({ store, devices, sizes, log, now }: PastParts)
     }
   }
 
-  /** Adds names for the log; an id if deleted or unnamed. */
+  /** For the log; an id if deleted or unnamed. */
   const named = (devices: readonly Device[]): Promise<Device[]> =>
     Promise.all(
       devices.map(async (device, i) => {
@@ -74,7 +74,6 @@ export function startUsageWriter({ store, devices, sizes, log, now }: PastParts)
       }),
     );
 
-  /** New devices appear immediately. */
   async function writeNew(): Promise<void> {
     const seen = devices.takeNew();
     if (seen.length === 0) return;
@@ -85,7 +84,7 @@ export function startUsageWriter({ store, devices, sizes, log, now }: PastParts)
     }
   }
 
-  /** Adds the devices of invalid keys that the store knows. */
+  /** Those known to the store. */
   async function withRefused(): Promise<Iterable<SeenDevice>> {
     const seen = devices.take();
     if (seen.refused.length === 0) return seen.devices;

@@ -1,7 +1,7 @@
 import type { BuildResult, DocumentBuilder } from '../../feed/builder.ts';
 import { type Histogram, newHistogram, observe } from '../../histogram.ts';
 
-/** Build times, seconds: a small feed takes milliseconds, 131,072 rules a quarter of a second. */
+/** A small feed takes milliseconds, 131,072 rules a quarter of a second. */
 const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
 const BYTES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
 
@@ -9,7 +9,7 @@ const BYTES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
 export type BuildOutcome = BuildResult['kind'] | 'failed';
 
 export interface BuildCounts {
-  /** Seconds including the wait for the feed thread. */
+  /** Including the wait for the feed thread. */
   readonly seconds: Map<BuildOutcome, Histogram>;
   readonly bytes: Histogram;
 }

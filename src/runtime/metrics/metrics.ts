@@ -158,7 +158,7 @@ function detail(check: Check | undefined, name: string, unit = 1): Sample[] {
   return typeof value === 'number' ? [{ value: value * unit }] : [];
 }
 
-/** One sample per feed, up to the limit, and a sum of the rest. */
+/** Up to the limit, and a sum of the rest. */
 function perFeed({ feeds = [], feedLabels }: Reading, pick: (feed: CachedFeed) => number): Sample[] {
   const samples: Sample[] = feedLabels.map((labels, place) => ({ labels, value: pick(feeds[place]!) }));
   const others = feeds.slice(MOST_SERIES);

@@ -2,9 +2,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Worker } from 'node:worker_threads';
 import { within } from '../../clock.ts';
 
-/** Sampling interval of the event loop delay, ms. */
+/** Of the event loop delay, ms. */
 const RESOLUTION = 20;
-/** Timeout of a busy thread, ms. */
+/** Of a busy thread, ms. */
 const PATIENCE = 500;
 const QUANTILES = [0.5, 0.99, 1] as const;
 
@@ -17,7 +17,7 @@ export interface ProcessReading {
   readonly residentMemory: number;
   /** Seconds since 1970. */
   readonly startedAt: number;
-  /** Delay of the main thread since the last reading, seconds. */
+  /** Of the main thread since the last reading, seconds. */
   readonly loopDelay: readonly { readonly quantile: number; readonly seconds: number }[];
 }
 

@@ -1,4 +1,4 @@
-/** Inputs of the metrics, read once per page (SPEC D12.3). */
+/** Read once per page (SPEC D12.3). */
 import { within } from '../../clock.ts';
 import type { CachedFeed } from '../../feed/serve/cache.ts';
 import type { GeoData } from '../../geo/data.ts';
@@ -9,12 +9,12 @@ import { labelsOf, type RememberedLabels } from './exposition.ts';
 import type { ProcessReading, ProcessWatch } from './process.ts';
 import type { MeasuredSource } from './sources.ts';
 
-/** Undefined: not used by this process; its metrics are omitted. */
+/** undefined: not used by this process; its metrics are omitted. */
 export interface MetricSources {
   readonly http: HttpCounts;
   /** The checks of `/readyz`. */
   readonly readiness: Readiness;
-  /** Messages landed by this process. */
+  /** By this process. */
   readonly landed: (() => Promise<number>) | undefined;
   /** Counted up to a limit. */
   readonly deadLetters: (() => Promise<number>) | undefined;
@@ -23,9 +23,9 @@ export interface MetricSources {
   readonly waiting: { readonly size: number } | undefined;
   /** Used keys that end within 14 days. */
   readonly endingKeys: (() => number | undefined) | undefined;
-  /** Devices that poll regularly, and those stopped within a day. */
+  /** Those that poll regularly, and those stopped within a day. */
   readonly devices: (() => { readonly pulling: number; readonly stopped: number } | undefined) | undefined;
-  /** Sources refreshed by this process. */
+  /** By this process. */
   readonly sources: (() => readonly MeasuredSource[]) | undefined;
   readonly geo: () => GeoData;
   /** ms */
@@ -35,7 +35,7 @@ export interface MetricSources {
   readonly now: () => number;
 }
 
-/** Undefined: did not answer in time. */
+/** undefined: no answer in time. */
 export interface Reading extends Omit<MetricSources, 'readiness' | 'landed' | 'deadLetters' | 'process' | 'feeds' | 'sources'> {
   readonly checks: Readonly<Record<string, Check>>;
   readonly landed: number | undefined;
@@ -50,10 +50,10 @@ export interface Reading extends Omit<MetricSources, 'readiness' | 'landed' | 'd
   readonly listLabels: RememberedLabels;
 }
 
-/** Lists and feeds with own series per metric; one more sums up the rest. */
+/** Per metric; one more sums up the rest. */
 export const MOST_SERIES = 1000;
 export const OTHER = 'other';
-/** Cached labels, for a page and earlier ones. */
+/** For a page and earlier ones. */
 export const LABELS_REMEMBERED = 2 * MOST_SERIES;
 /** Timeout per input, ms. */
 const PATIENCE = 500;

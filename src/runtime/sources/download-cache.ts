@@ -1,4 +1,4 @@
-/** Shares catalogue downloads within the interval of their host (SPEC D43.8). */
+/** Within the interval of their host (SPEC D43.8). */
 import { existsSync } from 'node:fs';
 import { hasCode } from '../../errors.ts';
 import type { FetchedContent, SourceAnswer, SourceFetch, SourceRequest } from '../../fetch/content-file.ts';
@@ -22,7 +22,7 @@ interface Cached {
   readers: number;
 }
 
-/** Limits the cache: one file each. */
+/** One file each. */
 const ADDRESSES: ReadonlySet<string> = new Set(CATALOGUE.map(({ url }) => url));
 
 const isSame = (a: Validators, b: Validators | undefined) => a.etag === b?.etag && a.lastModified === b?.lastModified;
@@ -36,7 +36,7 @@ export function downloadCache(fetch: SourceFetch, least: (url: URL) => number, m
     const one = cached.get(url);
     return one !== undefined && one.until > monotonic() && existsSync(one.content.file) ? one : undefined;
   };
-  /** Deletes a replaced file after its last reader. */
+  /** After its last reader. */
   const drop = async (url: string, one: Cached) => {
     if (one.readers === 0 && cached.get(url) !== one) await one.content[Symbol.asyncDispose]();
   };

@@ -1,10 +1,11 @@
-/** Selects the next downloads (SPEC D23.12 to D23.14, D43.4): sources share downloads, one per host at a time. */
+/** Sources share downloads, one per host at a time (SPEC D23.12 to D23.14, D43.4). */
 import { collectionOf } from '../../account/source.ts';
 import { hasCode } from '../../errors.ts';
 import type { SourceAnswer } from '../../fetch/content-file.ts';
 import { hostOf } from '../../source/host.ts';
 import { knownContent, type Outcome } from '../../source/refresh/outcome.ts';
 import { goesAlong, isDueAt, stops } from '../../source/refresh/schedule.ts';
+import { signedAfter } from '../../source/signed-feed.ts';
 import type { Refused } from '../../source/taxii/ask.ts';
 import { durationText } from '../../text/duration.ts';
 import type { Candidate } from './host-queue.ts';
@@ -18,13 +19,13 @@ import { credentialKey, type Postponed, recall, type Visit } from './visits.ts';
 const AT_ONCE = 16;
 /** Per workspace, whose servers may all be slow. */
 const AT_ONCE_OF_ONE = 2;
-/** TAXII collections, which are read in memory: in all and per workspace. */
+/** In all and per workspace: collections are read in memory. */
 const COLLECTIONS = 2;
 const COLLECTIONS_OF_ONE = 1;
 /** Retry of a postponed download, ms. */
 const AGAIN = 5000;
 
-/** A source that may start within this time, ms, keeps its turn; longer than the polling interval. */
+/** A source that may start within this, ms, keeps its turn; longer than the polling interval. */
 const SOON = 3000;
 
 interface Served {
@@ -44,9 +45,9 @@ export interface DownloadPorts extends RefresherPorts {
 type Credentials = Readonly<Record<string, string>>;
 
 export interface Downloads {
-  /** Restores the last requests from stored sources. */
+  /** From stored sources. */
   recall(sources: Iterable<Known>): void;
-  /** Returns the sources whose wait must be stored now. */
+  /** The sources whose wait must be stored now. */
   begin(): readonly Known[];
 }
 
@@ -78,7 +79,7 @@ export function downloads(ports: DownloadPorts): Downloads {
   /** Sources with equal text share a download. */
   const addressOf = (one: Known): string => {
     const { url, reading } = one.record.source;
-    return `${url} ${JSON.stringify(collectionOf(reading) ?? null)} ${credentialsOf(one.record).key}`;
+    return `${url} ${JSON.stringify([collectionOf(reading) ?? null, reading.signers])} ${credentialsOf(one.record).key}`;
   };
 
   const isAsked = ({ record: { asked } }: Known) => asked?.what === 'refresh';
@@ -184,6 +185,7 @@ export function downloads(ports: DownloadPorts): Downloads {
         credentials,
         known: validatorsOf(sources),
         taxii: collectionOf(record.source.reading),
+        signed: signedAfter(record.source.reading, Math.max(...sources.map(({ state }) => state.signedAt ?? 0))),
         before: visit.before,
         signal,
       });
@@ -205,7 +207,7 @@ export function downloads(ports: DownloadPorts): Downloads {
     }
   }
 
-  /** Waits for a further host; not a failure. */
+  /** Not a failure. */
   async function postpone(sources: readonly Known[], { cause }: Error): Promise<void> {
     const { wait = ITS_TURN, url, key = '' } = cause as Partial<Postponed>;
     for (const one of sources) {
@@ -254,7 +256,7 @@ export function downloads(ports: DownloadPorts): Downloads {
   }
 }
 
-/** Records the response of a server that made the download fail: one event of a MISP feed. */
+/** Of a server that made the download fail: one event of a MISP feed. */
 function refusedBy({ cause }: Error, visit: Visit): number {
   const { status, retryAfter } = (cause ?? {}) as Partial<Refused>;
   return status === undefined ? 0 : visit.refused(status, retryAfter);

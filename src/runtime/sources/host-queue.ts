@@ -1,6 +1,6 @@
 /**
- * Order of downloads per host (SPEC D23.14, D43.4), one at a time: first the workspace that had its turn longest ago, then its source
- * fetched longest ago: neither age nor number of sources matters.
+ * Per host (SPEC D23.14, D43.4), one at a time: first the workspace that had its turn longest ago, then its source fetched longest ago:
+ * neither age nor number of sources matters.
  */
 
 export interface Candidate {
@@ -10,13 +10,13 @@ export interface Candidate {
   readonly order: number;
   /** Ignores the turn. */
   mayBegin(): boolean;
-  /** The turn ends when `turn` is disposed. */
+  /** Ends when `turn` is disposed. */
   begin(turn: Disposable): void;
 }
 
 export interface HostQueue {
   offer(candidates: readonly Candidate[]): void;
-  /** Resolves at the turn of a running download. Rejects when `signal` aborts. */
+  /** At the turn of a running download. Rejects when `signal` aborts. */
   enter(candidate: Omit<Candidate, 'begin'>, signal: AbortSignal): Promise<Disposable>;
   isBusy(host: string): boolean;
 }

@@ -10,11 +10,11 @@ export interface Known {
   /** May be a minute newer than the store's. */
   state: SourceState;
   isBusy: boolean;
-  /** Monotonic ms; delay after an internal failure. */
+  /** After an internal failure, monotonic ms. */
   delayedUntil: number;
-  /** Known end of a host's wait, monotonic ms. */
+  /** Of a host's wait, monotonic ms. */
   politeUntil: number;
-  /** The further URL that postponed the last download, with the request's key. */
+  /** Postponed the last download; with the request's key. */
   via: { readonly url: URL; readonly key: string } | undefined;
   /** Last download of any URL, monotonic ms. */
   askedAt: number;
@@ -24,7 +24,7 @@ export interface Known {
 
 export type KnownSources = Map<string, Known>;
 
-/** Keeps newer states of unchanged sources. Returns new and changed ones. */
+/** Newer states of unchanged sources stay. Returns new and changed ones. */
 export async function readSources(store: Pick<SourceReads, 'allSources'>, known: KnownSources, clocks: Clocks): Promise<Known[]> {
   const there = new Set<string>();
   const read: Known[] = [];
@@ -49,7 +49,7 @@ export async function readSources(store: Pick<SourceReads, 'allSources'>, known:
   return read;
 }
 
-/** Whether to store it soon: it changed, and somebody requested a refresh or its end is known. */
+/** It changed, and somebody requested a refresh or its end is known. */
 export function noteWait(one: Known, { for: what, until }: Wait, { monotonic, now }: Clocks): boolean {
   const at = until === Number.POSITIVE_INFINITY ? null : Math.round(now() + until - monotonic());
   const { waits } = one.state;
@@ -61,7 +61,7 @@ export function noteWait(one: Known, { for: what, until }: Wait, { monotonic, no
 /** Tolerance of converted clock values, ms. */
 const SAME = 2000;
 
-/** Sets the next state, to be stored. */
+/** To be stored. */
 export function moveTo(one: Known, state: SourceState, run?: SourceRun, answered?: number): void {
   const { id, revision } = one.record.source;
   one.state = state;
@@ -75,7 +75,7 @@ export function moveTo(one: Known, state: SourceState, run?: SourceRun, answered
   };
 }
 
-/** Forces a complete fetch: the list may equal the old content. */
+/** The list may equal the old content. */
 export function noteUndone(one: Known, found: Undone | null): void {
   const { undone, equalSeq } = one.state;
   const stands = found !== null && found.seq > equalSeq ? found : null;

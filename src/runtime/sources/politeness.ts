@@ -1,7 +1,4 @@
-/**
- * When a URL may be requested again (SPEC D23.12, D23.13, D43.1, D43.5). Survives the sources. Monotonic ms, so clock changes delay
- * nothing.
- */
+/** SPEC D23.12, D23.13, D43.1, D43.5. Survives the sources. Monotonic ms, so clock changes delay nothing. */
 
 import { hostOf, placeOf } from '../../source/host.ts';
 import { durationText } from '../../text/duration.ts';
@@ -26,7 +23,7 @@ export interface Politeness {
   asked(url: URL, client: Client, at: number): void;
   /** No requests with this key for `ms`. */
   backOff(url: URL, client: Client, now: number, ms: number): void;
-  /** Identifies a URL; equal names are one place. */
+  /** Equal names are one place. */
   place(url: URL): string;
 }
 

@@ -1,6 +1,4 @@
-/**
- * Refreshes lists from their sources (SPEC D23.10 to D23.21), in one process, with shared downloads. A failure leaves the list unchanged.
- */
+/** In one process, with shared downloads (SPEC D23.10 to D23.21). A failure leaves the list unchanged. */
 import { isCounted, isExpiring } from '../../account/source-state.ts';
 import { hasCode } from '../../errors.ts';
 import type { Lease } from '../../ports/stored/source-store.ts';
@@ -11,7 +9,7 @@ import type { RefresherPorts } from './ports.ts';
 import { sourceSteps } from './steps.ts';
 
 export interface Refresher {
-  /** Starts due work. `isFresh`: includes requests just made in this process. */
+  /** `isFresh`: includes requests just made in this process. */
   tick(isFresh?: boolean): Promise<void>;
   idle(): Promise<void>;
   /** Empty unless this process refreshes. */
@@ -20,13 +18,13 @@ export interface Refresher {
   stop(): Promise<void>;
 }
 
-/** Polling interval of the store, and write interval of minor changes, ms. */
+/** Also the write interval of minor changes, ms. */
 const LOOK = 2000;
 const WRITTEN = 60_000;
 /** Delay after an internal failure, ms. */
 const HOLD_OFF = 15_000;
 
-/** Concurrent comparisons, each of another workspace. */
+/** Each of another workspace. */
 const COMPARED = 2;
 
 export function refresher(ports: RefresherPorts): Refresher {

@@ -1,4 +1,4 @@
-/** Steps of one source, with outcome and run (SPEC D23.15 to D23.19). */
+/** With outcome and run (SPEC D23.15 to D23.19). */
 import type { SourceState } from '../../account/source.ts';
 import { askedAfter } from '../../account/source-run.ts';
 import { WeirError } from '../../errors.ts';
@@ -50,7 +50,7 @@ export function sourceSteps(ports: StepPorts) {
     };
   };
 
-  /** Compares in the workspace's turn, which is free while entries wait for a limit. */
+  /** The turn is free while entries wait for a limit. */
   const comparing = (one: Known, work: (ports: ApplyPorts, task: ApplyTask) => Promise<Applied>): Promise<Applied> =>
     inTurn(
       async (aside) => work({ ...apply, sleep: (seconds) => aside(() => apply.sleep(seconds)) }, await taskOf(one)),
@@ -90,8 +90,8 @@ export function sourceSteps(ports: StepPorts) {
 
     async take(one: Known, content: FetchedContent): Promise<Outcome> {
       const state = await withUndone(one);
-      const { digest, validators, endsWithLineFeed, bytes, file } = content;
-      const answered = { digest, validators, endsWithLineFeed };
+      const { digest, validators, endsWithLineFeed, signedAt, bytes, file } = content;
+      const answered = { digest, validators, endsWithLineFeed, signedAt };
       const known = knownContent(state, digest);
       // After an undo the list may equal this content.
       if (known !== undefined && state.undone === null) return { ...known, answered } as Outcome;
@@ -176,7 +176,7 @@ export function sourceSteps(ports: StepPorts) {
       if (isOther) await write([one]);
     },
 
-    /** Empties a list without confirmation for too long. */
+    /** Without confirmation for too long. */
     async expire(one: Known): Promise<void> {
       const began = monotonic();
       const { applying, plan } = await comparing(one, applyExpiry);

@@ -7,6 +7,7 @@ import { readPieces, type SourceAnswer, type SourceRequest } from '../../fetch/c
 import type { Before } from '../../fetch/exchange.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { signedAfter } from '../../source/signed-feed.ts';
 import { type TryJob, type TryReport, trySource } from '../../source/try-source.ts';
 import { type FetchSettings, fetchOf } from './fetching.ts';
 import type { Visits } from './visits.ts';
@@ -17,6 +18,7 @@ const COMPARE = 20_000;
 
 export const trialRequest = ({ content, credentials }: TryJob): Omit<SourceRequest, 'signal'> => ({
   ...{ url: content.url, credentials, known: undefined, taxii: collectionOf(content.reading) },
+  signed: signedAfter(content.reading, 0),
 });
 
 /** Precedes the sources of its workspace. */

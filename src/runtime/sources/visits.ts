@@ -1,4 +1,4 @@
-/** Downloads across hosts (SPEC D43.3): redirects, and TAXII API roots and pages. */
+/** SPEC D43.3: redirects, and TAXII API roots and pages. */
 import { hash } from 'node:crypto';
 import { collectionOf } from '../../account/source.ts';
 import type { Clocks } from '../../clock.ts';
@@ -52,10 +52,10 @@ export interface VisitsParts extends PolitenessParts {
   readonly monotonic: () => number;
 }
 
-/** How long a turn is reserved before its request, ms. */
+/** Before its request, ms. */
 const RESERVED = 10_000;
 
-/** Identifies requests that servers may answer differently: credentials and collection. */
+/** Servers may answer these differently. */
 export const credentialKey = (credentials: Readonly<Record<string, string>>, isCollection: boolean): string =>
   (isCollection ? 'taxii ' : '') + (Object.keys(credentials).length === 0 ? '' : hash('sha256', JSON.stringify(credentials)));
 
@@ -65,7 +65,7 @@ function postponed(url: URL, key: string, wait: Wait, now: number): WeirError {
   return new WeirError('LIMITED', text, { cause: { retryAfter, wait, url: url.href, key } satisfies Postponed });
 }
 
-/** Restores the last request from the store: another process may have sent it. */
+/** From the store: another process may have sent it. */
 export function recall(polite: Politeness, { source, state }: SourceRecord, key: string, { now, monotonic }: Clocks): void {
   const [url, client] = [new URL(source.url), { workspaceId: source.workspaceId, key }];
   // A future value comes from a wrong clock.

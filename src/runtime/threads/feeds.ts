@@ -23,7 +23,7 @@ export interface FeedThreadMethods
   shutdown(): Promise<void>;
 }
 
-/** Pushed: a feed whose decision log was dropped for another's (SPEC D14.16). */
+/** Its decision log was dropped for another's (SPEC D14.16). */
 export interface FeedNews {
   readonly dropped: DroppedDecisions;
 }
@@ -51,7 +51,7 @@ export const loadFeedThread = (): WaitingThread<FeedThreadData> =>
     resourceLimits: { maxYoungGenerationSizeMb: 24 },
   });
 
-/** `loaded`: a thread started earlier. If it dies, running builds reject, and the next build starts another, without caches. */
+/** `loaded`: a thread started earlier. If it dies, running builds reject, and the next one starts another, without caches. */
 export function startFeedThread(
   newSource: () => FeedSource,
   geo: GeoData,

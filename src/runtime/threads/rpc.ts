@@ -14,10 +14,7 @@ interface Reply {
   readonly error?: { readonly message: string; readonly code: unknown; readonly cause: unknown };
 }
 
-/**
- * Serves the methods of `target`. Errors reject the remote call with message, code, and a cause that is no error. `transfers`: values to
- * transfer instead of copying.
- */
+/** Errors reject the remote call with message, code, and a cause that is no error. `transfers`: values to transfer instead of copying. */
 export function serveCalls(port: MessagePort, target: object, transfers: (value: unknown) => readonly Transferable[] = () => []): void {
   port.on('message', (call: Call) => {
     void answer(target as Methods, call).then((reply) => {
@@ -67,7 +64,7 @@ export function methodsOf<T extends object, O extends object = object>(
   }) as T & O;
 }
 
-/** Calls a `serveCalls` port. Port arguments are transferred. When the thread dies, pending and later calls reject. */
+/** Port arguments are transferred. When the thread dies, pending and later calls reject. */
 export function remoteCalls<T extends object>(port: MessagePort | Worker): T {
   const open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   let next = 0;
@@ -100,7 +97,7 @@ export function remoteCalls<T extends object>(port: MessagePort | Worker): T {
 /** The methods of a thread with the one that ends it. */
 export type Served<T> = T & { shutdown(): Promise<void> };
 
-/** `thread` starts the thread on demand, again after its end. `end` closes it gracefully, `kill` does not. */
+/** `thread` starts it on demand, again after its end. `end` closes it gracefully, `kill` does not. */
 export function reviving<T extends Served<object>>(start: () => Worker) {
   let running: { readonly worker: Worker; readonly methods: T } | undefined;
   const leaving = () => {

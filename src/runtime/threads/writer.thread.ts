@@ -1,7 +1,4 @@
-/**
- * The only writer of the embedded store, and the consumer for all engines: messages go from stream to store within one thread and delay no
- * poll.
- */
+/** The only writer of the embedded store, and the consumer for all engines: messages go from stream to store within one thread. */
 import { parentPort } from 'node:worker_threads';
 import type { Log } from '../../ports/log.ts';
 import { startConsumerRole } from '../consumer-role.ts';

@@ -1,4 +1,4 @@
-/** Reports a process's state to the process that sends webhooks (SPEC D27.8). */
+/** To the process that sends webhooks (SPEC D27.8). */
 import type { WatchedFeed } from '../../feed/monitor/feed-watch.ts';
 import { feedKey } from '../../manage/alerts.ts';
 import type { ProcessStatus } from '../../manage/status.ts';
@@ -14,7 +14,7 @@ export const REPORT_LIFETIME = 60_000;
 /** Feeds per report: with events, and without. */
 const [MOST_OPEN, MOST_KNOWN] = [500, 5_000];
 
-/** The status with only the feeds that have events, and the variants it knows. */
+/** Only feeds with events, and the variants it knows. */
 export interface Report {
   readonly status: ProcessStatus;
   readonly known: readonly string[];
@@ -22,7 +22,7 @@ export interface Report {
 
 type Ports = Pick<Store, 'webhookRevision' | 'subscribedWorkspaces' | 'reportProcess'>;
 
-/** Reports while any webhook exists. `hasOwn`: the service has one. Returns a stop function. */
+/** While any webhook exists. `hasOwn`: the service has one. Returns a stop function. */
 export function startReports(
   store: Ports,
   process: string,

@@ -1,4 +1,4 @@
-/** Notifies the webhook of the settings of a store outage, which the store cannot store (SPEC D27.9). */
+/** To the webhook of the settings: the store cannot store it (SPEC D27.9). */
 import { randomUUID } from 'node:crypto';
 import { type Announced, SERVICE_WEBHOOK, type WebhookMessage, type WebhookStyle } from '../../account/webhook.ts';
 import { GATHER, nextTry } from '../../webhook/schedule.ts';
@@ -13,13 +13,13 @@ export interface OwnWebhook {
 export interface Outage {
   /** Resolves after any due attempt. */
   failed(error: Error): Promise<void>;
-  /** The outage is over; returns what was sent about it. */
+  /** What was sent about the outage, which is over. */
   answered(): Announced['items'];
 }
 
 const KEY = 'engine/store';
 
-/** After a minute, one message until it is delivered or the store is back. */
+/** One message after a minute, until it is delivered or the store is back. */
 export function reportOutage(own: OwnWebhook, send: SendPorts, signal: AbortSignal): Outage {
   let since: number | undefined;
   let waiting: { readonly message: WebhookMessage; readonly nextAt: number } | undefined;

@@ -1,4 +1,4 @@
-/** Finds changes for the webhooks of a workspace or the service, and creates messages (SPEC D27.2, D27.3). */
+/** Changes for the webhooks of a workspace or the service, as messages (SPEC D27.2, D27.3). */
 import { randomUUID } from 'node:crypto';
 import type { Author } from '../../account/caller.ts';
 import { areOff, type ServiceGuardRails } from '../../account/guard-rails.ts';
@@ -15,7 +15,7 @@ import { isAnnouncedIn } from '../../webhook/message.ts';
 import { GATHER } from '../../webhook/schedule.ts';
 import { REPORT_LIFETIME, type Report } from './heartbeat.ts';
 
-/** Audit rows and undos per poll; from half of it the position is stored even without a message. */
+/** And undos; from half of it the position is stored even without a message. */
 const ROWS = 1000;
 /** Counted dead letters. */
 const MOST_LETTERS = 1000;
@@ -39,7 +39,7 @@ export async function readReports(store: Pick<Store, 'ping' | 'processReports'>)
   return { processes: reports.map(({ status }) => status), known: new Set(reports.flatMap(({ known }) => known)) };
 }
 
-/** The updates of a workspace's webhooks (null: the service's). `sentElsewhere`: sent during an outage. */
+/** null: the service's. `sentElsewhere`: sent during an outage. */
 export async function pollWorkspace(
   ports: PollPorts,
   workspaceId: string | null,
@@ -98,7 +98,7 @@ function messageOf(changes: WebhookMessage['changes'], items: readonly Alert[], 
   return { id: randomUUID(), at, changes, attention: there.length, urgent: there.filter(({ urgent }) => urgent).length, tries: 0 };
 }
 
-/** A feed without reports is unknown unless deleted; anything else is known if it was requested. */
+/** Unknown without reports, unless deleted; anything else is known if it was requested. */
 const isKnownBy =
   (known: ReadonlySet<string>, deleted: ReadonlySet<string>): Found['isKnown'] =>
   (key) =>
@@ -107,7 +107,7 @@ const isKnownBy =
 /** UUID in an event key, or `workspace`. */
 const feedIn = (key: string) => key.split('/')[2]!;
 
-/** Deleted feeds among those in messages, up to a limit. */
+/** Among those in messages, up to a limit. */
 async function deletedFeeds(store: Pick<Store, 'findNamed'>, workspaceId: string, states: readonly WebhookState[]): Promise<Set<string>> {
   const announced = states.flatMap(({ announced: { items } }) => Object.keys(items).filter((key) => key.startsWith('feed/')));
   const deleted = new Set<string>();
@@ -143,7 +143,16 @@ async function serviceParts({ store, service, guardRails }: PollPorts, processes
     lag: null,
     geo: { country: country.age_days, asn: asn.age_days },
     deadLetters: await store.deadLetterCount(MOST_LETTERS),
-    ...{ unusedKeys: null, endingKeys: null, stopped: null, fullDevices: null, sources: null, webhooks: null, frozen: null },
+    ...{
+      unusedKeys: null,
+      endingKeys: null,
+      stopped: null,
+      fullDevices: null,
+      sources: null,
+      webhooks: null,
+      frozen: null,
+      approvals: null,
+    },
     unguarded: isOff ? (await store.workspaces()).filter(areOff).map(({ name }) => name) : [],
     workspaces: new Map(),
   };

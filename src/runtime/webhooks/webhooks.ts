@@ -1,4 +1,4 @@
-/** Sends webhooks: one process polls and sends each message until delivery, for up to a day (SPEC D27). */
+/** One process polls and sends each message until delivery, for up to a day (SPEC D27). */
 import { type Announced, FAILING_TRIES, SERVICE_WEBHOOK } from '../../account/webhook.ts';
 import { DAY } from '../../clock.ts';
 import { hasCode } from '../../errors.ts';
@@ -13,9 +13,9 @@ import { type Outage, type OwnWebhook, reportOutage } from './outage.ts';
 import { type PollPorts, pollWorkspace, readReports } from './poller.ts';
 import { subscribedWorkspaces } from './subscribers.ts';
 
-/** Poll interval, ms, and workspaces per poll, in rotation. */
+/** ms, and workspaces per poll, in rotation. */
 const [POLL_INTERVAL, MOST_POLLED] = [5_000, 200];
-/** Concurrent messages, in all and per workspace. */
+/** In all and per workspace. */
 const [MOST_PARALLEL, MOST_OF_WORKSPACE] = [32, 2];
 
 /** A service message without a receiver. */
@@ -49,7 +49,7 @@ export function webhooks(ports: WebhookPorts): Webhooks {
   let lease: Lease | undefined;
   let isSilent = false;
   let lastFault: string | undefined;
-  /** Whether this process had the lease at the last poll. */
+  /** At the last poll. */
   let hadLease = false;
   const outage: Outage | undefined = own && reportOutage(own, send, stopping.signal);
   let sentElsewhere: Announced['items'] = {};

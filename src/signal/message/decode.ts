@@ -46,7 +46,16 @@ export function decodeSignalRecord(record: StreamRecord, headers = headerReader(
 
 function decodeRecord(record: StreamRecord, { instantOf, keyOf, batchOf }: HeaderReader): Landed | Poison {
   const { schema_version: version = '1', workspace_id: workspaceId, list_id: listId = null, received_at: received } = record.headers;
-  const { signal_id: signalId, key_id: keyId = null, source_id: sourceId, actor, person, via } = record.headers;
+  const {
+    signal_id: signalId,
+    key_id: keyId = null,
+    source_id: sourceId,
+    actor,
+    person,
+    via,
+    ends,
+    organization_id: organization,
+  } = record.headers;
   const decode = Object.hasOwn(DECODERS, version) ? DECODERS[version] : undefined;
   if (decode === undefined) return { poison: `unknown schema_version ${JSON.stringify(version.slice(0, 40))}` };
   if (!workspaceId || !isStorableText(workspaceId)) return { poison: 'no header workspace_id' };
@@ -70,6 +79,8 @@ function decodeRecord(record: StreamRecord, { instantOf, keyOf, batchOf }: Heade
     ...(isShort(person) && { personId: person }),
     ...(sourceId !== undefined && { sourceId }),
     ...(via === 'management' && { isManaged: true as const }),
+    ...(organization === undefined && { isForeign: true as const }),
+    ...(ends === 'fixed' && { hasEnd: true as const }),
     change,
   };
 }

@@ -18,8 +18,11 @@ interface SignalContext extends Sender {
   readonly traceparent?: string | undefined;
 }
 
-/** Encodes a batch's messages, sharing all headers except the signal id. */
-export function messageEncoder(version: 1 | 2, of: Omit<SignalContext, 'signalId'>): (value: object, signalId: string) => Message {
+/** Encodes a batch's messages, sharing all headers except the signal id and `ends`. */
+export function messageEncoder(
+  version: 1 | 2,
+  of: Omit<SignalContext, 'signalId'>,
+): (value: object, signalId: string, hasEnd?: boolean) => Message {
   const headers = {
     ...(version === 2 && { schema_version: '2' }),
     workspace_id: of.workspaceId,
@@ -34,7 +37,11 @@ export function messageEncoder(version: 1 | 2, of: Omit<SignalContext, 'signalId
     ...(of.sourceId !== undefined && { source_id: of.sourceId }),
     ...(of.traceparent !== undefined && { traceparent: of.traceparent }),
   };
-  return (value, signalId) => ({ key: of.workspaceId, headers: { ...headers, signal_id: signalId }, value: JSON.stringify(value) });
+  return (value, signalId, hasEnd) => ({
+    key: of.workspaceId,
+    headers: { ...headers, signal_id: signalId, ...(hasEnd && { ends: 'fixed' }) },
+    value: JSON.stringify(value),
+  });
 }
 
 /** v1 messages have no `schema_version` (spec 9). */
@@ -48,7 +55,7 @@ export function feedValue(signal: Signal): object {
 }
 
 export const encodeMessage = (signal: Signal, context: SignalContext): Message =>
-  messageEncoder(signal.version, context)(wireValue(signal), context.signalId);
+  messageEncoder(signal.version, context)(wireValue(signal), context.signalId, signal.hasEnd);
 
 /** Operations cannot be sent as signals. */
 export function encodeOperation(operation: RuleOperation, context: SignalContext): Message {

@@ -9,7 +9,7 @@ import type { KnownObject } from '../taxii/indicator.ts';
 import { type KnownCollection, listOf, objectKeeper } from '../taxii/known.ts';
 import { digestOf, pulledOf, type TaxiiPulled } from '../taxii/pull.ts';
 
-/** Maximum events in a feed, and per fetch (the next one continues). */
+/** In a feed, and per fetch (the next one continues). */
 const MOST_EVENTS = 10_000;
 const MOST_FETCHED = 500;
 const TURN = 1000;

@@ -1,12 +1,12 @@
 /** Names of columns and JSON fields, and the meaning of their cells (SPEC D40.1), for all forms. */
 
-/** The meaning of a cell for its row. Only the last three never affect the blocked addresses. */
+/** Only the last three never affect the blocked addresses. */
 export type Role =
   | 'address'
   | 'value'
   /** A network, or mask or prefix length of another column's address. */
   | 'network'
-  /** An address used as the target only if nothing better and no second one is present. */
+  /** The target only if nothing better and no second one is present. */
   | 'mentioned'
   /** The announced prefix of an address, or its length. */
   | 'route'
@@ -59,10 +59,10 @@ export type Role =
 
 export interface Column {
   readonly name: string;
-  /** Normalized: without family, number, punctuation and case. */
+  /** Without family, number, punctuation and case. */
   readonly base: string;
   readonly role: Role;
-  /** The family implied by the name. */
+  /** Implied by the name. */
   readonly family: 4 | 6 | undefined;
 }
 
@@ -142,7 +142,7 @@ const LIKE: readonly (readonly [RegExp, Role])[] = [
   [/(action|verdict|decision|disposition)$/, 'status'],
 ];
 
-/** Maximum characters examined: cells can appear in place of names. */
+/** Cells can appear in place of names. */
 const MOST_NAME = 200;
 
 /** `IP Address`, `ip_address` and `ipAddress` are equal, as are `ip_1` and `ip_2`; `ipv6` is an `ip`. */
@@ -176,16 +176,16 @@ export const KNOWN_COLUMNS = 'ip, network, address, cidr, value, ioc, src_ip, ds
 
 const TARGETS: ReadonlySet<Role> = new Set(['address', 'value', 'network', 'mentioned', 'route', 'asn', 'country']);
 
-/** Whether a column names targets, or two columns the ends of a range. */
+/** Or two columns the ends of a range. */
 export function namesTarget(columns: readonly Column[]): boolean {
   const has = (...roles: readonly Role[]) => columns.some(({ role }) => roles.includes(role));
   return columns.some(({ role }) => TARGETS.has(role)) || (has('first', 'start') && has('last', 'end'));
 }
 
-/** Roles replaced by a chosen column: their cells become description. */
+/** By a chosen column: their cells become description. */
 const REPLACED: readonly Role[] = ['address', 'value', 'mentioned', 'asn', 'country'];
 
-/** The columns, with targets in the one chosen by name or number from 1 (SPEC D41.17); undefined: not found. */
+/** Targets in the one chosen by name or number from 1 (SPEC D41.17); undefined: not found. */
 export function columnsWith(names: readonly string[], chosen: string): readonly Column[] | undefined {
   const named = names.findIndex((name) => name.trim().toLowerCase() === chosen.trim().toLowerCase());
   const at = named >= 0 ? named : Number(chosen) - 1;

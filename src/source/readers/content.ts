@@ -1,4 +1,4 @@
-/** Reads a list or a file of signals: for imports, `weir send` and fetched sources. */
+/** For imports, `weir send` and fetched sources. */
 
 import { WeirError } from '../../errors.ts';
 import { isTooDeep, parsedJson, TOO_DEEP } from '../../json/json.ts';
@@ -25,11 +25,11 @@ export interface Reading extends Given {
   /** Filters JSON objects; only with paths. */
   readonly condition?: Condition | undefined;
   readonly mostLines?: number | undefined;
-  /** Receives the content's own count of entries after reading as many. */
+  /** The content's own count, after reading as many. */
   readonly onCount?: ((announced: number) => void) | undefined;
 }
 
-/** Signals, sent unchanged, or list entries and faults with their places. */
+/** Signals are sent unchanged; others have their places. */
 export type Content =
   | { readonly signals: AsyncIterable<FileSignal | LineFault> }
   | { readonly entries: AsyncIterable<PlacedEntry | LineFault | PassedRow> };
@@ -38,7 +38,7 @@ export type Content =
 export interface PlacedEntry {
   readonly entry: ListEntry;
   readonly place: string;
-  /** Truncated or ignored descriptions, with equal texts for equal causes. */
+  /** Equal texts for equal causes. */
   readonly warnings?: readonly string[];
 }
 
@@ -90,7 +90,7 @@ export interface Trimmed {
   readonly passed: ReadonlyMap<string, number>;
 }
 
-/** Maximum distinct reasons: they quote the file. */
+/** They quote the file. */
 const MOST_REASONS = 20;
 
 /** Signals to send now; the statistics follow at the end. */
@@ -121,7 +121,7 @@ async function* entriesOf(rows: AsyncIterable<PlacedRow>, defaults: ListDefaults
   }
 }
 
-/** Passes entries on and counts the rows per warning. */
+/** Per warning. */
 export async function* countingWarnings<T extends object>(entries: AsyncIterable<T>, counts: Map<string, number>): AsyncGenerator<T> {
   for await (const each of entries) {
     if ('warnings' in each) for (const warning of each.warnings as readonly string[]) counts.set(warning, (counts.get(warning) ?? 0) + 1);
@@ -132,7 +132,7 @@ export async function* countingWarnings<T extends object>(entries: AsyncIterable
 export const warningTexts = (counts: ReadonlyMap<string, number>): string[] =>
   [...counts].map(([warning, count]) => `${plural(count, 'row')}: ${warning}`);
 
-/** Interprets a row; its warnings belong to its first entry. */
+/** Its warnings belong to the first entry. */
 export function placed(row: Row, defaults: ListDefaults, place: string): readonly (PlacedEntry | LineFault | PassedRow)[] {
   const read = readRow(row, defaults);
   if (!('entries' in read)) return [{ ...read, place }];

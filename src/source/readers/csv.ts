@@ -7,7 +7,7 @@ import { tooManyLines } from './lines.ts';
 import { completeRow, looksLikeAddress, type PlacedRow, quoted, readTargets, rowOfCells } from './row.ts';
 import { COMMENT } from './text.ts';
 
-/** Maximum bytes of a row: limits an unclosed quote. */
+/** Limits an unclosed quote. */
 const MOST_ROW = 1 << 20;
 
 const LF = 0x0a;
@@ -95,7 +95,7 @@ async function* behind(first: string, rest: AsyncGenerator<string>): AsyncGenera
   yield* rest;
 }
 
-/** Decodes; `end.isOpen`: the content ends within a line. Throws USAGE for invalid UTF-8, and above the line limit. */
+/** `end.isOpen`: the content ends within a line. Throws USAGE for invalid UTF-8, and above the line limit. */
 async function* utf8(chunks: AsyncIterable<Buffer>, mostLines: number | undefined, end: { isOpen: boolean }): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let lines = 1;

@@ -1,4 +1,4 @@
-/** Descriptions in a row: never an error; unusable parts are truncated or ignored with a warning (SPEC D40.12). */
+/** Never an error; unusable parts are truncated or ignored with a warning (SPEC D40.12). */
 import { parsedJson } from '../../json/json.ts';
 import { type JsonObject, LEVELS, type Level } from '../../rule.ts';
 import { LIMITS } from '../../signal/limits.ts';
@@ -15,7 +15,7 @@ export interface Description {
   readonly config: JsonObject | undefined;
 }
 
-/** Receives warnings without values; undefined: the service judges instead. */
+/** Without values; undefined: the service judges instead. */
 export type Warn = ((warning: string) => void) | undefined;
 
 const ROLES: readonly Role[] = ['reason', 'name', 'labels', 'config', 'confidence', 'severity'];
@@ -84,7 +84,7 @@ export function describe(row: Row, labels: JsonObject, warn: Warn): Description 
   }
 }
 
-/** Maps a confidence (0 to 100) like STIX 2.1, appendix A: low up to 29, medium up to 69; undefined for other values. */
+/** From 0 to 100, like STIX 2.1, appendix A: low up to 29, medium up to 69; undefined for other values. */
 export function levelOf(confidence: unknown): Exclude<Level, 'critical'> | undefined {
   if (typeof confidence !== 'number' || !(confidence >= 0 && confidence <= 100)) return undefined;
   return confidence < 30 ? 'low' : confidence < 70 ? 'medium' : 'high';

@@ -1,4 +1,4 @@
-/** Reads JSON entries by path, incrementally: one object, an array, or one value per line. */
+/** By path, incrementally: one object, an array, or one value per line. */
 import { Tokenizer, TokenParser, TokenType } from '@streamparser/json';
 import { WeirError } from '../../errors.ts';
 import { MOST_LEVELS, TOO_DEEP } from '../../json/json.ts';
@@ -37,7 +37,7 @@ interface Piece {
   readonly place: string;
 }
 
-/** Values matching the first `[]` of each path. Throws USAGE for invalid JSON. */
+/** At the first `[]` of each path. Throws USAGE for invalid JSON. */
 export async function* valuesByPath(chunks: AsyncIterable<Buffer>, paths: readonly Path[]): AsyncGenerator<Piece> {
   const pieces = pieceReader(paths, new Set());
   for await (const chunk of chunks) yield* pieces.push(chunk);

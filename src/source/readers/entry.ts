@@ -12,10 +12,10 @@ import { cellFault, isGiven, quoted, type Row } from './row.ts';
 import { targetsOf } from './targets.ts';
 import type { ListAction } from './verdict.ts';
 
-/** Columns of `weir rule export`, in order. */
+/** In order. */
 export const EXPORT_FIELDS = ['value', 'action', 'expires_at', 'reason', 'labels', 'config', 'rule_ref', 'name'] as const;
 
-/** Options for all entries; the entries' own fields win. */
+/** The entries' own fields win. */
 export interface ListDefaults {
   readonly action: ListAction;
   readonly expiresIn: number | undefined;

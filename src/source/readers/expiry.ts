@@ -1,4 +1,4 @@
-/** Expiries in files (SPEC D40.7). In signals they are integer seconds instead. */
+/** SPEC D40.7. In signals they are integer seconds. */
 import { readInstant } from '../../clock.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { readDuration } from '../../text/duration.ts';
@@ -9,7 +9,7 @@ export type Expiry = { readonly seconds: number } | { readonly at: number };
 const FOR_GOOD: Expiry = { seconds: LIMITS.expirySeconds };
 const NEVER = /^(never|permanent(ly)?|forever|infinite|indefinite(ly)?|unlimited|3155760000)$/i;
 const NOT_GIVEN = /^(|0|-1|-+|n\/a|na|null|nil|nan|none|unknown|\(empty\))$/i;
-/** From here, plain numbers are instants in seconds or milliseconds, up to the year 9999. */
+/** Plain numbers from here are instants in seconds or milliseconds, up to the year 9999. */
 const FIRST_INSTANT = 1e9;
 const END = Date.UTC(10_000, 0, 1);
 const DAY_NUMBER = /^((?:19|20)\d\d)(\d\d)(\d\d)(\d{6})?$/;

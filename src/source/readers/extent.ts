@@ -1,4 +1,4 @@
-/** Combines an address with a mask, prefix length, size or last address in another column (SPEC D40.4). */
+/** An address with a mask, prefix length, size or last address in another column (SPEC D40.4). */
 import { formatAddress } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
@@ -33,7 +33,7 @@ export function networksOf({ family, first, last }: Span): Network[] {
   return rangeNetworks(text(first), text(last)) as Network[];
 }
 
-/** The span beginning at `start`; or the fault, as the end of a sentence about the cell. */
+/** Beginning at `start`; or the fault, as the end of a sentence about the cell. */
 export type ReadExtent = (text: string, start: Pick<Span, 'family' | 'first'>) => Span | string;
 
 const LENGTH = /^\/?(0|[1-9]\d{0,2})$/;
@@ -70,7 +70,7 @@ function ofMask(text: string, { family, first }: Pick<Span, 'family' | 'first'>,
   return spanOfLength(family, first, bitsOf(family) - (hosts === 0n ? 0 : hosts.toString(2).length));
 }
 
-/** A number of addresses. Ambiguous with a prefix length: fault. */
+/** Ambiguous with a prefix length: fault. */
 export const readSize: ReadExtent = (text, { family, first }) => {
   const size = /^[1-9]\d{0,39}$/.test(text) ? BigInt(text) : 0n;
   if (size === 0n) return 'is no number of addresses';

@@ -1,4 +1,3 @@
-/** Detects the form of a list. */
 import { WeirError } from '../../errors.ts';
 import { columnOf, columnsWith, KNOWN_COLUMNS, namesTarget } from './columns.ts';
 import { documentForm } from './intelligence.ts';
@@ -10,7 +9,7 @@ import { COMMENT, columnsOf, isBroad, rowOfLine } from './text.ts';
 import { atMost, gunzip } from './unpack.ts';
 import { unzip } from './zip.ts';
 
-/** `suricata` is only selected by option. */
+/** `suricata` only by option. */
 export const FORMS = ['text', 'csv', 'json', 'ndjson', 'stix', 'misp', 'suricata'] as const;
 export type Form = (typeof FORMS)[number];
 
@@ -42,7 +41,7 @@ export interface Given {
   readonly file: string;
   /** undefined: detect. */
   readonly format?: Form | undefined;
-  /** The target column's name, or its number from 1; undefined: detect (SPEC D41.17). */
+  /** Name, or number from 1; undefined: detect (SPEC D41.17). */
   readonly column?: string | undefined;
   /** Leading lines to ignore. */
   readonly skip?: number | undefined;
@@ -51,8 +50,8 @@ export interface Given {
 }
 
 /**
- * Uses the options, the extension, or the first non-comment line, reading no more than needed; unpacks gzip, and zips of one file. Throws
- * USAGE for anything else.
+ * By option, extension, or the first non-comment line, reading no more than needed; unpacks gzip, and zips of one file. Throws USAGE for
+ * anything else.
  */
 export async function findForm(chunks: AsyncIterable<Buffer>, given: Given): Promise<FormedInput> {
   const { head, rest } = await withHead(chunks, (bytes) => bytes.length >= packedBytes(bytes[0]));
@@ -81,7 +80,7 @@ async function formed(all: AsyncIterable<Buffer>, { format: given, column, skip 
   return { ...(found ?? { format: 'text' }), chunks: joined(content, rest) };
 }
 
-/** Empties the first lines but preserves line numbers. */
+/** Line numbers stay. */
 async function* withoutLines(chunks: AsyncIterable<Buffer>, count: number): AsyncGenerator<Buffer> {
   let left = count;
   for await (const chunk of chunks) {
@@ -152,7 +151,7 @@ function formOfColumn(line: string, comments: readonly string[], column: string)
   return { format: 'csv', header: names && { names, delimiter: delimiterOf(line) } };
 }
 
-/** Trims blanks and CR; tabs may be empty cells. */
+/** Tabs may be empty cells. */
 function bareLine(line: string): string {
   let [from, to] = [0, line.length];
   while (from < to && BLANKS.includes(line[from]!)) from += 1;
@@ -200,11 +199,11 @@ function formOfLine(line: string, comments: readonly string[], named: Form | und
 /** Zeek's table header. */
 const ZEEK = /^#fields\t/;
 
-/** Columns and types of `csv_indicator` and of Check Point's indicator files (both without header). */
+/** Of `csv_indicator` and Check Point's indicator files, both without header. */
 const INDICATOR = ['value', 'type', 'confidence', 'severity'];
 const TYPED = /^(ip|ip range|ipv[46]|url|domain|hostname|md5|sha\d+|mail-[a-z-]+)$/i;
 
-/** Whether a line names a target. Headers may begin with two letters: countries count only alone. */
+/** Headers may begin with two letters: countries count only alone. */
 function isEntry(line: string): boolean {
   const row = rowOfLine(line);
   const [first, ...others] = columnsOf(line);
@@ -216,7 +215,7 @@ function isEntry(line: string): boolean {
 export const delimiterOf = (header: string): string =>
   [',', ';', '\t', '|'].reduce((best, mark) => (header.split(mark).length > header.split(best).length ? mark : best));
 
-/** Cells of a header; approximate for other lines. */
+/** Approximate for other lines than headers. */
 const headerOf = (line: string): string[] => (line.match(CELLS[delimiterOf(line)]) ?? []).map((cell) => cell.trim().replace(/^"|"$/g, ''));
 const CELLS: Readonly<Record<string, RegExp>> = {
   ',': /(?<=^|,)("[^"]*"|[^,])*/g,
@@ -227,7 +226,6 @@ const CELLS: Readonly<Record<string, RegExp>> = {
 
 const isHeader = (columns: readonly string[]): boolean => namesTarget(columns.map(columnOf)) && !columns.some(isAddress);
 
-/** Throws unless a column holds addresses. */
 export function requireTargets(header: readonly string[]): void {
   if (isHeader(header)) return;
   const address = header.find(isAddress);

@@ -1,4 +1,4 @@
-/** Threat intelligence files: STIX 2 bundles, MISP events and searches (SPEC D41.14, D41.15). */
+/** STIX 2 bundles, MISP events and searches (SPEC D41.14, D41.15). */
 import { hasCode, WeirError } from '../../errors.ts';
 import { parsedJson } from '../../json/json.ts';
 import { isObject } from '../../signal/normalize.ts';
@@ -44,7 +44,7 @@ export async function* stixRows(chunks: AsyncIterable<Buffer>, now: number): Asy
   }
 }
 
-/** Paths of attributes in events, event searches and attribute searches. */
+/** In events, event searches and attribute searches. */
 const ATTRIBUTES = [
   'Event.Attribute[]',
   'Event.Object[].Attribute[]',

@@ -1,6 +1,4 @@
-/**
- * Reads signals from a JSON array or NDJSON in constant memory. The file's bytes are sent unchanged. Lists use `items` for the same forms.
- */
+/** Signals of a JSON array or NDJSON, in constant memory; their bytes are sent unchanged. Lists use `items` for the same forms. */
 
 import { WeirError } from '../../errors.ts';
 import { type Fields, isObject } from '../../signal/normalize.ts';
@@ -46,7 +44,7 @@ export async function* faultlessSignals(signals: AsyncIterable<FileSignal | Line
   }
 }
 
-/** Turns signals refusing their whole batch (spec 4.2, 7.2) into faults, to save the others. */
+/** Those refusing their whole batch (spec 4.2, 7.2) become faults, to save the others. */
 export async function* acceptableSignals(signals: AsyncIterable<FileSignal | LineFault>): AsyncGenerator<FileSignal | LineFault> {
   for await (const each of signals) {
     const [fault] = 'fault' in each ? [] : (each.version === 1 ? eventRefusals : envelopeRefusals)(entryOf(each.json) as Fields);
@@ -81,7 +79,7 @@ export interface Item {
 
 const LF = 0x0a;
 
-/** Values of a JSON array, or one per line (up to `mostLines`). */
+/** Or one per line (up to `mostLines`). */
 export const items = (chunks: AsyncIterable<Buffer>, form: 'json' | 'ndjson', mostLines?: number): AsyncGenerator<Item> =>
   form === 'json' ? arrayItems(chunks) : lineItems(chunks, mostLines);
 

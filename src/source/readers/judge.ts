@@ -1,11 +1,11 @@
-/** Decides on importing a row: verdict, target type, and marks of non-enforcement (SPEC D40.3, D40.8). */
+/** Verdict, target type, and marks of non-enforcement (SPEC D40.3, D40.8). */
 import type { Target } from '../../rule.ts';
 import type { Column, Role } from './columns.ts';
 import { cellFault, isGiven, quoted, type Row, textOf } from './row.ts';
 import { lastSortOf, type Sort, sortOf } from './sorts.ts';
 import { clearVerdictOf, isEnd, LIST_ACTIONS, type ListAction, listVerdictOf, type Verdict, verdictOf } from './verdict.ts';
 
-/** The action (weir's own exports), the target's type, or the reason for skipping. */
+/** The action (weir's own exports), the type, or why it is skipped. */
 export interface Judged {
   readonly action?: ListAction;
   readonly sorts?: readonly Sort[];
@@ -36,7 +36,7 @@ const JUDGES: Readonly<Partial<Record<Role, (cell: JudgedCell) => Judged | undef
   sort: (cell) =>
     ofSort(cell, sortOf(cell.text) ?? (isOfMisp(cell.row) ? 'other' : undefined)) ?? ofVerdict(cell, clearVerdictOf(cell.text)),
 };
-/** Roles of cells deciding on the import, also in an enclosing object. */
+/** Also in an enclosing object. */
 export const JUDGED: ReadonlySet<Role> = new Set([
   'detection',
   'simulated',
@@ -105,7 +105,7 @@ const OWN: ReadonlySet<Role> = new Set([
   'name',
 ] as const);
 
-/** Rows of `weir rule export` (columns `value` and `action`) are imported as exported. */
+/** Columns `value` and `action`: imported as exported. */
 function ownAction({ text, row }: JudgedCell): Judged | undefined {
   const action = LIST_ACTIONS.find((each) => each === text.toLowerCase());
   const isOwn =

@@ -1,4 +1,4 @@
-/** Recognizes binary files by their first bytes. */
+/** By their first bytes. */
 
 interface Kind {
   readonly name: string;
@@ -43,7 +43,7 @@ const MOST_KIND_BYTES = 262;
 
 const isOf = (head: Uint8Array, { bytes, at = 0 }: Kind): boolean => bytes.equals(head.subarray(at, at + bytes.length));
 
-/** Bytes identifying gzip and zip, by the first byte. */
+/** Of gzip and zip, by the first byte. */
 export const packedBytes = (first: number | undefined): number => (first === ZIP.bytes[0] ? ZIP.bytes : GZIP.bytes).length;
 export const isGzip = (head: Uint8Array): boolean => isOf(head, GZIP);
 export const isZip = (head: Uint8Array): boolean => isOf(head, ZIP);

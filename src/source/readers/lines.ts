@@ -1,7 +1,7 @@
-/** Lines of a file or pipe. Only LF ends a line; U+2028, U+2029, NEL, vertical tab and form feed are text. */
+/** Only LF ends a line; U+2028, U+2029, NEL, vertical tab and form feed are text. */
 import { WeirError } from '../../errors.ts';
 
-/** Maximum bytes: equal to the service's request limit. */
+/** As the service's request limit. */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 const LF = 0x0a;
@@ -14,9 +14,9 @@ export interface Line {
 }
 
 export interface LineLimits {
-  /** Maximum including empty lines; undefined: no limit. */
+  /** Including empty lines; undefined: no limit. */
   readonly most?: number | undefined;
-  /** Identifies further lines to ignore, besides blank ones; receives the bytes from the first non-blank. */
+  /** Further lines to ignore, besides blank ones; receives the bytes from the first non-blank. */
   readonly saysNothing?: ((bytes: Uint8Array) => boolean) | undefined;
 }
 

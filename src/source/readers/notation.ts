@@ -1,4 +1,4 @@
-/** Informal notations of addresses and networks (SPEC D41.3). Only for lists; signals are strict. */
+/** Only for lists; signals are strict (SPEC D41.3). */
 import { parseNetwork } from '@weir/network/parse.ts';
 
 const V4 = String.raw`\d{1,3}(?:\.\d{1,3}){3}`;
@@ -34,7 +34,7 @@ export function plainly(text: string): string | NotationFault {
   return bare;
 }
 const PLAIN = /^[\d.]*(\/\d+)?$/;
-/** Fast exclusion: every notation has such a mark. */
+/** Every notation has such a mark. */
 const isMarked = (text: string): boolean => /[*|[({-]/.test(text) || (text.includes('.') && /[:/]/.test(text));
 const MOST_TEXT = 500;
 
@@ -43,7 +43,7 @@ export const undefanged = (text: string): string =>
   /[[({]/.test(text) ? text.replace(DEFANGED, (mark) => (mark.includes(':') ? ':' : '.')) : text;
 const DEFANGED = /[[({](?:\.|:|dot)[\])}]/gi;
 
-/** From a mask or wildcard mask: `255.255.255.0`, `0.0.0.255`. undefined for other texts, and for the ambiguous `0.0.0.0`. */
+/** `255.255.255.0`, `0.0.0.255`. undefined for other texts, and for the ambiguous `0.0.0.0`. */
 export function prefixOfMask(text: string): number | undefined {
   const mask = parseNetwork(text);
   if (typeof mask === 'string' || mask.family !== 4 || mask.prefix !== 32 || mask.address === 0) return undefined;
@@ -80,7 +80,7 @@ function withStars(octets: string, stars: string): string | NotationFault {
   return isComplete ? networkOfOctets(octets)! : { fault: 'write as many stars as octets are missing, such as 198.51.*.*' };
 }
 
-/** Accepts one to three octets: `198.51.`, `198.51`; undefined for other texts. */
+/** One to three: `198.51.`, `198.51`; undefined for other texts. */
 export function networkOfOctets(text: string): string | undefined {
   if (!/^\d{1,3}(\.\d{1,3}){0,2}\.?$/.test(text)) return undefined;
   const octets = text.replace(/\.$/, '').split('.');

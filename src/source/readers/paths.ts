@@ -1,4 +1,4 @@
-/** Paths to list entries in JSON: `prefixes[].ip_prefix`, `values[].properties.addressPrefixes[]`, `asn`. */
+/** `prefixes[].ip_prefix`, `values[].properties.addressPrefixes[]`, `asn`. */
 import { WeirError } from '../../errors.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { type Column, columnMemory, type columnOf, type Role } from './columns.ts';
@@ -9,7 +9,7 @@ import { isAddress, type Row, rowOf, textOf } from './row.ts';
 type Step = string | typeof EACH;
 const EACH = Symbol('each element');
 
-/** Split after the first `[]`: the part before is read incrementally. */
+/** The part before the first `[]` is read incrementally. */
 export interface Path {
   readonly text: string;
   readonly array: readonly string[] | undefined;
@@ -47,7 +47,7 @@ export function readCondition(text: string): Condition {
   return { field: text.slice(0, at), value: text.slice(at + 1) };
 }
 
-/** Rows or faulty values at the path; empty without a value or with an unmet condition. */
+/** Or faulty values; empty without a value or with an unmet condition. */
 export function* rowsAt(
   value: unknown,
   { steps, text }: Path,
@@ -79,7 +79,6 @@ function memberAt(value: unknown, name: string): unknown {
   return dot > 0 && Object.hasOwn(value, first) ? memberAt(value[first], name.slice(dot + 1)) : undefined;
 }
 
-/** The end of a path. */
 interface Around {
   readonly name: string;
   readonly column: typeof columnOf;
@@ -106,10 +105,7 @@ function* walk(value: unknown, steps: readonly Step[], asked: Asked | undefined,
   } else yield 'there is no object here';
 }
 
-/**
- * The value at the end of a path: an object with its fields, or a scalar. It is the target of its object, together with its significant
- * fields (SPEC D41.21).
- */
+/** An object with its fields, or a scalar: the target of its object, with its significant fields (SPEC D41.21). */
 function rowOfLeaf(value: unknown, { name, column, object, judged }: Around): Row | string {
   if (isObject(value)) return [...rowOf(value, column), ...judged];
   if (typeof value !== 'string' && typeof value !== 'number') return 'this is neither text nor an object';
@@ -119,7 +115,7 @@ function rowOfLeaf(value: unknown, { name, column, object, judged }: Around): Ro
   return [[target, value], ...fields, ...judged];
 }
 
-/** Roles of fields affecting their neighbour's addresses. Other addresses are description. */
+/** Other addresses are description. */
 const DECIDING: ReadonlySet<Role> = new Set([
   ...JUDGED,
   ...(['first', 'start', 'last', 'mask', 'wildcard', 'length', 'size', 'measure'] as const),

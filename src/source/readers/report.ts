@@ -1,4 +1,4 @@
-/** Addresses and networks in free text: a report, an e-mail, a log (SPEC D54.1). Never guesses: ambiguous notations are named. */
+/** In free text: a report, an e-mail, a log (SPEC D54.1). Never guesses: ambiguous notations are named. */
 import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
@@ -20,7 +20,7 @@ export interface Unclear {
 }
 
 export interface Extracted {
-  /** Distinct, in the order of the text. */
+  /** In the order of the text. */
   readonly found: readonly FoundTarget[];
   readonly foundLeftOut: number;
   readonly unclear: readonly Unclear[];
@@ -31,7 +31,7 @@ export const MOST_FOUND = 1000;
 export const MOST_UNCLEAR = 100;
 /** Characters around an address. */
 const AROUND = 70;
-/** Characters matched at once: longer lines are cut at blanks. */
+/** Longer lines are cut at blanks. */
 const PIECE = 8192;
 /** Work between turns, in characters; a line or an address costs as much as some. */
 const TURN = 16_384;
@@ -89,7 +89,7 @@ export async function extractTargets(text: string, pause: () => Promise<void>): 
   return { found: [...found.values()], foundLeftOut: left.size, unclear: [...unclear.values()], unclearLeftOut: leftUnclear.count };
 }
 
-/** Networks; or why it is unclear; undefined: no address. */
+/** Or why it is unclear; undefined: no address. */
 function readMatch({ 0: all, index, groups = {} }: RegExpExecArray, piece: string): Read {
   const { v4, v6, star, length = '', rest, end = '' } = groups;
   const before = piece.slice(Math.max(0, index - 300), index);

@@ -23,7 +23,7 @@ const VALUE = columnOf('value');
 
 export const rowOfText = (text: unknown): Row => [[VALUE, text]];
 
-/** Checks the last row of content without a final LF: `20.0.1.0/2` could be a truncated `20.0.1.0/24`. */
+/** In content without a final LF: `20.0.1.0/2` could be a truncated `20.0.1.0/24`. */
 export function completeRow(row: PlacedRow['row']): PlacedRow['row'] {
   if (typeof row === 'string' || 'passed' in row) return row;
   const [, last] = row.findLast(([, value]) => isGiven(value)) ?? [];
@@ -49,7 +49,7 @@ export const looksLikeAddress = (text: string): boolean =>
 
 const RANGE = /^([\da-f.:]+)\s*-\s*([\da-f.:]+)$/i;
 
-/** Accepts addresses, networks, ranges, AS numbers and countries; a text names the fault. */
+/** Addresses, networks, ranges, AS numbers and countries; a text names the fault. */
 export function readTargets(value: string): Target[] | string {
   // Fast path: digits, dots and a slash are one network or nothing.
   const found = PLAIN.test(value) ? readTarget('ip', value) : '';
@@ -72,7 +72,7 @@ function readOthers(value: string): Target[] | string {
   return typeof found === 'string' ? `${quoted(value)}: ${found}` : [found];
 }
 
-/** Accepts one address or network, AS number or upper-case country (`is` and `no` are words); a text names the fault. */
+/** One address or network, AS number or upper-case country (`is` and `no` are words); a text names the fault. */
 export function readValue(value: string): Target | string {
   const field = /^as\d+$/i.test(value) ? 'asn' : /^[A-Z]{2}$/.test(value) ? 'country' : /^[\da-f.:/]+$/i.test(value) ? 'ip' : undefined;
   return field === undefined ? 'must be an address, a network, an AS number or a country' : readTarget(field, value);

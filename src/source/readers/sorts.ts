@@ -1,4 +1,4 @@
-/** Indicator types of Zeek, MISP, OTX, STIX, OpenCTI, ThreatFox, Anomali, Check Point and CrowdSec (SPEC D40.3). */
+/** Of Zeek, MISP, OTX, STIX, OpenCTI, ThreatFox, Anomali, Check Point and CrowdSec (SPEC D40.3). */
 
 /** `ip`: either family; `other`: not a rule target, such as a URL or hash. */
 export type Sort = 'ip' | 4 | 6 | 'asn' | 'country' | 'other';

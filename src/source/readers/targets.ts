@@ -1,4 +1,4 @@
-/** The targets of a row. Every cell possibly affecting them is understood, or the row is an error naming the cell (SPEC D40.1). */
+/** Every cell possibly affecting them is understood, or the row is an error naming the cell (SPEC D40.1). */
 import { WIDE_MAPPED } from '@weir/network/faults.ts';
 import { hasCode } from '../../errors.ts';
 import type { Target } from '../../rule.ts';
@@ -18,7 +18,7 @@ interface Cell {
 interface Found extends extent.Span {
   readonly cell: Cell;
   readonly targets: readonly Target[];
-  /** Without prefix length or end; another cell may supply it. */
+  /** Another cell may supply prefix length or end. */
   readonly isBare: boolean;
 }
 
@@ -94,7 +94,7 @@ function roleOf({ role, base }: Column, text: string): Role {
 const mayMatter = ({ role, text }: Cell): boolean =>
   RANKS.includes(role) || role === 'first' || EXTENTS[role] !== undefined || (!TELLING.includes(role) && /[.:{[]/.test(text));
 
-/** Sole target of a row, valid or not, if no other cell matters. */
+/** Valid or not, if no other cell matters. */
 const isPlain = ({ role, column: { family } }: Cell): boolean =>
   (role === 'address' || role === 'network' || role === 'value') && family === undefined;
 
@@ -106,7 +106,7 @@ function bestOf(cells: readonly Cell[], accepts: (cell: Cell) => boolean): reado
   return undefined;
 }
 
-/** Possible target: always for addresses, otherwise by appearance. */
+/** Addresses always, others by appearance. */
 const isCandidate = (cell: Cell): boolean =>
   cell.column.role === 'address' || (cell.role !== 'mask' && (looksLikeAddress(cell.text) || typeof readTargets(cell.text) !== 'string'));
 
@@ -131,7 +131,7 @@ function foundIn(cell: Cell, targets: readonly Target[]): Found {
   return { ...span, cell, targets, isBare: span.first === span.last && !/[/-]/.test(cell.text) };
 }
 
-/** Addresses of the other family, in a column named after it. */
+/** In a column named after it. */
 const otherFamily = (found: readonly Found[], cells: readonly Cell[]): Found[] =>
   cells
     .filter(({ column: { role, family } }) => (role === 'address' || role === 'network') && family !== undefined)
@@ -150,10 +150,10 @@ function oneEach(found: readonly Found[]): readonly Found[] {
   return chosen;
 }
 
-/** Maximum size of an IPv4-mapped range (D41.1). */
+/** IPv4-mapped (D41.1). */
 const ADDRESSES_OF_8 = 1n << 24n;
 
-/** Applies masks, prefix lengths, sizes and ends of other columns; they must agree. */
+/** Of other columns; they must agree. */
 function extended(found: Found, chosen: readonly Found[], cells: readonly Cell[]): Found {
   let result: Found | undefined = found.isBare ? undefined : found;
   let by = found.cell;
@@ -178,7 +178,7 @@ function extended(found: Found, chosen: readonly Found[], cells: readonly Cell[]
   return result ?? found;
 }
 
-/** Throws for an address unrelated to the targets: not equal, inside or around them. */
+/** Not equal, inside or around them: throws. */
 function requireDescribing(cell: Cell, result: readonly Found[]): void {
   const { role } = cell;
   if (role === 'first' && !result.some(({ first }) => first === firstOf(cell)))
@@ -208,13 +208,13 @@ const firstOf = ({ text }: Cell): bigint | undefined => {
   return typeof targets === 'string' || targets[0].kind !== 'ip' ? undefined : extent.spanOf([targets[0].network]).first;
 };
 
-/** Whether a text is a faulty address; in `network` columns, whether it contains one. */
+/** In `network` columns, whether it contains one. */
 const isBroken = (text: string, role: Role): boolean =>
   role === 'network' || role === 'route'
     ? /^[{[]|^\d{1,3}-\d{1,3}$|^[-+]\d+$|^[\da-f.:/-]*[.:/][\da-f.:/-]*$/i.test(text) || addressAmong(text) !== undefined
     : RANKS.includes(role) && looksLikeAddress(text);
 
-/** Columns allowed to mention addresses. */
+/** They may mention addresses. */
 const TELLING: readonly Role[] = ['reason', 'labels', 'config', 'name', 'ref', 'text', 'aside'];
 
 /** Throws if an ASN or country may only describe an address or target of another column. */

@@ -1,4 +1,4 @@
-/** Rows of text lines: a first column, a range, or a network as first address, last address and prefix length. */
+/** A first column, a range, or a network as first address, last address and prefix length. */
 import { addressSet, overlaps } from '@weir/network/address-set.ts';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
@@ -30,7 +30,7 @@ const WORDS = /^[A-Z]{2} +[^\s,;|#/-]/;
 /** A heading line: `[whitelist]`, `Allowed:`. */
 const HEADING = /^(\[[^\]\d]{2,60}\]|[^\d:,;|]{2,60}:)$/;
 
-/** Returns a reader of non-comment lines. Its rows have the verdict of the heading above; a text names the fault. */
+/** Of non-comment lines. Rows have the verdict of the heading above; a text names the fault. */
 export function lineReader(): (line: string) => Row | string {
   let verdict: string | undefined;
   return (line) => {
@@ -90,7 +90,7 @@ const LETS_THROUGH = /^(ok|dunno|relay)$/i;
 
 const VERDICT = columnOf('verdict');
 
-/** The verdict after a target: the first column other than an address, dash or number, or a complete cell between commas, bars or tabs. */
+/** The first column other than an address, dash or number, or a complete cell between commas, bars or tabs. */
 function verdictAmong(content: string, [, ...others]: readonly string[]): string | undefined {
   const behind = others.find((column) => /^\p{L}/u.test(column) && !looksLikeAddress(column));
   if (behind === undefined) return undefined;
@@ -100,10 +100,7 @@ function verdictAmong(content: string, [, ...others]: readonly string[]): string
   return (found ?? (others.length === 1 && (verdictOf(behind) === 'allow' || isEnd(behind)) ? behind : undefined))?.trim();
 }
 
-/**
- * Whether two addresses are a range rather than two entries: ends of a network of at least 16 addresses, or of complete /24s or /64s. Masks
- * are excluded.
- */
+/** A range rather than two entries: ends of a network of at least 16 addresses, or of complete /24s or /64s. Masks are excluded. */
 function areBounds(first: string, last: string): boolean {
   const networks = prefixOfMask(last) === undefined ? rangeNetworks(first, last) : '';
   if (typeof networks === 'string') return false;
@@ -112,7 +109,7 @@ function areBounds(first: string, last: string): boolean {
   return [one!, ...others].every(({ family, prefix }) => prefix <= most[family]);
 }
 
-/** Throws USAGE for a hosts file: it names hosts without blocking the addresses. */
+/** It names hosts without blocking the addresses. */
 function refuseHosts(first: string, second: string): void {
   const isName =
     /\p{L}/u.test(second) && /^[\p{L}\p{N}.*_-]+$/u.test(second) && !/^[A-Z]{2}$/.test(second) && verdictOf(second) === undefined;
@@ -142,7 +139,7 @@ function otherTarget(first: string, second: string, third: string | undefined): 
   return isWithin ? undefined : other;
 }
 
-/** Splits a line without its comment at blanks, commas, semicolons, bars and quotes; accepts typographic dashes. */
+/** At blanks, commas, semicolons, bars and quotes, without its comment; accepts typographic dashes. */
 export const columnsOf = (line: string): string[] => {
   const content = undefanged(line)
     .replace(/#.*$|(?<=^|\s)(;|\/\/).*$/, '')

@@ -4,7 +4,7 @@ export type ListAction = (typeof LIST_ACTIONS)[number];
 /** `other`: neither block nor allow, such as a captcha. */
 export type Verdict = ListAction | 'other';
 
-/** Unambiguous words, valid in every column; `verdictOf` accepts more in verdict columns. */
+/** Valid in every column; `verdictOf` accepts more in verdict columns. */
 const CLEAR: Readonly<Record<Verdict, string>> = {
   block:
     'block blocked deny denied drop dropped reject rejected ban banned blacklist blacklisted blocklist blocklisted denylist denylisted discard discarded',
@@ -25,7 +25,7 @@ const verdicts = (...tables: readonly Readonly<Record<Verdict, string>>[]): Read
       Object.entries(table).flatMap(([verdict, words]) => words.split(' ').map((word) => [word, verdict as Verdict])),
     ),
   );
-/** Names of lists. Words such as `passed` may mean anything in a column without a meaning (`spf`, `login`). */
+/** Words such as `passed` may mean anything in a column without a meaning (`spf`, `login`). */
 const LISTS: Readonly<Record<Verdict, string>> = {
   block: 'blacklist blacklisted blocklist blocklisted denylist denylisted',
   allow: 'whitelist whitelisted allowlist allowlisted safelist safelisted exempt falsepositive',
@@ -38,7 +38,6 @@ const WORDS = verdicts(CLEAR, OTHERS);
 
 const wordOf = (text: string) => text.toLowerCase().replace(/[^a-z\d]/g, '');
 
-/** Words for removed entries. */
 const ENDS = new Set(
   'revoked deleted delete removed remove del inactive disabled expired archived withdrawn retired delisted unlisted falsepos'.split(' '),
 );
@@ -58,7 +57,7 @@ export const listVerdictOf = (text: string): Verdict | undefined => LIST_WORDS.g
 /** Words negating a block. */
 const NEGATION = /^(except(ions?|ed)?|exclu(de|ded|sions?)|ignored?|skip(ped)?|exempt(ed|ions?)?|safe|not?|never)$/i;
 
-/** The verdict in a heading or name of a list: `never_block` and `ignoreIps` are exceptions. */
+/** `never_block` and `ignoreIps` are exceptions. */
 export function verdictAmongWords(name: string): string | undefined {
   const words = name.slice(0, 200).split(/[^\p{L}]+|(?<=[a-z])(?=[A-Z])/u);
   return words.find((word) => NEGATION.test(word)) !== undefined ? 'except' : words.find((word) => clearVerdictOf(word) !== undefined);

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { WeirError } from '../../errors.ts';
 
-/** Maximum: the zip is in memory, because its directory is at the end. */
+/** It is in memory, because its directory is at the end. */
 const MOST_ZIP = 16 << 20;
 
 /** Signatures and lengths of records (APPNOTE 6.3.10, 4.3). */
@@ -26,7 +26,7 @@ interface Member {
 const fault = (what: string) => new WeirError('USAGE', `the file is a zip ${what}`);
 const DAMAGED = 'that is truncated or damaged';
 
-/** Unpacks a zip of exactly one file. Rejects with USAGE for others, and for damaged or encrypted ones. */
+/** Of exactly one file. Rejects with USAGE for others, and for damaged or encrypted ones. */
 export async function unzip(chunks: AsyncIterable<Buffer>): Promise<{ readonly name: string; readonly chunks: AsyncGenerator<Buffer> }> {
   const parts: Buffer[] = [];
   let length = 0;

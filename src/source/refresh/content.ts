@@ -1,4 +1,4 @@
-/** Reads a source's content as rules (SPEC D23.11), with statistics. */
+/** As rules (SPEC D23.11), with statistics. */
 import type { Network } from '@weir/network/network.ts';
 import type { Source } from '../../account/source.ts';
 import { WeirError } from '../../errors.ts';
@@ -11,7 +11,7 @@ import type { LineFault } from '../readers/items.ts';
 import { readCondition, readPath } from '../readers/paths.ts';
 import { taxiiEntries } from '../taxii/list.ts';
 
-/** Blocks of a source expire with the list. An instant, unlike a lifetime, is equal in every refresh. */
+/** An instant, unlike a lifetime, is equal in every refresh. */
 export const FOR_GOOD = Date.UTC(2120, 0, 1);
 
 export interface Seen {

@@ -6,9 +6,9 @@ import type { SyncPlan } from '../sync.ts';
 export interface ContentFacts {
   readonly wider: { readonly count: number; readonly first: string };
   readonly wide: string | undefined;
-  /** Countries and ASNs of this source were accepted earlier. */
+  /** Accepted earlier. */
   readonly broadBefore: boolean;
-  /** Who undid the last refresh; undefined: not undone. */
+  /** undefined: not undone. */
   readonly undone: string | undefined;
   readonly hadContent: boolean;
 }
@@ -24,7 +24,7 @@ const isOver = (part: number, total: number, percent: number) => part * 100 > to
 export const isSame = ({ added, changed, removed, unchanged }: SyncPlan, { hadContent }: ContentFacts): boolean =>
   added + changed + removed === 0 && (unchanged > 0 || hadContent);
 
-/** Guards of changes; not needed for unchanged content (SPEC D44.12). */
+/** Not needed for unchanged content (SPEC D44.12). */
 const CHANGES: readonly Guard[] = [
   (_plan, { undone }) => undone !== undefined && `the last refresh was undone ${undone}`,
   (plan, _, { mayBeEmpty }) => {
@@ -47,7 +47,6 @@ const CHANGES: readonly Guard[] = [
   (_plan, { wide, broadBefore }) => wide !== undefined && !broadBefore && `whole countries or ASNs: ${wide}`,
 ];
 
-/** Guards of unacceptable content. */
 const CONTENT: readonly Guard[] = [
   (plan, _, { refusedPercent }) =>
     isOver(plan.refused, entriesOf(plan), refusedPercent) &&
@@ -60,6 +59,6 @@ const CONTENT: readonly Guard[] = [
 const example = ({ faults: [first] }: SyncPlan, isOneSort: boolean) =>
   first !== undefined && isOneSort ? `: ${first.place}: ${first.message}` : '';
 
-/** Reasons to hold the refresh, one sentence each; empty: apply it. */
+/** One sentence each; empty: apply it. */
 export const guardFaults = (plan: SyncPlan, facts: ContentFacts, guards: SourceGuards): string[] =>
   [...(isSame(plan, facts) ? [] : CHANGES), ...CONTENT].map((guard) => guard(plan, facts, guards)).filter((fault) => fault !== false);

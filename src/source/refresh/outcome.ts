@@ -1,4 +1,4 @@
-/** Effects of a refresh on the source's state (SPEC D23.12 to D23.20), and reports. Times in ms. */
+/** On the source's state (SPEC D23.12 to D23.20), and reports. Times in ms. */
 import type { Applying, RefreshOnHold, Source, SourceState } from '../../account/source.ts';
 import type { SourceRun } from '../../account/source-run.ts';
 import { UNCOUNTED } from '../../account/source-state.ts';
@@ -9,6 +9,8 @@ export interface Answered {
   readonly digest: string;
   readonly validators: { readonly etag?: string; readonly lastModified?: string };
   readonly endsWithLineFeed: boolean;
+  /** See `SourceState.signedAt`. */
+  readonly signedAt?: number | undefined;
 }
 
 export type Outcome =
@@ -35,10 +37,11 @@ export interface Effort {
 
 type Timed = Pick<Source, 'every'> & { readonly least: number; readonly random: number };
 
-const seenOf = ({ digest, validators: { etag, lastModified } }: Answered) => ({
+const seenOf = ({ digest, validators: { etag, lastModified }, signedAt }: Answered) => ({
   seen: digest,
   etag: etag ?? null,
   lastModified: lastModified ?? null,
+  ...(signedAt !== undefined && { signedAt }),
 });
 
 export function settled(state: SourceState, outcome: Outcome, { every, least, random }: Timed, now: number): SourceState {
@@ -84,7 +87,7 @@ export function settled(state: SourceState, outcome: Outcome, { every, least, ra
   }
 }
 
-/** Applies a finished replacement, possibly one of an earlier process. */
+/** Possibly of an earlier process. */
 export function applied(
   state: SourceState,
   { replacement, at, digest, hasBroad, hasEnds = false, equalSeq = state.equalSeq }: Applying,

@@ -1,15 +1,15 @@
-/** The time of a source's next fetch (SPEC D23.12 to D23.14). All times in ms. */
+/** SPEC D23.12 to D23.14. All times in ms. */
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
-/** Minimum interval, and pause after "too many requests" without a time. */
+/** Also the pause after "too many requests" without a time. */
 const LEAST = 5 * MINUTE;
 /** Longest pause granted to a server. */
 export const LONGEST_ALONE = 7 * DAY;
-/** First retry after this fraction of the interval, doubling with each failure. */
+/** Of the interval, doubling with each failure. */
 const FIRST_TRY = 1 / 8;
-/** Random extension of a wait, up to this fraction and `LONGEST`: spreads the load. */
+/** Of a wait, up to this fraction and `LONGEST`: spreads the load. */
 const SPREAD = 1 / 10;
 const LONGEST = 10 * MINUTE;
 
@@ -28,7 +28,7 @@ export interface Interval {
   readonly least: number;
 }
 
-/** The wait after a number of consecutive failures. `random`: [0, 1). */
+/** `random`: [0, 1). */
 export function waitAfter({ every, least }: Interval, failures: number, retryAfter: number | undefined, random: number): number {
   const usual = failures === 0 ? every : Math.min(every, every * FIRST_TRY * 2 ** (failures - 1));
   const wait = Math.max(usual, least, LEAST, Math.min(retryAfter ?? 0, LONGEST_ALONE));
@@ -45,5 +45,5 @@ export function isDueAt(
   return nextAt <= now || nextAt - now > most;
 }
 
-/** Whether a source due at `nextAt` shares a current download of its address. */
+/** A source due at `nextAt` shares a current download of its address. */
 export const goesAlong = (nextAt: number, every: number, now: number): boolean => nextAt - now <= every / 2;

@@ -1,6 +1,6 @@
 import { WeirError } from '../../errors.ts';
 
-/** Expected media type, name, and maximum bytes of a response: parsing blocks the thread. */
+/** Parsing blocks the thread, hence a maximum of bytes. */
 export interface Answers {
   readonly accept: string;
   readonly most: number;
@@ -44,10 +44,7 @@ export type Ask = (url: URL) => Promise<TaxiiAnswer | Refused>;
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
 
-/**
- * Requests within the remaining limits. Rejects with FETCH for invalid JSON. Credentials are sent only to the configured origin. `now`: ms
- * since 1970.
- */
+/** Within the remaining limits. Rejects with FETCH for invalid JSON. Credentials go only to the configured origin. `now`: ms since 1970. */
 export function asker(
   { url: named, limits, fetch }: TaxiiServer,
   now: () => number,

@@ -1,9 +1,9 @@
-/** Finds the collection behind an address (SPEC D23.30): itself, or one of a server, API root or list of collections. */
+/** Itself, or one of a server, API root or list of collections (SPEC D23.30). */
 import { WeirError } from '../../errors.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { type Ask, isRefused, type Refused } from './ask.ts';
 
-/** Maximum API roots examined, and collections named. */
+/** And collections named. */
 const MOST_ROOTS = 10;
 const MOST_NAMED = 20;
 

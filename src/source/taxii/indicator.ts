@@ -1,4 +1,4 @@
-/** Reads STIX 2.1 indicators: networks, period and description (SPEC D23.32, D23.33). */
+/** Networks, period and description (SPEC D23.32, D23.33). */
 import { isObject } from '../../signal/normalize.ts';
 import { levelOf } from '../readers/describe.ts';
 import { networksOfPattern } from './pattern.ts';
@@ -17,7 +17,6 @@ export interface KnownObject {
   readonly confidence?: 'low' | 'medium' | 'high';
 }
 
-/** Maximum per indicator. */
 const MOST_NETWORKS = 10_000;
 const MOST_NAME = 200;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
@@ -60,7 +59,7 @@ const padded = (instant: string): string => {
   return `${seconds}.${fraction.padEnd(9, '0')}`;
 };
 
-/** Why an object is not active at `now` (ms); undefined if it is. */
+/** At `now` (ms); undefined if it is active. */
 export function passedNow({ from, until }: KnownObject, now: number): string | undefined {
   if (from !== undefined && Date.parse(from) > now) return 'valid_from lies ahead';
   if (until !== undefined && Date.parse(until) <= now) return 'valid_until has passed';

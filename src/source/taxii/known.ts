@@ -1,14 +1,14 @@
-/** The known objects of a collection between fetches, and the position of the next one (SPEC D23.33, D23.34). */
+/** Known objects between fetches, and the position of the next one (SPEC D23.33, D23.34). */
 import { WeirError } from '../../errors.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { isLater, type KnownObject, passedNow } from './indicator.ts';
 
-/** Maximum objects of a collection, and characters stored for them. */
+/** And characters stored for them. */
 export const MOST_OBJECTS = 100_000;
 const MOST_BYTES = 64 * 1024 * 1024;
 
 export interface KnownCollection {
-  /** Identifies address and settings; a change discards the objects. */
+  /** A change discards the objects. */
   readonly of: string;
   /** `added_after` of the next fetch, in the server's text; undefined: fetch everything. */
   readonly cursor: string | undefined;
@@ -17,7 +17,7 @@ export interface KnownCollection {
   readonly objects: ReadonlyMap<string, KnownObject>;
 }
 
-/** Collects objects; throws FETCH above the maximum. */
+/** Throws FETCH above the maximum. */
 export function objectKeeper(before: Iterable<KnownObject> = []): {
   readonly objects: ReadonlyMap<string, KnownObject>;
   /** False unless the object is new or later. */
@@ -48,7 +48,7 @@ export interface CollectionList {
   readonly passed: Readonly<Record<string, number>>;
 }
 
-/** If several indicators name a network, the longest one wins, then the first id. */
+/** Of several indicators of a network the longest one wins, then the first id. */
 export function listOf(objects: Iterable<KnownObject>, now: number): CollectionList {
   const passed: Record<string, number> = Object.create(null);
   const byNetwork = new Map<string, KnownObject>();
@@ -84,7 +84,7 @@ export function* linesOf({ objects, ...head }: KnownCollection): Generator<strin
   for (const object of objects.values()) yield `${JSON.stringify(object)}\n`;
 }
 
-/** Parses these lines; undefined if they are foreign, damaged or outdated (`isDue`): everything is fetched again. */
+/** undefined if foreign, damaged or outdated (`isDue`): everything is fetched again. */
 export async function knownFrom(
   lines: AsyncIterable<string>,
   of: string,

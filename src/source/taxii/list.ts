@@ -1,4 +1,4 @@
-/** The stored form of a collection's list: a line per network, then skip reasons (SPEC D23.33). */
+/** A line per network, then skip reasons (SPEC D23.33). */
 import { parsedJson } from '../../json/json.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { type PassedRow, type PlacedEntry, placed } from '../readers/content.ts';

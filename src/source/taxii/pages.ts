@@ -1,9 +1,9 @@
-/** Fetches the pages of a TAXII 2.1 collection (SPEC D23.31), with a limit. */
+/** SPEC D23.31. */
 import { WeirError } from '../../errors.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { type Ask, isRefused, type Refused } from './ask.ts';
 
-/** Maximum pages per fetch, and objects per page. */
+/** And objects per page. */
 const MOST_PAGES = 2_000;
 const PAGE = 500;
 const TURN = 100;
@@ -21,7 +21,7 @@ interface Envelope {
   readonly next: string | undefined;
 }
 
-/** Passes all objects added after `cursor` to `take`, which returns whether the object is new in this fetch. */
+/** All objects added after `cursor`; `take` returns whether the object is new in this fetch. */
 export async function readPages(
   ask: Ask,
   objects: URL,

@@ -1,9 +1,9 @@
-/** Extracts networks from the unambiguous part of STIX 2.1 patterns (SPEC D23.32). */
+/** The unambiguous part of STIX 2.1 patterns (SPEC D23.32). */
 import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 
-/** Canonical networks, and reasons for skipping parts. */
+/** With reasons for skipping parts. */
 export interface PatternNetworks {
   readonly networks: readonly string[];
   readonly passed: readonly string[];
@@ -12,21 +12,21 @@ export interface PatternNetworks {
 const MOST_CHARACTERS = 100_000;
 const MOST_DEPTH = 32;
 
-/** Object paths holding host addresses, and their family; 0: either. */
+/** Their family; 0: either. */
 const HOSTS: Readonly<Record<string, 0 | 4 | 6>> = {
   'ipv4-addr:': 4,
   'ipv6-addr:': 6,
   'network-traffic:src_ref.': 0,
   'network-traffic:dst_ref.': 0,
 };
-/** Object types behind a `…_ref`, and their family. */
+/** Behind a `…_ref`, with their family. */
 const TYPES = new Map<string, 4 | 6>([
   ['ipv4-addr', 4],
   ['ipv6-addr', 6],
 ]);
 const PROPERTY = /^(ipv[46]-addr:|network-traffic:(?:src|dst)_ref\.)(value)$|^(network-traffic:(?:src|dst)_ref\.)(type)$/;
 
-/** Maximum alternatives: an AND of ORs has their product. */
+/** An AND of ORs has their product. */
 const MOST_ALTERNATIVES = 10_000;
 
 /** An unclosed quote is one token to the end: otherwise quadratic time. */
@@ -53,7 +53,7 @@ class Passed {
   }
 }
 
-/** A comparison: value or type of a host, or of another object (`is`: its type). */
+/** Value or type of a host, or of another object (`is`: its type). */
 interface Fact {
   readonly of: string | undefined;
   readonly is?: string;
@@ -63,7 +63,7 @@ interface Fact {
 
 const NONE: readonly string[] = [];
 
-/** Each alternative of an `OR` counts separately. Any other combination skips the complete pattern. */
+/** Each alternative of an `OR` counts separately. Any other combination skips the pattern. */
 export function networksOfPattern(pattern: string): PatternNetworks {
   const networks = new Set<string>();
   const passed = new Set<string>();
@@ -161,7 +161,7 @@ function readAll(tokens: readonly string[], networks: Set<string>, passed: Set<s
   }
 }
 
-/** The network that the facts describe together, or the reason for none. A type with a value of the same reference qualifies the value. */
+/** Or the reason for none. A type with a value of the same reference qualifies the value. */
 function networkOf(facts: readonly Fact[]): Network | string {
   const [first, ...others] = facts;
   if (first === undefined) throw new Passed(NO_PATTERN);

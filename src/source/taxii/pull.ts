@@ -1,4 +1,4 @@
-/** Fetches a TAXII 2.1 collection as a list (SPEC D23.30 to D23.34), incrementally or completely. */
+/** Incrementally or completely (SPEC D23.30 to D23.34). */
 import { createHash } from 'node:crypto';
 import { asker, isRefused, type Refused, type TaxiiServer } from './ask.ts';
 import { objectsUrl } from './collection.ts';
@@ -6,7 +6,7 @@ import { isLater, readObject } from './indicator.ts';
 import { type CollectionList, type KnownCollection, listOf, objectKeeper } from './known.ts';
 import { type Pages, readPages } from './pages.ts';
 
-/** Interval of complete fetches, ms: servers do not report removals. */
+/** ms: servers do not report removals. */
 const COMPLETE_EVERY = 24 * 3_600_000;
 /** Also due if the last complete fetch is in the future. */
 export const isCompleteDue = (completeAt: number, now: number): boolean => now - completeAt >= COMPLETE_EVERY || now < completeAt;
@@ -29,7 +29,7 @@ export interface TaxiiPulled {
   readonly pages: number;
   readonly bytes: number;
   readonly note: string | undefined;
-  /** Why the list is incomplete: the next fetch continues. Absent for a complete list. */
+  /** The next fetch continues. Absent for a complete list. */
   readonly partial?: string;
   /** What the server answered where that is why. */
   readonly refused?: Refused | undefined;
@@ -38,7 +38,7 @@ export interface TaxiiPulled {
 /** `KnownCollection.of`; a change discards the known objects. */
 export const pulledOf = (url: string, collection: string | undefined): string => JSON.stringify([url, collection ?? null]);
 
-/** Rejects with FETCH and a sentence after an incomplete fetch; the known objects are then unchanged. */
+/** Rejects with FETCH and a sentence; the known objects are then unchanged. */
 export async function pullTaxii({ server, collection, known, now, mostPages }: TaxiiPull): Promise<TaxiiPulled | Refused> {
   const { ask, bytes } = asker(server, now);
   const of = pulledOf(server.url, collection);

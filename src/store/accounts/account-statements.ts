@@ -1,6 +1,7 @@
 import { type AccessList, LIST_SETTINGS, type ListSetting } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
 import { WeirError } from '../../errors.ts';
+import { requireCanaryQuota } from '../canary/feeds.ts';
 import type { Row } from '../rows.ts';
 import { notify, one, type Value, type Work } from '../work.ts';
 
@@ -15,7 +16,7 @@ export function* changeWorkspace(id: string): Work<number> {
   return Number(row.pk);
 }
 
-/** Locks a workspace's row until the commit: its lists, feeds and counts cannot change. Returns its pk. */
+/** Locks a workspace's row until the commit. Returns its pk. */
 export function* holdWorkspace(id: string): Work<number> {
   const row = yield* notify('UPDATE workspaces SET revision = revision WHERE id = $1 RETURNING pk', id);
   if (row === undefined) throw noSuch('workspace', id);
@@ -59,9 +60,10 @@ export const listColumns = (list: Omit<AccessList, 'workspaceId' | 'revision' | 
   ...Object.fromEntries(patchColumns(list, LIST_SETTINGS)),
 });
 
-export function insertList(now: string, workspacePk: number, list: Omit<AccessList, 'workspaceId' | 'revision'>): Work<Row> {
+export function* insertList(now: string, workspacePk: number, list: Omit<AccessList, 'workspaceId' | 'revision'>): Work<Row> {
+  yield* requireCanaryQuota(workspacePk, list.canaryKeys);
   const row = { workspace_pk: workspacePk, is_default: list.isDefault ? 1 : 0, source_id: list.sourceId, ...listColumns(list) };
-  return create(now, 'lists', row);
+  return yield* create(now, 'lists', row);
 }
 
 export const patchColumns = <K extends string>(

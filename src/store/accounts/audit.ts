@@ -15,7 +15,7 @@ interface Audited {
   readonly change?: AuditedChange | undefined;
 }
 
-/** A longer change is not stored, characters of its JSON. */
+/** Characters of JSON; a longer change is not stored. */
 const LONGEST = 4096;
 
 export function* audit(now: string, event: string, object: string, { workspacePk = null, by, change }: Audited = {}): Work<void> {
@@ -46,7 +46,7 @@ export function changed(before: State, after: State): AuditedChange {
   return { before: those(before), after: those(after) };
 }
 
-/** Writes no row if nothing differs. */
+/** None if nothing differs. */
 export function* auditChange(
   now: string,
   event: string,

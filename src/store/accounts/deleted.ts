@@ -9,7 +9,7 @@ export const MEMBER = 'feed_pk, list_pk, position, is_always';
 
 const numberOf = (table: Table, pk: number) => (table === 'lists' ? pk : -pk);
 
-/** Stores a deleted list or feed; the caller's transaction deletes its row. A workspace can restore only the newest ones. */
+/** The caller's transaction deletes the row. A workspace can restore only the newest ones. */
 export function* keepDeleted(now: string, workspacePk: number, table: Table, row: Row, isForGood: boolean): Work<void> {
   const pk = Number(row.pk);
   yield* run(
@@ -33,7 +33,7 @@ export function* keepDeleted(now: string, workspacePk: number, table: Table, row
   );
 }
 
-/** The next list or feed (its number, negative for a feed) that can no longer be restored. */
+/** Its number, negative for a feed. */
 export function* nextGivenUp(now: number): Work<number | undefined> {
   const row = yield* one('SELECT list_pk FROM deleted_lists WHERE until <= $1 ORDER BY until, list_pk LIMIT 1', now);
   return row && Number(row.list_pk);

@@ -3,6 +3,7 @@ import { type ComposedFeed, FEED_SETTINGS, type FeedPatch, feedState, makingOf, 
 import { plainId } from '../../feed/canary.ts';
 import type { TrimState } from '../../ports/snapshot.ts';
 import type { AccountWrites } from '../../ports/stored/account-store.ts';
+import { requireCanaryQuota } from '../canary/feeds.ts';
 import { stageSettings } from '../canary/start.ts';
 import { redateDocuments } from '../document-record.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
@@ -92,6 +93,7 @@ export function* insertFeed(
   { id, name, lists, always = [], ...patch }: NewFeed & { readonly id: string },
 ): Work<Row> {
   yield* refuseNames(workspacePk, name);
+  yield* requireCanaryQuota(workspacePk, patch.canaryKeys);
   const set = Object.fromEntries(patchColumns(patch, FEED_SETTINGS));
   const row = yield* create(now, 'feeds', { workspace_pk: workspacePk, id, name, all_lists: lists === null ? 1 : 0, ...set });
   yield* addMembers(workspacePk, Number(row.pk), { lists, always });
@@ -103,6 +105,7 @@ export function* changeFeed(now: string, workspacePk: number, row: Row, change: 
   const { name = String(row.name), lists, always, ...patch } = change;
   const pk = Number(row.pk);
   if (name !== row.name) yield* refuseNames(workspacePk, name);
+  yield* requireCanaryQuota(workspacePk, patch.canaryKeys, row.canary_keys);
   const members = yield* membersOf(row);
   const columns = {
     name,

@@ -4,6 +4,7 @@ import { WeirError } from '../../errors.ts';
 import { CANARY, canaryText, isCanaryId, plainId } from '../../feed/canary.ts';
 import type { Canary, QuorumSettings } from '../../ports/snapshot.ts';
 import {
+  alreadyFrozen,
   type Freeze,
   type FreezeReads,
   type FreezeWrites,
@@ -24,11 +25,10 @@ import { canaryIn, feedIn, profileIn } from './frozen-feeds.ts';
 import { type RuleSource, ruleSource } from './lists.ts';
 
 export interface ServedSource extends RuleSource {
-  /** Its rules are these; `lists` is empty. */
   readonly frozen?: FrozenSource;
 }
 
-/** The rules that a feed serves: those of the freeze, else the current ones. */
+/** Those of the freeze, else the current ones. */
 export function* servedSource(now: string, workspaceId: string, feed: string | null): Work<ServedSource | undefined> {
   const isOfCanaries = isCanaryId(feed);
   const feedId = plainId(feed);
@@ -65,9 +65,16 @@ export const freezeReads = {
   },
 } satisfies Reads<FreezeReads>;
 
-const MOVED = '(SELECT -revision FROM workspaces WHERE pk = $1)';
+/** Characters of a reason to which no other one is added. */
+export const MOST_REASON = 1000;
+/** A new revision of a frozen feed of the workspace `$1`. */
+export const MOVED = '(SELECT -revision FROM workspaces WHERE pk = $1)';
+/** Comes before MOVED in a landing: two states of a frozen feed have different revisions. */
+export const moveRevision = (workspacePk: number): Work<number> =>
+  run('UPDATE workspaces SET revision = revision + 1 WHERE pk = $1', workspacePk);
+export const TOUCH_LISTS = 'UPDATE lists SET revision = revision + 1 WHERE workspace_pk = $1';
 
-/** Stores the trim of a frozen feed; false: it is not frozen. */
+/** False: it is not frozen. */
 export function* trimFrozen(workspacePk: number, feedId: string, trim: (fits: unknown) => string | null): Work<boolean> {
   const row = yield* one('SELECT pk, fits FROM freezes WHERE workspace_pk = $1 AND feed = $2', workspacePk, feedId);
   if (row === undefined) return false;
@@ -80,7 +87,6 @@ export function* trimFrozen(workspacePk: number, feedId: string, trim: (fits: un
   return true;
 }
 
-/** Ends the freeze of a feed, if there is one. */
 export function* forgetFreeze(workspacePk: number, feedId: string | null): Work<Row | undefined> {
   const row = yield* one('SELECT * FROM freezes WHERE workspace_pk = $1 AND feed = $2', workspacePk, feedId ?? '');
   if (row === undefined) return undefined;
@@ -89,7 +95,7 @@ export function* forgetFreeze(workspacePk: number, feedId: string | null): Work<
   return row;
 }
 
-/** The feed's place in records of documents, and its current row. Throws NOT_FOUND. */
+/** Throws NOT_FOUND. */
 function* placeOf(workspaceId: string, feedId: string | null): Work<{ readonly place: number; readonly row: Row }> {
   const columns = 'l.pk AS list_pk, f.pk AS feed_pk, w.name AS workspace_name';
   const found = yield* one(`SELECT ${columns} ${FROM_FEED}`, workspaceId, feedId);
@@ -100,7 +106,6 @@ function* placeOf(workspaceId: string, feedId: string | null): Work<{ readonly p
   return { place: 0, row: { name } };
 }
 
-/** Moves the revision of the feed. */
 export function* insertFreeze(
   now: string,
   workspacePk: number,
@@ -112,13 +117,17 @@ export function* insertFreeze(
   const texts = { profile: JSON.stringify(profile), head: JSON.stringify(head), fits, author: JSON.stringify(by ?? {}) };
   const of = { canary: canary === undefined ? null : JSON.stringify(canary.keys), until_at: canary?.until ?? null };
   const row = yield* create(now, 'freezes', { workspace_pk: workspacePk, feed: feedId ?? '', revision: 0, ...texts, ...of, rules, reason });
-  yield* run(`UPDATE freezes SET revision = ${MOVED} WHERE workspace_pk = $1 AND pk = $2`, workspacePk, Number(row.pk));
+  yield* run(
+    `UPDATE freezes SET revision = ${MOVED}, staged_at = created_at WHERE workspace_pk = $1 AND pk = $2`,
+    workspacePk,
+    Number(row.pk),
+  );
   for (const [piece, { part, rules: bytes }] of pieces.entries())
     yield* run('INSERT INTO frozen_rules (freeze_pk, part, piece, rules) VALUES ($1, $2, $3, $4)', Number(row.pk), part, piece, bytes);
   return row;
 }
 
-/** Serves a frozen feed as its rules are now, with a later date for everybody. */
+/** With a later date for everybody. */
 export function* endFreeze(now: string, workspaceId: string, workspacePk: number, feedId: string | null): Work<Freeze | undefined> {
   const { place, row } = yield* placeOf(workspaceId, feedId);
   const frozen = yield* forgetFreeze(workspacePk, feedId);
@@ -128,9 +137,26 @@ export function* endFreeze(now: string, workspaceId: string, workspacePk: number
   yield* redateDocuments(now, workspacePk, place, { ...profileIn(frozen), ...(isCanary && { name: '' }) }, row);
   if (isCanary) {
     yield* run(`DELETE FROM feed_records WHERE workspace_pk = $1 AND list_pk = $2 AND format LIKE '${CANARY}%'`, workspacePk, place);
-    yield* run('UPDATE lists SET revision = revision + 1 WHERE workspace_pk = $1', workspacePk);
+    yield* run(TOUCH_LISTS, workspacePk);
   }
   return freezeOf(frozen);
+}
+
+/** The others keep the feed until a person ends the canary, whose reason names why. undefined: there is none. */
+export function* haltCanary(
+  now: string,
+  { workspaceId, workspacePk, feedId }: { readonly workspaceId: string; readonly workspacePk: number; readonly feedId: string | null },
+  reason: string | null,
+  by?: Author,
+): Work<Row | undefined> {
+  const why = `CASE WHEN CAST($3 AS TEXT) IS NULL OR length(reason) > ${MOST_REASON} THEN '' ELSE '; stopped: ' || $3 END`;
+  const text = `UPDATE freezes SET until_at = NULL, revision = ${MOVED}, reason = reason || ${why}
+    WHERE workspace_pk = $1 AND feed = $2 AND canary IS NOT NULL RETURNING *`;
+  const row = yield* one(text, workspacePk, feedId ?? '', reason);
+  if (row === undefined) return undefined;
+  yield* run(TOUCH_LISTS, workspacePk);
+  yield* audit(now, 'feed canary stopped', feedId ?? workspaceId, { workspacePk, by, change: { before: null, after: { reason } } });
+  return row;
 }
 
 export const freezeChanges = {
@@ -138,8 +164,10 @@ export const freezeChanges = {
     const { feedId, rules } = content;
     const workspacePk = yield* changeWorkspace(workspaceId);
     yield* placeOf(workspaceId, feedId);
-    const others = yield* all('SELECT feed, rules FROM freezes WHERE workspace_pk = $1', workspacePk);
-    if (others.some((row) => feedIn(row) === feedId)) throw new WeirError('REFUSED', 'the feed is frozen: thaw it first');
+    const frozen = yield* all('SELECT feed, rules, canary FROM freezes WHERE workspace_pk = $1', workspacePk);
+    const known = frozen.find((row) => feedIn(row) === feedId);
+    if (known !== undefined) throw alreadyFrozen(canaryIn(known));
+    const others = frozen.filter(({ canary }) => canary === null);
     if (others.length >= MOST_FREEZES)
       throw new WeirError('REFUSED', `the workspace has ${MOST_FREEZES} frozen feeds, its limit: thaw one`);
     if (others.reduce((sum, row) => sum + Number(row.rules), rules) > MOST_FROZEN_RULES)
@@ -160,11 +188,8 @@ export const freezeChanges = {
   },
   *stopCanary(now, workspaceId, feedId, reason, { by } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
-    const text = `UPDATE freezes SET until_at = NULL, revision = ${MOVED} WHERE workspace_pk = $1 AND feed = $2 AND canary IS NOT NULL RETURNING *`;
-    const row = yield* one(text, workspacePk, feedId);
+    const row = yield* haltCanary(now, { workspaceId, workspacePk, feedId }, reason, by);
     if (row === undefined) throw new WeirError('REFUSED', 'the feed has no canary in progress');
-    yield* run('UPDATE lists SET revision = revision + 1 WHERE workspace_pk = $1', workspacePk);
-    yield* audit(now, 'feed canary stopped', feedId, { workspacePk, by, change: { before: null, after: { reason } } });
     return freezeOf(row);
   },
 } satisfies Changes<FreezeWrites>;

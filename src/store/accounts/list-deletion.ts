@@ -16,17 +16,16 @@ interface Deletion {
   readonly workspaceId: string;
   readonly workspacePk: number;
   readonly list: Row;
-  /** Stored with the list and restored with it. */
   readonly source?: object;
   readonly forGood: boolean;
   readonly by: Author | undefined;
 }
 
-/** Deletes a list, removes it from its feeds and revokes its keys. */
+/** Also from its feeds, and revokes its keys. */
 export function* removeList(now: string, { workspaceId, workspacePk, list, source, forGood, by }: Deletion): Work<void> {
   const [pk, id] = [Number(list.pk), String(list.id)];
   const old = yield* one(`SELECT id FROM access_rules WHERE list_pk = $1 AND created_at < ${now} - ${WAY_BACK} LIMIT 1`, pk);
-  if (old !== undefined) yield* stage(now, workspaceId, workspacePk, `the list ${String(list.name)} is deleted`, by);
+  if (old !== undefined) yield* stage(now, { workspaceId, workspacePk, reason: `the list ${String(list.name)} is deleted` }, by);
   yield* keepDeleted(now, workspacePk, 'lists', { ...list, ...(source !== undefined && { source }) }, forGood);
   yield* run('DELETE FROM lists WHERE pk = $1', pk);
   yield* forgetRepeats(pk);

@@ -1,4 +1,4 @@
-/** Reads a few lists and composed feeds by index, at constant cost. */
+/** Lists and composed feeds by index, at constant cost. */
 import { feedRevision, makingOf, type ProposedFeed } from '../../account/feed.ts';
 import { type ListSettings, settingsOf } from '../../account/list.ts';
 import { levelCode } from '../../feed/levels.ts';
@@ -19,7 +19,6 @@ interface SourceList {
   /** `levelCode` for rules without levels. */
   readonly levels: number;
   readonly hosts: HostPrefixes | undefined;
-  /** True only if the list certainly has no rules. */
   readonly isEmpty: boolean;
 }
 
@@ -27,15 +26,13 @@ export interface RuleSource {
   readonly workspacePk: number;
   readonly head: SnapshotHead;
   readonly lists: readonly SourceList[];
-  /** Whether any feed of the workspace is frozen. */
   readonly hasFreezes: boolean;
 }
 
 /**
  * Every input of the content of a composed feed, with the number that changes with it (SPEC D46.1); `feed_revision` is their sum. A list
- * that leaves a feed adds its revision to the feed's own, so the sum never decreases. The feed of one list has that list's revision, the
- * workspace's feed that of the workspace, and so has a feed without the never-block rules of all lists (`feedRevision`). Builds compare
- * time, geo data and service settings themselves.
+ * that leaves a feed adds its revision to the feed's own, so the sum never decreases. Other feeds have the revision of their list or
+ * workspace (`feedRevision`). Builds compare time, geo data and service settings themselves.
  */
 const FEED_INPUTS = {
   'its settings, its lists and their order': 'f.revision',
@@ -50,7 +47,7 @@ export const FEEDS = `SELECT f.*, ${Object.values(FEED_INPUTS).join(' + ')} AS f
 
 const HAS_FREEZES = 'EXISTS (SELECT 1 FROM freezes z WHERE z.workspace_pk = w.pk) AS has_freezes';
 
-/** A workspace with its lists by UUID or name, in one statement, for a consistent revision. */
+/** One statement, for a consistent revision. */
 const find = (now: string) => `SELECT w.pk AS workspace, w.name AS workspace_name, w.revision AS workspace_revision,
     w.expression_revision, ${now} AS taken_at, l.*, ${HAS_FREEZES},
     (SELECT s.secret FROM signing_keys s WHERE s.workspace_pk = w.pk ORDER BY s.pk LIMIT 1) AS signing_secret
@@ -63,7 +60,7 @@ const FIND_FEED = `SELECT pk, id FROM feeds WHERE id = $2 AND workspace_pk = $1
   UNION ALL SELECT pk, id FROM feeds WHERE workspace_pk = $1 AND name = $3 AND id <> $2`;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Reads the feed after the revision: a change in between gives a higher revision than the returned one. */
+/** Reads the feed after the revision: a change in between gives a higher one. */
 export function* findNamed(now: string, workspaceId: string, ref: string): Work<NamedDirectory | undefined> {
   // No name is empty.
   const name = isStorableText(ref) ? ref : '';
@@ -95,7 +92,7 @@ function* named(workspacePk: number, ref: string, lists: readonly Row[]): Work<{
   return feed !== undefined && (hasId(feed) || lists.length === 0) ? { lists: [], feed } : { lists, feed: undefined };
 }
 
-/** The row of FEEDS by UUID, else by name. */
+/** By UUID, else by name. */
 export function* findFeed(workspacePk: number, id: string, name: string): Work<Row | undefined> {
   // Cheaper than FEEDS; most names belong to no feed.
   const found = yield* allByKey(FIND_FEED, workspacePk, id, name);
@@ -116,7 +113,7 @@ export function* listCount(workspaceId: string): Work<number> {
   return Number(row?.lists);
 }
 
-/** A workspace, its last change, and its list with the UUID: most feeds have one list. */
+/** Most feeds have one list. */
 const sourceQuery = (now: string) => `SELECT l.*, EXISTS (SELECT 1 FROM access_rules r WHERE r.list_pk = l.pk) AS has_rules,
     w.pk AS workspace, w.name AS workspace_name, w.revision AS workspace_revision, w.expression_revision,
     w.created_at AS workspace_created_at, w.protect, w.min_prefix_v4, w.min_prefix_v6, w.peers, w.subtract_allow AS workspace_subtract_allow,
@@ -124,7 +121,7 @@ const sourceQuery = (now: string) => `SELECT l.*, EXISTS (SELECT 1 FROM access_r
     (SELECT b.last_seq FROM batches b WHERE b.workspace_pk = w.pk ORDER BY b.first_seq DESC LIMIT 1) AS last_seq
   FROM workspaces w LEFT JOIN lists l ON l.workspace_pk = w.pk AND l.id = $2 WHERE w.id = $1`;
 
-/** `feed`: UUID, null for the workspace's feed, or an unsaved feed. Undefined: not found. */
+/** `feed`: UUID, null: the workspace's, or unsaved. undefined: not found. */
 export function* ruleSource(now: string, workspaceId: string, feed: string | null | ProposedFeed): Work<RuleSource | undefined> {
   const id = typeof feed === 'string' ? feed : '';
   const row = yield* oneByKey(sourceQuery(now), workspaceId, id);

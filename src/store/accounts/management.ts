@@ -249,7 +249,7 @@ function* insertWorkspace(now: string, organizationId: string, name: string, by?
   return workspaceOf({ ...row, organization_id: organizationId });
 }
 
-/** Deletes the key that was revoked or has expired longest ago. Throws REFUSED if there is none. */
+/** Throws REFUSED if no key is revoked or expired. */
 function* freeKeySlot(now: string, workspacePk: number, most: number): Work<void> {
   if (most === 0) return;
   const row = yield* one('SELECT count(*) AS keys FROM keys WHERE workspace_pk = $1', workspacePk);

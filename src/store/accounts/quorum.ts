@@ -9,7 +9,7 @@ interface Member {
   readonly id: string;
 }
 
-/** undefined: neither quorum nor trimming. `fits` is the column. */
+/** undefined: neither quorum nor trimming. */
 export function* quorumOf(
   workspacePk: number,
   making: FeedMaking,
@@ -31,10 +31,7 @@ export function* quorumOf(
   };
 }
 
-/**
- * For each list of the workspace, the members that its source copies. A name refers to lists, to a feed (all its lists), or to the
- * catalogue.
- */
+/** By list of the workspace. A name refers to lists, to a feed (all its lists), or to the catalogue. */
 function* copiesIn(workspacePk: number, members: readonly Member[]): Work<Map<number, Set<number>>> {
   const rows = yield* all('SELECT list_pk, settings FROM sources WHERE workspace_pk = $1', workspacePk);
   const sources = rows.map((row) => ({ list: Number(row.list_pk), ...(JSON.parse(String(row.settings)) as SourceSettings) }));

@@ -108,7 +108,6 @@ export const replacementChanges = {
   },
 } satisfies Changes<ReplacementWrites>;
 
-/** Marks replacements as failed, with a reason. */
 function* fail(condition: string, values: readonly Value[], reason: string): Work<void> {
   for (const { pk, state, head } of yield* all(`SELECT pk, state, head FROM replacements WHERE ${condition}`, ...values)) {
     const failed = JSON.stringify({ ...(JSON.parse(String(head)) as object), reason });
@@ -116,7 +115,6 @@ function* fail(condition: string, values: readonly Value[], reason: string): Wor
   }
 }
 
-/** Throws if another replacement of the list plans or runs. */
 function* requireFree(listId: string): Work<void> {
   const other = yield* one(`SELECT id FROM replacements WHERE list_id = $1 AND state IN ('planning', 'running')`, listId);
   if (other !== undefined) throw new WeirError('REFUSED', 'the list is being replaced: try again when that is done');
@@ -125,13 +123,13 @@ function* requireFree(listId: string): Work<void> {
 const OTHER_CONTENT = 'another content was sent for the same list';
 const IDLE = 'it received nothing for ten minutes, and another replacement needed its slot: send it again';
 
-/** Retention of ended replacements, and of those that receive no more content, ms. */
+/** Also of those that receive no more content, ms. */
 const ENDED_RETENTION = 7 * 86_400_000;
 const OPEN_RETENTION = 86_400_000;
-/** Retention of a content on hold without a decision, ms. */
+/** Without a decision, ms. */
 const ON_HOLD_RETENTION = 30 * 86_400_000;
 
-/** Deletes pieces of ended replacements, then expired replacements. */
+/** First their pieces. */
 export function* sweepReplacements(now: number, limit: number): Work<number> {
   yield* run(`UPDATE replacements SET state = 'failed' WHERE state = 'held' AND touched_at < $1`, now - ON_HOLD_RETENTION);
   const ended = `state IN ('done', 'failed') OR (state IN ('open', 'planned') AND touched_at < $1)`;

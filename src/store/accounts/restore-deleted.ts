@@ -3,6 +3,8 @@ import { listState } from '../../account/list.ts';
 import { DAY } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { type AccountWrites, type DeletedFeed, RESTORE_PERIOD } from '../../ports/stored/account-store.ts';
+import { requireCanaryQuota } from '../canary/feeds.ts';
+import { blocksOf, overlapOf } from '../canary/overlap.ts';
 import { stage } from '../canary/start.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { listOf } from '../rows.ts';
@@ -47,8 +49,13 @@ export const deletedChanges = {
     const row = { ...was, ...(name !== undefined && { name }) } as Record<string, Value>;
     if (table === 'lists' && maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
     yield* refuseUsed(workspacePk, table, row);
-    const old = yield* one(`SELECT list_pk FROM deleted_lists WHERE list_pk = $1 AND deleted_at < ${now} - ${WAY_BACK}`, number);
-    if (old !== undefined) yield* stage(now, workspaceId, workspacePk, `${row.name} is restored`, by);
+    const old = yield* one(`SELECT ${now} AS at FROM deleted_lists WHERE list_pk = $1 AND deleted_at < ${now} - ${WAY_BACK}`, number);
+    if (old !== undefined) {
+      const at = Number(old.at);
+      const overlap = table === 'lists' ? yield* overlapOf(workspacePk, yield* blocksOf(number, at), at) : undefined;
+      yield* stage(now, { workspaceId, workspacePk, reason: `${row.name} is restored`, overlap }, by);
+    }
+    yield* requireCanaryQuota(workspacePk, row.canary_keys);
     yield* restoreRow(table, row);
     if (source !== undefined) {
       yield* requireQuotaForSource(workspacePk, maxSources);
@@ -77,14 +84,14 @@ function* refuseUsed(workspacePk: number, table: Table, row: Readonly<Record<str
     throw new WeirError('REFUSED', `the id "${row.id}" is used by another: it came with an import`);
 }
 
-/** Restores the row with a higher revision than any that was read. */
+/** With a higher revision than any that was read. */
 function* restoreRow(table: Table, row: Readonly<Record<string, Value>>): Work<void> {
   const columns = Object.keys(row);
   const values = columns.map((column) => (column === 'revision' ? Number(row.revision) + 1 : row[column]!));
   yield* run(`INSERT INTO ${table} (${columns}) VALUES (${columns.map((_, i) => `$${i + 1}`)})`, ...values);
 }
 
-/** Restores the memberships as far as feeds and lists exist. */
+/** As far as feeds and lists exist. */
 function* rejoin(number: number): Work<void> {
   const [own, pk] = number > 0 ? ['list_pk', number] : ['feed_pk', -number];
   const joined = `SELECT m.* FROM deleted_members m JOIN feeds f ON f.pk = m.feed_pk JOIN lists l ON l.pk = m.list_pk WHERE m.${own} = $1`;

@@ -47,7 +47,6 @@ export const sampleChanges = {
   },
 } satisfies Changes<SampleWrites>;
 
-/** Invalidates cached keys, writes the audit row and returns the sample. */
 function* noted(now: string, action: string, workspaceId: string, workspacePk: number, by: Author | undefined): Work<SampleInfo> {
   const sample = (yield* sampleOf(workspaceId))!;
   yield* moveKeyRevision();

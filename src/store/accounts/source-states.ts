@@ -28,7 +28,7 @@ export const sourceStateChanges = {
   },
 } satisfies Changes<Pick<SourceWrites, 'writeSources' | 'claimLease' | 'releaseLease'>>;
 
-/** Whether the lease still has this fence; locks its row until the commit. */
+/** Locks its row until the commit. */
 export function* hasLease({ name, fence }: Lease): Work<boolean> {
   return (yield* run('UPDATE leases SET fence = fence WHERE name = $1 AND fence = $2', name, fence)) === 1;
 }
@@ -63,7 +63,7 @@ function* writeSource({ id, revision, state, run: done, answered = -1 }: SourceU
   return true;
 }
 
-/** The newest undo in a list since its source last replaced the content, unless it is undone or undoes another one since then. */
+/** Unless it is undone, or undoes another one since the source last replaced the content. */
 const UNDONE = `SELECT s.pk, s.state, s.undone_by, u.batch_id, u.first_seq, u.landed_at FROM sources s
   LEFT JOIN batches u ON u.workspace_pk = s.workspace_pk AND u.first_seq = (
     SELECT max(x.first_seq) FROM batches x WHERE x.workspace_pk = s.workspace_pk AND x.list_pk = s.list_pk
@@ -71,9 +71,7 @@ const UNDONE = `SELECT s.pk, s.state, s.undone_by, u.batch_id, u.first_seq, u.la
         SELECT 1 FROM batches t WHERE t.batch_id = x.undoes AND t.undoes IS NOT NULL AND t.first_seq > s.equal_seq))
   WHERE s.list_pk = $1`;
 
-/**
- * Records what an undo in these lists means for their sources. `more`: rules added by it. Runs after the undo, in the landing transaction.
- */
+/** `more`: rules added by it. Runs after the undo, in the landing transaction. */
 export function* noteUndo(lists: readonly number[], more: number): Work<void> {
   for (const list of lists) {
     // Locks the row: a refresh waits.
@@ -95,7 +93,6 @@ export function* noteUndo(lists: readonly number[], more: number): Work<void> {
   }
 }
 
-/** Notifies the process that refreshes sources. */
 export function* moveSourceRevision(): Work<void> {
   yield* notify("UPDATE counters SET value = value + 1 WHERE name = 'source_revision'");
 }

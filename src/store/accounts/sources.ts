@@ -186,12 +186,12 @@ export const sourceChanges = {
 
 const EVENTS: Readonly<Record<SourceAsk['what'], string>> = { refresh: 'refresh asked', accept: 'accepted', discard: 'discarded' };
 
-/** Store clock, ms. */
+/** ms. */
 function* instant(now: string): Work<number> {
   return Number((yield* one(`SELECT ${now} AS at`))!.at);
 }
 
-/** Locks the source's row until the commit: a refresh waits. */
+/** Until the commit: a refresh waits. */
 function* lockedSource(workspaceId: string, id: string): Work<Row> {
   yield* run(`UPDATE sources SET revision = revision WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}`, workspaceId, id);
   const row = yield* one(ONE, workspaceId, id);
@@ -256,7 +256,6 @@ function* insertSource(now: string, { id, workspacePk, listPk, settings, secret,
   yield* moveSourceRevision();
 }
 
-/** The part of a deleted source that is stored with its list. */
 export type DeletedSource = Pick<SourceRow, 'id' | 'settings'> & { readonly secret: string | null } & Partial<Pick<SourceRow, 'state'>>;
 
 const deletedSource = (row: Row): DeletedSource => ({
@@ -266,7 +265,7 @@ const deletedSource = (row: Row): DeletedSource => ({
   state: stateOf(row),
 });
 
-/** Restores the source of a restored list, paused. Its content is fetched again; the list keeps its age. */
+/** Paused. Its content is fetched again; the list keeps its age. */
 export function* restoreDeletedSource(
   now: string,
   workspacePk: number,

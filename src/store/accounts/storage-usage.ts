@@ -1,13 +1,13 @@
-/** Storage usage per workspace, counted in the transaction that writes or deletes (SPEC D22.2). */
+/** Counted in the transaction that writes or deletes (SPEC D22.2). */
 import type { UsedBytes } from '../../ports/stored/account-store.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import type { Row } from '../rows.ts';
 import { all, run, type Work } from '../work.ts';
 
-/** Kinds of usage, in the order in which a transaction may change several, which prevents deadlocks. */
+/** In the order in which a transaction changes several, which prevents deadlocks. */
 export type UsageKind = keyof UsedBytes | 'told';
 
-/** Approximate overhead of a row: numbers, ids, indexes. */
+/** Approximate: numbers, ids, indexes. */
 const ROW = 200;
 
 export const bytesOf = (...texts: readonly (string | null)[]): number =>

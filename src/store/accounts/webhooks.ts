@@ -195,7 +195,6 @@ function* found(workspaceId: string, id: string): Work<Webhook> {
   return webhookOf(row);
 }
 
-/** Notifies every process. */
 function* moveRevision(): Work<void> {
   yield* notify("UPDATE counters SET value = value + 1 WHERE name = 'webhook_revision'");
 }

@@ -70,10 +70,7 @@ function* infoOf(workspace: number, batchId: string): Work<BatchInfo | undefined
   };
 }
 
-/**
- * The lists of a batch's rules (D38.1). An undo concerns what the undone batch concerned, recursively; unknown if that batch is no longer
- * stored.
- */
+/** An undo concerns what the undone batch concerned, recursively; unknown if that is no longer stored (D38.1). */
 function* concernedBy(workspace: number, batchId: string, own: readonly Row[]): Work<Pick<BatchInfo, 'listId' | 'lists' | 'hasTargets'>> {
   let rows = own;
   const seen = new Set([batchId]);
@@ -124,7 +121,6 @@ function* reaches(workspace: number, batchId: string): Work<boolean> {
   return false;
 }
 
-/** Rules per statement. */
 const ASKED = 500;
 
 export function* originsOf(workspaceId: string, seqs: readonly number[]): Work<Map<number, ChangeOrigin>> {

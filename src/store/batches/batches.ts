@@ -12,11 +12,10 @@ export interface NumberedItem {
   /** pk */
   readonly workspace: number;
   readonly list: number;
-  /** Of the list; undefined: blocks last as sent. */
+  /** undefined: blocks last as sent. */
   readonly repeat: Repeat | undefined;
 }
 
-/** A list, and the source that manages it. */
 export interface ListPlace {
   readonly pk: number;
   readonly sourceId: string | null;
@@ -31,7 +30,7 @@ export const listPlaceOf = ({ pk, source_id: sourceId, repeat }: Row): ListPlace
 
 const NOTHING = { change: 'delete_rules', kind: 'access_rule', ids: [] } as const;
 
-/** An item of a refresh goes to the source's list; if the source no longer manages it, it has no effect. */
+/** An item of a refresh has no effect if the source no longer manages the list. */
 export const placed = (item: LandingItem, { pk, sourceId, repeat }: ListPlace): Pick<NumberedItem, 'item' | 'list' | 'repeat'> =>
   item.sourceId === undefined || item.sourceId === sourceId
     ? { item, list: pk, repeat }

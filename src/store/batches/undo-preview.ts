@@ -9,7 +9,6 @@ import { byId, exists, IDENTITIES, isGivenUp, type Stretch, stretchesOf, undoSel
 const SAMPLE = 10;
 /** Placeholder: the undo has no number yet. */
 const NO_SEQ = -1;
-/** Chunk sizes. */
 export interface Pace {
   /** Rules per chunk: initial and minimum; maximum. */
   readonly least: number;
@@ -88,7 +87,7 @@ function* placesOf(workspaceId: string, batchId: string): Work<Place[]> {
   return places;
 }
 
-/** The effect on the next rules, up to `size`, and the last of them; undefined: no more. */
+/** Up to `size`; undefined: no more. */
 function* pieceOf(place: Place, after: Mark, size: number, samples: number): Work<{ found: Found; last: Mark } | undefined> {
   const { rules, stretch, side } = place;
   const { first, last: end } = stretch;

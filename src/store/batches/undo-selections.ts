@@ -16,14 +16,14 @@ export const IDENTITIES: readonly { readonly rules: RuleTable; readonly byRefs: 
   byRefs: RULE_KINDS[kind].holds === 'target' ? [false, true] : [true],
 }));
 
-/** A list or, for kinds without lists, a workspace (pk), in which a batch may have touched rules. */
+/** A list or, for kinds without lists, a workspace (pk). */
 export interface Stretch {
   readonly place: number;
   readonly first: number;
   readonly last: number;
 }
 
-/** A batch of deletes by id, or an undo, may have changed rules in any of its lists. Skips deleted lists: nothing is restored to them. */
+/** A batch of deletes by id, or an undo, may have changed rules in any of its lists. Skips deleted lists. */
 export function* stretchesOf({ place }: RuleTable, workspace: number, batchId: string): Work<Stretch[]> {
   const rows = yield* all(
     `SELECT b.list_pk, b.first_seq, b.last_seq, b.undoes FROM batches b WHERE ${rowsOf('$1', '$2', 'b')} ORDER BY b.first_seq`,
@@ -62,7 +62,7 @@ export function* listsOf(workspace: number, undoes: string | null, own: number):
   return lists;
 }
 
-/** Existing ones, in order of creation. */
+/** In order of creation. */
 function* openLists(lists: Iterable<number>): Work<number[]> {
   const open: number[] = [];
   for (const list of [...lists].sort((a, b) => a - b)) {
@@ -76,16 +76,12 @@ export const exists = (rows: string) => `EXISTS (SELECT 1 FROM ${rows} LIMIT 1 O
 
 /** SQL conditions. Values: `$1` workspace, `$2` number of the undo, `$3` batch, `$4` place, `$5` and `$6` range of numbers. */
 export interface UndoSelections {
-  /** Rules (r) that the batch created with these numbers; `open`: unchanged since, they are removed. */
+  /** Rules (r) created by the batch; `open`: unchanged since, they are removed. */
   readonly made: { readonly all: string; readonly open: string };
-  /**
-   * Previous versions (c) of rules that the batch changed or deleted first with these numbers; `open`: unchanged since, they are restored.
-   * `settled`: restored by an active undo.
-   */
+  /** Versions (c) before the batch; `open`: unchanged since, they are restored. `settled`: restored by an active undo. */
   readonly changed: { readonly all: string; readonly open: string; readonly settled: string };
 }
 
-/** A rule that another batch has changed since stays unchanged. */
 export function undoSelections(rules: RuleTable, byRef: boolean): UndoSelections {
   const { table, before, place } = rules;
   const identified = (row: string) => `${row}.rule_ref IS ${byRef ? 'NOT NULL' : 'NULL'}`;
@@ -119,12 +115,12 @@ const isCancelled = (seq: string, since: string) =>
      AND o.first_seq = (SELECT max(m.first_seq) FROM batches m WHERE m.workspace_pk = $1 AND m.first_seq <= ${seq})
      AND (o.undone = 1 OR ${since} < (SELECT min(z.first_seq) FROM batches z WHERE ${rowsOf('$1', 'o.undoes', 'z')}))`);
 
-/** Replaced versions up to this number were dropped (D9.10); 0: none. */
+/** Dropped replaced versions (D9.10); 0: none. */
 export function* givenUpUntil(workspace: number): Work<number> {
   return Number((yield* one('SELECT until_seq FROM given_up WHERE workspace_pk = $1', workspace))?.until_seq ?? 0);
 }
 
-/** Whether the batch's replaced versions are dropped, even partly. */
+/** Even partly. */
 export function* isGivenUp(workspace: number, batchId: string): Work<boolean> {
   const row = yield* one(`SELECT min(b.first_seq) AS seq FROM batches b WHERE ${rowsOf('$1', '$2', 'b')}`, workspace, batchId);
   return row?.seq !== null && Number(row?.seq) <= (yield* givenUpUntil(workspace));

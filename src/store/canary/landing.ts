@@ -1,17 +1,21 @@
 /** Large changes among landing items (SPEC D65.1): measured after they are applied, in the same transaction. */
+import type { Network } from '@weir/network/network.ts';
 import { addressesOf, isWayBack, largeReason, largeSettingsOf } from '../../account/large.ts';
 import { EXCEPTIONS_KEY } from '../../ports/snapshot.ts';
 import { type FrozenHead, MOST_FROZEN_RULES } from '../../ports/stored/freeze-store.ts';
 import { isOperation } from '../../rule.ts';
-import { profileIn } from '../accounts/frozen-feeds.ts';
+import { haltCanary, moveRevision } from '../accounts/freezes.ts';
+import { feedIn, profileIn } from '../accounts/frozen-feeds.ts';
+import { ruleSource } from '../accounts/lists.ts';
 import type { NumberedItem } from '../batches/batches.ts';
 import { COLUMNS, handOver } from '../changes-since.ts';
-import { targetOf } from '../columns.ts';
+import { actionCode, targetOf } from '../columns.ts';
 import type { Row } from '../rows.ts';
 import { FrozenRules } from '../rules/frozen-rules.ts';
 import { blockedAddresses, forgetAddresses, HAS_CANARIES, recentOf, senderOfItem } from '../usage/recent-addresses.ts';
 import { all, allOf, one, run, type Work } from '../work.ts';
-import { unfrozenCanaries } from './start.ts';
+import { overlapOf, WORKSPACE_LISTS } from './overlap.ts';
+import { type Staged, startCanaries, unfrozenCanaries } from './start.ts';
 
 /** The landing starts again, and freezes the feeds of these workspaces first. */
 export class CanaryNeeded extends Error {
@@ -23,12 +27,6 @@ export class CanaryNeeded extends Error {
   }
 }
 
-export interface Staged {
-  readonly workspaceId: string;
-  readonly workspacePk: number;
-  readonly reason: string;
-}
-
 /** Throws CanaryNeeded. `now`: time of the landing, ms. */
 export function* watchLarge(known: readonly NumberedItem[], now: number): Work<void> {
   const byWorkspace = Map.groupBy(known, ({ workspace }) => workspace);
@@ -36,20 +34,29 @@ export function* watchLarge(known: readonly NumberedItem[], now: number): Work<v
   const staged: Staged[] = [];
   for (const workspace of yield* allOf([...byWorkspace.keys()], text)) {
     const workspacePk = Number(workspace.pk);
+    const place = { workspaceId: String(workspace.id), workspacePk };
     const items = byWorkspace.get(workspacePk)!;
     const changes = yield* changesOf(workspacePk, items);
     const large = yield* largeSenders(workspace, items, changes, now);
-    const [first] = large.values();
-    if (first !== undefined && (yield* unfrozenCanaries(workspacePk)).length > 0)
-      staged.push({ workspaceId: String(workspace.id), workspacePk, reason: first });
-    yield* passSmall(
-      workspacePk,
-      items,
-      changes.filter(({ sender }) => !large.has(sender)),
-    );
+    const [reason] = large.values();
+    if (reason !== undefined) {
+      const blocks = changes.flatMap(({ sender, after }) => (large.has(sender) ? blockIn(after) : []));
+      const of = { ...place, reason, overlap: yield* overlapOf(workspacePk, blocks, now) };
+      if ((yield* unfrozenCanaries(workspacePk)).length > 0) staged.push(of);
+      else yield* startCanaries(String(now), of);
+    }
+    const small = changes.filter(({ sender }) => !large.has(sender));
+    yield* passSmall(place, items, small, now);
   }
   if (staged.length > 0) throw new CanaryNeeded(staged);
 }
+
+function blockIn(row: Row | undefined): Network[] {
+  const target = Number(row?.action) === actionCode('block') ? targetOf(String(row!.target)) : undefined;
+  return target?.kind === 'ip' ? [target.network] : [];
+}
+
+type Place = Pick<Staged, 'workspaceId' | 'workspacePk'>;
 
 interface Change {
   readonly id: number;
@@ -67,17 +74,15 @@ const isSignal = ({ item: { change, sourceId, personId, keyId, batchId, isManage
 
 const groupOf = (item: NumberedItem) => `${isSignal(item) ? 'signals' : 'changes'} ${senderOfItem(item)}`;
 
-const LISTS = '(SELECT pk FROM lists WHERE workspace_pk = $1)';
-
 function* changesOf(workspacePk: number, items: readonly NumberedItem[]): Work<Change[]> {
   const [from, to] = [items[0]!.seq, items.at(-1)!.seq];
   const range = [workspacePk, from, to] as const;
   const before = yield* all(
     `SELECT list_pk, id, existed, action, target, created_at, changed FROM access_rules_before
-     WHERE list_pk IN ${LISTS} AND changed BETWEEN $2 AND $3 ORDER BY changed DESC`,
+     WHERE list_pk IN ${WORKSPACE_LISTS} AND changed BETWEEN $2 AND $3 ORDER BY changed DESC`,
     ...range,
   );
-  const select = `SELECT ${COLUMNS}, list_pk, seq FROM access_rules WHERE list_pk IN ${LISTS} AND id`;
+  const select = `SELECT ${COLUMNS}, list_pk, seq FROM access_rules WHERE list_pk IN ${WORKSPACE_LISTS} AND id`;
   const added = yield* all(`${select} BETWEEN $2 AND $3`, ...range);
   // The first version is last.
   const earlier = new Map(before.map((row) => [Number(row.id), row]));
@@ -152,17 +157,49 @@ function* wayBack(workspacePk: number, items: readonly NumberedItem[], now: numb
   return found;
 }
 
-/** Small changes reach the frozen feeds of canaries immediately. */
-function* passSmall(workspacePk: number, items: readonly NumberedItem[], changes: readonly Change[]): Work<void> {
+/** The frozen feed with the lists that have joined it since, if it has all lists: their small changes do not wait (SPEC D65.2). */
+function* withJoined(freeze: Row, changed: ReadonlySet<string>, { workspaceId, workspacePk }: Place, now: number): Work<FrozenHead> {
+  const head = JSON.parse(String(freeze.head)) as FrozenHead;
+  const missing = changed.difference(new Set(head.lists.map(({ id }) => id)));
+  const feedId = feedIn(freeze);
+  const all = 'SELECT pk FROM feeds WHERE workspace_pk = $1 AND id = $2 AND all_lists = 1';
+  if (missing.size === 0 || head.quorum !== null || (feedId !== null && (yield* one(all, workspacePk, feedId)) === undefined)) return head;
+  const joined = (yield* ruleSource(String(now), workspaceId, feedId))!.head.lists.filter(({ id }) => missing.has(id));
+  const end = head.lists.length;
+  // The never-block rules of other lists are the last part.
+  for (const table of ['frozen_rules', 'frozen_changes'])
+    yield* run(`UPDATE ${table} SET part = part + $3 WHERE freeze_pk = $1 AND part = $2`, Number(freeze.pk), end, joined.length);
+  const counts = head.counts.toSpliced(end, 0, ...joined.map(() => 0));
+  const after = { ...head, lists: [...head.lists, ...joined.map(({ key: _, ...list }) => list)], counts };
+  yield* run('UPDATE freezes SET head = $2 WHERE pk = $1', Number(freeze.pk), JSON.stringify(after));
+  return after;
+}
+
+/** Reported as the reason of a stop. */
+const FULL = `small changes reach the canaries only, too: ${MOST_FROZEN_RULES.toLocaleString('en')} rules are stored`;
+
+/** Small changes reach the frozen feeds of canaries immediately. `now`: ms. */
+function* passSmall(
+  { workspaceId, workspacePk }: Place,
+  items: readonly NumberedItem[],
+  changes: readonly Change[],
+  now: number,
+): Work<void> {
   if (changes.length === 0) return;
   const freezes = yield* all('SELECT * FROM freezes WHERE workspace_pk = $1 AND canary IS NOT NULL ORDER BY pk', workspacePk);
   if (freezes.length === 0) return;
+  yield* moveRevision(workspacePk);
   const ids = yield* allOf([...new Set(changes.map(({ list }) => list))], (places) => `SELECT pk, id FROM lists WHERE pk IN (${places})`);
   const idOf = new Map(ids.map((row) => [Number(row.pk), String(row.id)]));
   const seq = items.at(-1)!.seq;
   for (const freeze of freezes) {
-    if (Number(freeze.rules) + changes.length > MOST_FROZEN_RULES) continue;
-    const { lists } = JSON.parse(String(freeze.head)) as FrozenHead;
+    if (Number(freeze.rules) > MOST_FROZEN_RULES) continue;
+    if (Number(freeze.rules) + changes.length > MOST_FROZEN_RULES) {
+      yield* run('UPDATE freezes SET rules = $2 WHERE pk = $1', Number(freeze.pk), MOST_FROZEN_RULES + 1);
+      yield* haltCanary(String(now), { workspaceId, workspacePk, feedId: feedIn(freeze) }, FULL);
+      continue;
+    }
+    const { lists } = yield* withJoined(freeze, new Set(idOf.values()), { workspaceId, workspacePk }, now);
     const parts = lists.map(({ id }, part) => [part, changes.filter(({ list }) => idOf.get(list) === id), false] as const);
     const exceptions = profileIn(freeze).subtractAllow === 'workspace' ? [[lists.length, changes, true] as const] : [];
     let written = 0;
@@ -172,7 +209,7 @@ function* passSmall(workspacePk: number, items: readonly NumberedItem[], changes
       rules.list(EXCEPTIONS_KEY);
       for (const { id } of own) rules.removed(id);
       for (const { after } of own)
-        if (after !== undefined && !(isException && Number(after.action) === 0)) handOver(after, rules, isException);
+        if (after !== undefined && !(isException && Number(after.action) === actionCode('block'))) handOver(after, rules, isException);
       for (const [piece, bytes] of rules.pieces().entries())
         yield* run(
           'INSERT INTO frozen_changes (freeze_pk, part, seq, piece, rules) VALUES ($1, $2, $3, $4, $5)',

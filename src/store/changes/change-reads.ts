@@ -69,7 +69,7 @@ const ROWS = `SELECT c.*, coalesce(l.id, d.id) AS list_id, coalesce(l.name, d.na
     ORDER BY minute, place, kind, sender LIMIT ${SLICE}
   ) c LEFT JOIN lists l ON l.pk = c.place LEFT JOIN deleted_lists d ON d.list_pk = c.place ORDER BY c.minute, c.place, c.kind, c.sender`;
 
-/** Sums changes by sender (SPEC D32.2, D32.3) row by row, in small steps. */
+/** Row by row, in small steps. */
 export async function ruleChanges(
   read: <T>(work: Work<T>) => Promise<T>,
   workspaceId: string,

@@ -25,10 +25,10 @@ interface Run {
   removed: number;
 }
 
-/** Limit of a reason, characters. */
+/** Characters. */
 const LONGEST = 200;
 
-/** `listsOf`: the lists changed by an undo, by its number. */
+/** `listsOf`: by the undo's number. */
 function runsOf(items: readonly NumberedItem[], listsOf: ReadonlyMap<number, readonly number[]>): Run[] {
   const runs: Run[] = [];
   let open = new Map<string, Run>();
@@ -71,12 +71,11 @@ const ofKind = (kind: Kind, workspace: number, list: number): Places => [[kind, 
 const undone = (workspace: number, lists: readonly number[]): Places =>
   KINDS.flatMap((kind): Places => (isExpressionKind(kind) ? [[kind, workspace]] : lists.map((list) => [kind, list])));
 
-/** Rules that expired until then are already counted as expired. */
 const COUNTED = "(SELECT value FROM counters WHERE name = 'expired_until')";
 const isActive = (row: string) => `(${row}.expires_at IS NULL OR ${row}.expires_at > ${COUNTED})`;
 const flag = (condition: string) => `CASE WHEN ${condition} THEN 1 ELSE 0 END`;
 
-/** Previous versions of rules before these changes, latest change first, and the current state of each. */
+/** Latest change first, with the current state of each. */
 function previousVersions(kind: Kind): string {
   const rules = ruleTable(kind);
   const now = (more: string) =>
@@ -85,10 +84,8 @@ function previousVersions(kind: Kind): string {
     FROM ${rules.before} c WHERE c.${rules.place} = $1 AND c.changed BETWEEN $2 AND $3 ORDER BY c.changed DESC`;
 }
 
-/** Runs per statement. */
 const ROWS = 100;
 
-/** Counts existing rules created by runs. */
 const made = (kind: Kind, runs: number) => {
   const rules = ruleTable(kind);
   const values = Array.from({ length: runs }, (_, i) => `(${[1, 2, 3].map((n) => `CAST($${3 * i + n} AS BIGINT)`)})`);
@@ -128,7 +125,7 @@ export class LandedChanges {
     }
   }
 
-  /** The growth of lists, by place. Comes after `count`. */
+  /** By place. Comes after `count`. */
   get nets(): { readonly workspace: number; readonly place: number; readonly net: number }[] {
     const ofLists = this.#runs.filter(({ kind }) => kind === 'access_rule');
     return ofLists.map(({ workspace, place, added, removed }) => ({ workspace, place, net: added - removed }));
@@ -154,7 +151,7 @@ export class LandedChanges {
   }
 }
 
-/** Returns the decrease in rules. `withLost`: also counts rules that were created and removed again. */
+/** `withLost`: also counts rules created and removed again. */
 function* countPrevious(runs: readonly Run[], withLost: boolean): Work<number> {
   const [{ kind, place, first }] = runs as [Run];
   const rows = yield* all(previousVersions(kind), place, first, runs.at(-1)!.last);

@@ -11,7 +11,6 @@ export type RowHandler = (row: Buffer, at: number) => void;
  * its bytes.
  */
 export class BinaryCopy implements Submittable {
-  /** Settles when the handler has processed all rows. */
   readonly done: Promise<void>;
   private readonly text: string;
   private readonly onRow: RowHandler;

@@ -20,7 +20,6 @@ export interface Prepared {
   readonly rowMode?: 'array';
 }
 
-/** A connection during a transaction or read. */
 export interface Session {
   run(statement: string | Prepared, ...values: Value[]): Promise<Outcome>;
   script(text: string): Promise<void>;
@@ -30,11 +29,11 @@ export interface Session {
 }
 
 export interface Database {
-  /** A repeatable statement, retried on a new connection if one is lost. */
+  /** Retried on a new connection if one is lost. */
   run(statement: string | Prepared, ...values: Value[]): Promise<Outcome>;
   rows(text: string, ...values: Value[]): Promise<Row[]>;
   one(text: string, ...values: Value[]): Promise<Row | undefined>;
-  /** Retried if PostgreSQL fails before the commit or asks for it; if `repeatable`, also when the outcome of the commit is unknown. */
+  /** Retried if PostgreSQL asks for it or fails before the commit; if `repeatable`, also if the outcome is unknown. */
   transaction<T>(work: (session: Session) => Promise<T>, options?: Omit<TransactOptions, 'alone'>): Promise<T>;
   /** Reads one consistent snapshot. Retried only if `again` returns true. */
   view<T>(work: (session: Session) => Promise<T>, again: () => boolean): Promise<T>;
@@ -62,7 +61,6 @@ export interface DatabaseOptions {
 /** Connects at the first call. Lost connections never end the process. */
 export function openDatabase(url: string, { connections = 10, waitsForStandby }: DatabaseOptions = {}): Database {
   const pools = openPools(url, connections);
-  /** Connections whose commits wait for a standby. */
   const waiting = new Set<PoolClient>();
 
   const waits = async (client: PoolClient): Promise<boolean> => (await waitsForStandby?.(processOf(client))) ?? false;
@@ -203,7 +201,7 @@ function statementsOf(work: Work<void>): Statement[] {
   return statements;
 }
 
-/** The name is derived from the text: a pooler may pass connections between processes. */
+/** A pooler may pass connections between processes: the name depends on the text. */
 const prepared = (text: string): Prepared => ({ name: `weir_${hash('md5', text, 'hex')}`, text });
 
 /** Retries after a pause while the fault and `allowed` permit. */

@@ -2,10 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/landing.ts';
 import { isExpressionKind, isOperation } from '../../rule.ts';
 import { listPlaceOf, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
-import { CanaryNeeded, type Staged, watchLarge } from '../canary/landing.ts';
-import { startCanaries } from '../canary/start.ts';
+import { CanaryNeeded, watchLarge } from '../canary/landing.ts';
+import { type Staged, startCanaries } from '../canary/start.ts';
 import { nearestInstant } from '../columns.ts';
-import { Changed, type Located, numberItems } from '../landing.ts';
+import { Changed, type Located, numberItems, writeWaiting } from '../landing.ts';
 
 import type { Row } from '../rows.ts';
 import { compact, type ResolvedChange } from '../rules/compact.ts';
@@ -32,14 +32,15 @@ const landOnce = (db: Database, batch: LandingBatch, mostAreNew: MostAreNew, lar
     async (session) => {
       if (!(await movePosition(session, batch))) return 'fenced';
       const { workspaces, seqs } = await lockWorkspaces(session, batch.items);
-      for (const each of large) await drive(session, startCanaries(String(batch.now), each, each.reason));
+      for (const each of large) await drive(session, startCanaries(String(batch.now), each));
       const { known, poison } = numberItems(
         batch.items,
         (n) => seqs[n],
         (id) => workspaces.get(id),
       );
       await applyItems(session, known, batch, mostAreNew);
-      await keepLetters(session, batch, [...batch.poison, ...poison]);
+      const refused = await drive(session, writeWaiting(String(batch.now), batch.waiting));
+      await keepLetters(session, batch, [...batch.poison, ...poison, ...refused]);
       return 'landed';
     },
     { repeatable: true, limit: LIMIT },
@@ -85,7 +86,7 @@ interface SizedChange extends ResolvedChange {
   readonly size: number;
 }
 
-/** Changes, and characters, per statement: a few milliseconds, which other threads wait for. */
+/** A few milliseconds, which other threads wait for. */
 const STEP = 2000;
 const STEP_TEXT = 1 << 19;
 
@@ -133,11 +134,11 @@ async function writeRules(
   }
 }
 
-/** Per statement, whether most rules of the last one were new: new and existing rules usually come in blocks. */
+/** Whether most rules of the last statement were new: they usually come in blocks. */
 export type MostAreNew = Map<string, boolean>;
 const rulesOf = ({ rows }: Outcome): number => rows.reduce((sum, row) => sum + Number(row.rules), 0);
 
-/** Inserts the new rules of an upsert and returns the remaining rows; for other statements all rows. */
+/** Returns the remaining rows; for other statements all. */
 async function insertNew(
   session: Session,
   { text, insertNew: insertText, rows, scope }: BulkStatement,
@@ -175,9 +176,8 @@ async function movePosition(session: Session, { streamId, partition, from, to }:
 }
 
 /**
- * Resolves workspaces and lists, increments the workspaces' revisions, locks their rows until the commit in a fixed order, then allocates
- * numbers. Every change of a workspace's lists or rules locks its row: landings on several partitions cannot deadlock, and no list is
- * deleted during a landing.
+ * Increments the workspaces' revisions, locks their rows until the commit in a fixed order, then allocates numbers. Every change of a
+ * workspace's lists or rules locks its row: landings on several partitions cannot deadlock, and no list is deleted during a landing.
  */
 async function lockWorkspaces(session: Session, items: readonly LandingItem[]) {
   const ids = new Set(items.map((item) => item.workspaceId));

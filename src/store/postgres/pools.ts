@@ -4,11 +4,11 @@ import { within } from '../../clock.ts';
 import { postgresHosts } from '../../postgres-hosts.ts';
 import { PostgresFault } from './fault.ts';
 
-/** Connect timeout, ms. */
+/** ms. */
 const CONNECT = 5000;
 const REFUSES_WRITES = `SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean AS refuses`;
 
-/** Connects at the first call. Lost connections never end the process. `connections`: limit per host. */
+/** Connects at the first call. Lost connections never end the process. `connections`: per host. */
 export function openPools(url: string, connections: number) {
   const open = new Set<PoolClient>();
   const losses = new WeakMap<PoolClient, Error>();
@@ -72,11 +72,10 @@ export function openPools(url: string, connections: number) {
       }
       throw failure;
     },
-    /** The connection's host does not respond: try others first. */
+    /** Tries others first. */
     doubt(client: PoolClient): void {
       if (hosts.get(client) === last) last = (last + 1) % pools.length;
     },
-    /** The original error of a lost connection. */
     lossOf: (client: PoolClient): Error | undefined => losses.get(client),
     /** Does not wait for a hanging server. */
     async close(): Promise<void> {
@@ -84,7 +83,7 @@ export function openPools(url: string, connections: number) {
       // A hanging server never closes its side.
       setTimeout(cutAll, 1000).unref();
     },
-    /** Closes it with the connections in use. */
+    /** Also those in use. */
     async cut(): Promise<void> {
       cutAll();
       await Promise.all(pools.map((pool) => pool.end()));

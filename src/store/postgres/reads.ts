@@ -19,12 +19,10 @@ import { sharedReads } from '../shared-reads.ts';
 import { type Database, drive, NOW, type Session } from './database.ts';
 import { exceptionsQuery, historyQueries, rulesAtQuery, scanInto, scanQuery } from './snapshot.ts';
 
-/** Chunks of an undo preview. */
 const UNDO_PACE = { least: 250, most: 1000, long: 200, short: 50 };
-/** Concurrent queries for callers; also the limit of callers per query. */
+/** Also the limit of callers per query. */
 const CALLER_QUERIES = 2;
 const CALLERS = 1000;
-/** Steps of counting by sender in one query. */
 const SENDER_STEPS = 4;
 
 const RULE_STATES = `SELECT r.id, r.action, r.target, r.expires_at FROM access_rules r
@@ -130,7 +128,7 @@ export function postgresReads(
   };
 }
 
-/** Whether the source is a list without rules and no cached list has changed: then nothing more needs to be read. */
+/** A list without rules, and no cached list has changed. */
 const isNothingToRead = ({ head, lists }: RuleSource, known: KnownRules): boolean =>
   head.kind === 'list' &&
   head.profile.subtractAllow !== 'workspace' &&

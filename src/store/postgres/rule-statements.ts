@@ -9,15 +9,14 @@ export interface BulkStatement {
   readonly text: string;
   readonly rows: readonly StatementRow[];
   readonly scope: 'list' | 'workspace';
-  /** For an upsert: inserts only new rules, which is cheaper. Values: rows, count. If some remain, `ids` are the inserted ones. */
+  /** Only new rules: cheaper. Values: rows, count. If some remain, `ids` are the inserted ones. */
   readonly insertNew?: string;
-  /** The second value, if any. */
   readonly firstId?: number;
 }
 
 type StatementRow = Readonly<Record<string, unknown>>;
 
-/** Statements of one run in the order in which they take effect, without empty ones. */
+/** In the order in which they take effect. */
 export function runStatements({ refDeletes, valueDeletes, upserts }: Run): BulkStatement[] {
   const access = upserts.filter(isAccess);
   // Ids only grow: stored rules have lower ones.
@@ -78,7 +77,7 @@ const found = (kind: Kind, condition: string) => `found AS MATERIALIZED (SELECT 
   CROSS JOIN LATERAL (SELECT r.ctid AS at, ${ruleTable(kind).columns.map((column) => `r.${column}`)} FROM ${ruleTable(kind).table} r
     WHERE ${condition} OFFSET 0) r)`;
 
-/** Stores previous versions, unless the same batch wrote them. */
+/** Unless the same batch wrote them. */
 function storePrevious(kind: Kind): string {
   const { before, columns, place } = ruleTable(kind);
   return `kept AS (INSERT INTO ${before} (changed, existed, ${columns}) SELECT changed, 1, ${columns} FROM found WHERE seq < first_seq RETURNING ${place})`;

@@ -38,10 +38,10 @@ const EXPIRES = LEVELS + 2 + 4;
 const V4 = EXPIRES + 8 + 4;
 const V6 = V4 + 4;
 const TARGET = V6 + 4;
-/** The list's number comes first, with its length. */
+/** With its length. */
 const LIST = 4 + 4;
 
-/** With `onList` rows begin with their list; called when it changes. */
+/** With `onList` rows begin with their list. */
 export function scanInto(sink: RuleSink, onList?: (pk: number) => void): RowHandler {
   let last: number | undefined;
   return (row, from) => {

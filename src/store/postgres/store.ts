@@ -13,7 +13,6 @@ import { land, type MostAreNew } from './landing.ts';
 import { exclusively, migrateDatabase, seenMigrations } from './migrate.ts';
 import { postgresReads } from './reads.ts';
 
-/** Limits for reads and for changes. */
 interface Connections {
   readonly reads: number;
   readonly changes: number;
@@ -26,10 +25,10 @@ interface PostgresOptions {
 }
 
 const WAITS_FOR_STANDBY = "SELECT wait_event = 'SyncRep' AS waits FROM pg_stat_activity WHERE pid = $1";
-/** Timeout of the question, ms. */
+/** ms. */
 const ASK_LIMIT = 1000;
 
-/** A store on PostgreSQL 14 or newer, for any number of processes. Applies migrations; rejects with a readable reason. */
+/** For any number of processes. Applies migrations; rejects with a readable reason. */
 export async function openPostgresStore(url: string, { onMigrate, connections = CONNECTIONS }: PostgresOptions = {}): Promise<Store> {
   const db = openDatabase(url, { connections: connections.reads });
   const waitsForStandby = (pid: number) =>
@@ -55,12 +54,12 @@ export async function openPostgresStore(url: string, { onMigrate, connections = 
   return { ...sharedOut(writes, connections.changes), ...sharedOut(postgresReads(db, watch, commits.watch), connections.reads), close };
 }
 
-/** Share of the connections for concurrent calls of one workspace. */
+/** For concurrent calls of one workspace. */
 const SHARE = 3 / 4;
 /** They pause between connections. */
 const OWN_PACE: readonly string[] = ['undoPreview', 'rules'];
 
-/** Limits concurrent calls per workspace, their first argument. */
+/** By workspace, their first argument. */
 function sharedOut<S extends object>(store: S, connections: number): S {
   const few = fewAtOnce(Math.max(1, Math.floor(connections * SHARE)));
   const fairQueue = ([name, call]: [string, (...args: unknown[]) => Promise<unknown>]) => {
@@ -70,7 +69,6 @@ function sharedOut<S extends object>(store: S, connections: number): S {
   return Object.fromEntries(Object.entries(store).map(fairQueue)) as S;
 }
 
-/** Does not create or change it. */
 export async function postgresSchema(url: string): Promise<SchemaState> {
   const db = openDatabase(url);
   try {
@@ -80,7 +78,7 @@ export async function postgresSchema(url: string): Promise<SchemaState> {
   }
 }
 
-/** Read-only. Rejects with REFUSED if there is no store, or migrations are missing. */
+/** REFUSED: no store, or migrations are missing. */
 export async function openPostgresReads(url: string): Promise<StoreReads & { close(): Promise<void> }> {
   const db = openDatabase(url);
   try {

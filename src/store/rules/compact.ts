@@ -1,13 +1,11 @@
 import { type AccessAction, type Kind, RULE_KINDS, type RuleChange } from '../../rule.ts';
 import { type NamedRules, namedBy } from '../../signal/named-rules.ts';
 
-/** A change with resolved workspace and list (pk). */
 export interface ResolvedChange {
   readonly workspace: number;
   /** Ignored for kinds without lists. */
   readonly list: number;
   readonly receivedAt: number;
-  /** Used if the change creates a rule. */
   readonly id: number;
   readonly batch: string | null;
   /** Id of the first of the consecutive changes of its batch: rules written since belong to the batch. */
@@ -15,7 +13,7 @@ export interface ResolvedChange {
   readonly change: RuleChange;
 }
 
-/** The last change of a rule; `seq` is its number. */
+/** `seq` is its number. */
 export interface Touch {
   readonly seq: number;
   readonly firstId: number;
@@ -28,7 +26,7 @@ export interface CompactUpsert extends Touch {
   readonly workspace: number;
   readonly list: number;
   readonly change: Change<'upsert'>;
-  /** Id for a new rule, of its first upsert in this run; a stored rule keeps its own. */
+  /** Of its first upsert in this run; a stored rule keeps its own. */
   readonly id: number;
   /** First upsert in this run: `created_at` of a new rule. A stored rule that is active then keeps its own. */
   readonly createdAt: number;
@@ -80,7 +78,7 @@ class OpenRun {
   /** Lists with an upsert by rule_ref in this run. */
   private readonly refLists = new Set<number>();
 
-  /** Batches with a delete by value, per list. */
+  /** Per list. */
   private readonly valueDeleteBatches = new Map<number, Set<string | null>>();
 
   add({ workspace, list, receivedAt, id, batch, firstId, change }: ResolvedChange): boolean {
@@ -135,7 +133,6 @@ class OpenRun {
   }
 }
 
-/** Whether another batch has touched this key. */
 const isOfAnother = (batch: string | null, touched: ReadonlyMap<string, Touch>, key: string) =>
   touched.size > 0 && (touched.get(key)?.batch ?? batch) !== batch;
 

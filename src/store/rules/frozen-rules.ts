@@ -14,7 +14,6 @@ const PIECE = 1_048_576;
 const LONGEST = 64;
 const [V4, V6, GEO, REMOVED] = [0, 1, 2, 3];
 
-/** Collects all rules of a feed. */
 export class FrozenRules implements ListSink {
   readonly #pieces: { readonly key: string; readonly rules: Uint8Array }[] = [];
   readonly #counts = new Map<string, number>();
@@ -70,7 +69,6 @@ export class FrozenRules implements ListSink {
     };
   }
 
-  /** All of them. */
   pieces(): Uint8Array[] {
     this.#flush();
     return this.#pieces.map(({ rules }) => rules);
@@ -95,7 +93,7 @@ export class FrozenRules implements ListSink {
   }
 }
 
-/** Passes the active rules of a piece without `later` ones to the sink; `at` in ms. Returns the number of all its rules. */
+/** Active rules without `later` ones; `at` in ms. Returns the number of all rules. */
 function readPiece(
   compressed: Uint8Array,
   at: number,
@@ -143,7 +141,7 @@ const SINCE = `SELECT c.freeze_pk, c.part, c.rules FROM frozen_changes c JOIN fr
   WHERE z.workspace_pk = $1 AND c.seq > $2 ORDER BY c.freeze_pk, c.part, c.seq DESC, c.piece DESC`;
 const NO_RULES: RuleSink = { v4() {}, v6() {}, geo() {} };
 
-/** Small changes in known frozen lists since the change `known.change` of the workspace. */
+/** In known frozen lists since the workspace's change `known.change`. */
 export function* takeFrozenChanges(
   workspacePk: number,
   known: Pick<KnownRules, 'lists' | 'change'>,

@@ -1,7 +1,7 @@
 import { filledLevels } from '../../feed/levels.ts';
 import type { RuleSink } from '../../ports/snapshot.ts';
 
-/** Adds a list's `levels` (a `levelCode`) to rules without levels. */
+/** A `levelCode`. */
 export function withLevels(sink: RuleSink, levels: number): RuleSink {
   if (levels === 0) return sink;
   const filled = filledLevels(levels);

@@ -11,7 +11,6 @@ import { ruleTable } from './rule-columns.ts';
 
 /** Targets stored per list; beyond, those that ended first are deleted. */
 const MOST = 100_000;
-/** Numbers between two checks of a list's size. */
 const CHECKED = 65_536;
 
 interface Stored extends RepeatState {
@@ -23,7 +22,7 @@ interface Stored extends RepeatState {
 interface RepeatList {
   readonly pk: number;
   readonly repeat: Repeat;
-  /** By target. Undefined: not stored. */
+  /** undefined: not stored. */
   readonly states: Map<string, Stored | undefined>;
   readonly changed: Set<string>;
   readonly targetsByRef: Map<string, string>;
@@ -33,11 +32,11 @@ interface RepeatList {
 const NO_BLOCKS = { blocks: 0, endsAt: 0 };
 const NEVER = Number.MAX_SAFE_INTEGER;
 
-/** Statements of a dialect. Their values: the list's pk, and a JSON array of targets, or of rows. */
+/** Values: the list's pk, and a JSON array of targets, or of rows. */
 export interface RepeatStatements {
   readonly read: string;
   readonly write: string;
-  /** `write` has one row, as values: SQLite takes these faster than JSON. */
+  /** `write` takes one row, as values: faster in SQLite than JSON. */
   readonly isByRow?: true;
 }
 
@@ -108,7 +107,7 @@ function repeated(list: RepeatList, numbered: NumberedItem, firstSeq: number): N
   else if (change.change === 'delete_rules') for (const id of change.ids) end(list.targetsById.get(id));
   else if (change.change === 'set_rules') set(list, change.ids, change.expiresAt);
   else if (change.change === 'upsert' && change.kind === 'access_rule' && change.rule.action === 'block') {
-    const rule = lengthened(list, change.rule, { receivedAt, seq, firstSeq });
+    const rule = lengthened(list, change.rule, { receivedAt, seq, firstSeq, hasEnd: item.hasEnd === true });
     return { ...numbered, item: { ...item, change: { ...change, rule } } };
   }
   return numbered;
@@ -127,7 +126,12 @@ function set({ states, changed, targetsById }: RepeatList, ids: readonly number[
 function lengthened(
   { repeat, states, changed, targetsByRef, targetsById }: RepeatList,
   rule: AccessRule,
-  { receivedAt, seq, firstSeq }: { readonly receivedAt: number; readonly seq: number; readonly firstSeq: number },
+  {
+    receivedAt,
+    seq,
+    firstSeq,
+    hasEnd,
+  }: { readonly receivedAt: number; readonly seq: number; readonly firstSeq: number; readonly hasEnd: boolean },
 ): AccessRule {
   const target = formatTarget(rule.target);
   if (rule.ruleRef !== null) targetsByRef.set(rule.ruleRef, target);
@@ -137,7 +141,7 @@ function lengthened(
   const state = states.get(target);
   const next = blockedAgain(state, repeat, receivedAt, rule.expiresAt - receivedAt);
   const before = state === undefined ? NO_BLOCKS : state.seq >= firstSeq ? state.before : state;
-  const expiresAt = Math.ceil(next.endsAt / 1000) * 1000;
+  const expiresAt = hasEnd ? rule.expiresAt : Math.ceil(next.endsAt / 1000) * 1000;
   states.set(target, { ...next, endsAt: expiresAt, seq, before });
   changed.add(target);
   return expiresAt === rule.expiresAt ? rule : { ...rule, expiresAt };
@@ -205,7 +209,6 @@ function* write(
   if (end !== undefined) yield* run('DELETE FROM repeat_blocks WHERE list_pk = $1 AND ends_at <= $2', pk, Number(end.ends_at));
 }
 
-/** Blocks of an undone batch no longer count, where no later one followed. */
 function* revert({ workspace, item: { change } }: NumberedItem): Work<void> {
   if (change.change !== 'undo') return;
   for (const { place, first, last } of yield* stretchesOf(ruleTable('access_rule'), workspace, change.batchId)) {

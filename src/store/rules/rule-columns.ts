@@ -22,7 +22,6 @@ export const EXPRESSION_VALUES = [
   'seq',
 ];
 
-/** The owner column, the identity, and all columns of a table. */
 export interface RuleTable {
   readonly table: string;
   /** Previous versions: the same columns, `changed` and `existed`. */

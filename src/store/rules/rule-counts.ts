@@ -1,7 +1,7 @@
 /** Counts of rules (`rule_counts`) and previous versions (`kept_counts`) per workspace. Each change adds a row; the sum counts. */
 import { all, one, runRows, type Work } from '../work.ts';
 
-/** Change in rules per workspace (pk). */
+/** By workspace pk. */
 export class RuleCountChanges extends Map<number, number> {
   add(workspacePk: number, rules: number): void {
     this.set(workspacePk, (this.get(workspacePk) ?? 0) + rules);
@@ -24,7 +24,6 @@ export function* writeRuleCounts(changes: RuleCountChanges, table: Counts = 'rul
   yield* runRows(rows, (values) => `INSERT INTO ${table} (workspace_pk, rules) VALUES ${values}`);
 }
 
-/** Merges each workspace's rows into one. */
 export function* foldRuleCounts(table: Counts): Work<void> {
   const rows = yield* all(
     `DELETE FROM ${table} WHERE workspace_pk IN (SELECT workspace_pk FROM ${table} GROUP BY workspace_pk HAVING count(*) > 1)

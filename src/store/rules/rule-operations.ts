@@ -14,13 +14,10 @@ export interface ResolvedOperation<O extends RuleOperation = RuleOperation> {
   readonly operation: O;
 }
 
-/** Change in the workspace's rules, and the changed lists. */
 interface Operated {
   readonly more: number;
   readonly lists: readonly number[];
-  /** Stored previous versions. */
   readonly previous: number;
-  /** Whether expression rules may have changed. */
   readonly expressions: boolean;
 }
 
@@ -48,7 +45,7 @@ function* deleteRules({ workspace, list, seq, operation: { kind, ids } }: Operat
   return yield* run(removeStored(rules, `${rules.place} = $1`), place, seq);
 }
 
-/** Stores previous versions under the operation's number. `active`: only rules active at this instant (ms). */
+/** Under the operation's number. `active`: only rules active at this instant (ms). */
 function* storeNow(rules: RuleTable, at: readonly [place: number, seq: number], ids: readonly number[], active?: number): Work<number> {
   const wanted = `id IN (${ids.map((_, i) => `$${i + 3}`)})`;
   const columns = rules.columns.join(', ');
@@ -79,7 +76,7 @@ function* setRules({ workspace, list, seq, at, operation }: OperationOf<'set_rul
 /** PostgreSQL would treat a bare value in SELECT as text. */
 const SEQ = 'CAST($2 AS BIGINT)';
 
-/** Deletes the rules stored by operation `$2`; `where` selects their places. */
+/** `where` selects their places. */
 const removeStored = (rules: RuleTable, where: string) => `DELETE FROM ${rules.table} WHERE ${storedBy(rules, where)}`;
 
 const storedBy = ({ before, key }: RuleTable, where: string) =>
@@ -111,7 +108,6 @@ function* undo({ workspace, seq, operation: { batchId } }: OperationOf<'undo'>):
   return { more, previous, lists: [...lists], expressions: true };
 }
 
-/** For rules of one table with one kind of identity. */
 function* undoIdentified(
   rules: RuleTable,
   byRef: boolean,
@@ -148,11 +144,9 @@ function* undoIdentified(
   return { more, previous };
 }
 
-/** Marks an undo as without effect. */
 const undoesNothing = (workspace: number, seq: number): Work<number> =>
   run('UPDATE batches SET undoes = NULL WHERE workspace_pk = $1 AND first_seq = $2', workspace, seq);
 
-/** Whether another undo of the batch is active. */
 function* isUndoneBefore(workspace: number, seq: number, batchId: string): Work<boolean> {
   const other = yield* one(
     'SELECT 1 AS there FROM batches u WHERE u.undoes = $2 AND +u.workspace_pk = $1 AND u.undone = 0 AND u.first_seq <> $3 LIMIT 1',
@@ -163,7 +157,7 @@ function* isUndoneBefore(workspace: number, seq: number, batchId: string): Work<
   return other !== undefined;
 }
 
-/** Marks a batch as undone; if it is an undo itself, also updates the batch that it undid, recursively. */
+/** If it is an undo itself, also updates the batch that it undid, recursively. */
 function* markUndone(workspace: number, batchId: string): Work<void> {
   const marked = new Set<string>();
   for (let id: string | null = batchId; id !== null && !marked.has(id); ) {

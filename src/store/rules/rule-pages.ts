@@ -19,7 +19,7 @@ export type IndexedBy = (index: string) => string;
 
 export type Key = readonly Value[];
 
-/** Rows, and the key of the last; undefined: no more. */
+/** undefined: no more. */
 export interface Page {
   readonly rows: readonly Row[];
   readonly next: Key | undefined;
@@ -88,7 +88,7 @@ function stretchesOf(source: RuleSource, filter: RuleFilter, indexedBy: IndexedB
   ];
 }
 
-/** Order of enforcement: rules with `order`, then those without. */
+/** Rules with `order`, then those without. */
 export function enforcementStretches(kind: ExpressionKind, workspacePk: number, now: number): [NamedStretch, NamedStretch] {
   const { table } = RULE_KINDS[kind];
   const rule = (row: Row) => ruleOf(kind, row);
@@ -148,7 +148,7 @@ export function listStretches(
   }));
 }
 
-/** The list and those after it; none if it is deleted. */
+/** None if the list is deleted. */
 function listsFrom(lists: RuleSource['lists'], listId: string): RuleSource['lists'] {
   const at = lists.findIndex(({ id }) => id === listId);
   return at < 0 ? [] : lists.slice(at);
@@ -189,7 +189,7 @@ function accessPage(search: Search, listPk: number, after: Value, now: number, l
   return completePage(BY_ID, `SELECT * FROM ${from} ORDER BY ${order} LIMIT ${limit}`, [listPk, Number(after), now, ...values], limit);
 }
 
-/** Examines the next rules of a list; may return none. */
+/** May return none. */
 function* windowPage({ condition, values }: Search, listPk: number, after: Value, now: number, limit: number): Work<Page> {
   const end = yield* one(
     `SELECT max(id) AS last, count(*) AS rules FROM (SELECT id FROM access_rules WHERE list_pk = $1 AND id > $2 ORDER BY id LIMIT ${PAGE}) found`,

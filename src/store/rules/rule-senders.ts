@@ -1,4 +1,4 @@
-/** Counts the rules of a feed by key, in steps (D10.21). */
+/** In steps (D10.21). */
 import type { ProposedFeed } from '../../account/feed.ts';
 import type { SenderCount, SenderStep, SenderStepRequest } from '../../ports/stored/rule-queries.ts';
 import { ruleSource } from '../accounts/lists.ts';
@@ -6,7 +6,7 @@ import { actionCode, targetOf } from '../columns.ts';
 import { textOrNull } from '../rows.ts';
 import { all, type Work } from '../work.ts';
 
-/** Limit for workspaces with very many small lists. */
+/** For workspaces with very many small lists. */
 const STEP_LISTS = 25;
 
 /** A rule's batch has its last number; it may no longer be stored (D9.2). For a refresh the source is the sender. */

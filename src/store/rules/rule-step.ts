@@ -1,4 +1,4 @@
-/** Reads rules in steps over few rules and lists and yields in between. */
+/** Yields between steps over few rules and lists. */
 import type { StepPlace } from '../../ports/stored/rule-queries.ts';
 import type { RuleStep, StepFilter } from '../../ports/stored/rule-store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
@@ -20,7 +20,6 @@ import {
   sourceOf,
 } from './rule-pages.ts';
 
-/** Limit of pages and of lists per step. */
 const STEP_PAGES = 25;
 const STEP_LISTS = 50;
 
@@ -44,7 +43,7 @@ export function* ruleStep(indexedBy: IndexedBy, workspaceId: string, filter: Ste
   return { rules, places, next: rest };
 }
 
-/** `next`: start of the next step; null: none. */
+/** null: none. */
 interface StretchesOfStep {
   readonly stretches: readonly NamedStretch[];
   readonly rest: StepPlace | null;
@@ -75,7 +74,7 @@ const WINDOW = `SELECT max(pk) AS last, count(*) AS lists FROM
 const FILLED = `SELECT pk, id FROM lists l WHERE workspace_pk = $1 AND pk BETWEEN $2 AND $3
   AND EXISTS (SELECT 1 FROM access_rules r WHERE r.list_pk = l.pk) ORDER BY pk`;
 
-/** Of the next lists from `from`, those with rules. */
+/** Those with rules. */
 function* listsOfStep(workspace: number, from: number): Work<{ lists: ListKey[]; rest: StepPlace | null }> {
   const window = (yield* one(WINDOW, workspace, from)) as Row;
   const last = Number(window.last ?? 0);

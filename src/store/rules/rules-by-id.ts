@@ -9,7 +9,6 @@ import { jsonOrNull, numberOrNull, ruleOf, textOrNull } from '../rows.ts';
 import { all, allArrays, allOf, type Work } from '../work.ts';
 import { ruleTable } from './rule-columns.ts';
 
-/** Rules per statement. */
 const ASKED = 400;
 
 export function* rulesById(workspaceId: string, kind: Kind, ids: readonly number[]): Work<StoredRule[]> {

@@ -26,7 +26,7 @@ const found = (columns: string, { from, row, index, byRef }: Place, indexedBy: I
   WHERE l.workspace_pk = $1 AND ${row}.list_pk = l.pk AND ${row}.action = a.action AND ${row}.target = a.target
   AND ${row}.rule_ref IS ${byRef ? 'NOT NULL' : 'NULL'} ${more[1]}`;
 
-/** Rules with a rule_ref: the current rule on a target leads to its previous versions. */
+/** The current rule on a target leads to its previous versions. */
 const OF_REF = 'AND c.list_pk = r.list_pk AND c.rule_ref = r.rule_ref AND c.rule_ref IS NOT NULL AND c.target = r.target';
 /** Includes rules absent before the change (`existed` 0), which an undo restored. */
 const NEWEST = 'ORDER BY c.changed DESC LIMIT $2';

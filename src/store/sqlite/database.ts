@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { nameFile } from '../../disk.ts';
 import { WeirError } from '../../errors.ts';
 import { noteWhosePages } from '../../sqlite-shrink.ts';
 import { missingMigrations, type OnMigrate, reportMigrations } from '../migrate.ts';
@@ -7,7 +8,7 @@ import type { Outcome, Statement, Work } from '../work.ts';
 
 interface DatabaseOptions {
   readonly readOnly?: boolean;
-  /** Lock timeout, ms; blocks the thread. */
+  /** ms; blocks the thread. */
   readonly timeout?: number;
 }
 
@@ -29,8 +30,7 @@ export function openDatabase(path: string, { readOnly = false, timeout = 5000 }:
     );
     return db;
   } catch (error) {
-    (error as Error).message = `the store's file ${path} cannot be used: ${(error as Error).message}`;
-    throw error;
+    throw nameFile(error as Error, 'store', path);
   }
 }
 
@@ -47,11 +47,10 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** How to wait for another process's write lock. */
 export interface Patience {
-  /** Timeout, ms. */
+  /** ms. */
   readonly limit: number;
-  /** Called once, after a second. */
+  /** After a second. */
   readonly onWait: () => void;
 }
 
@@ -91,7 +90,7 @@ export function drive<T>(db: DatabaseSync, work: Work<T>): T {
   return step.value;
 }
 
-/** Per connection, by text: preparing takes longer than finding a row. */
+/** By text: preparing takes longer than finding a row. */
 const PREPARED = new WeakMap<DatabaseSync, Map<string, StatementSync>>();
 /** More than the recurring texts; texts with lists of values may never recur. */
 const MOST_PREPARED = 200;
@@ -137,7 +136,7 @@ export function seenMigrations(db: DatabaseSync): string[] {
     .map((row) => String(row.name));
 }
 
-/** Applies all missing migrations or none and returns their names. Takes the write lock and calls `onMigrate` only if there are some. */
+/** Takes the write lock and calls `onMigrate` only if some are missing. */
 export function migrateDatabase(db: DatabaseSync, onMigrate?: OnMigrate): string[] {
   if (missingMigrations('sqlite', seenMigrations(db)).length === 0) return [];
   return transaction(db, () => {

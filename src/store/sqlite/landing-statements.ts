@@ -22,7 +22,6 @@ const expression = (kind: Kind): Identity => ({
   from: `${ruleTable(kind).table} WHERE workspace_pk = ? AND rule_ref = ?`,
 });
 
-/** Writes a rule; most are new and need one statement. */
 export interface UpsertStatements {
   /** No effect if the rule exists. Values: a row of all columns. */
   readonly insert: StatementSync;
@@ -30,7 +29,6 @@ export interface UpsertStatements {
   readonly keep: StatementSync;
   /** Values: the same row. */
   readonly update: StatementSync;
-  /** Whether the last rule existed before its batch. */
   readonly last: { wasThere: boolean };
 }
 

@@ -3,10 +3,10 @@ import type { LandingBatch, PoisonRecord } from '../../ports/landing.ts';
 import { isExpressionKind, isOperation, type RuleChange } from '../../rule.ts';
 import { namedBy } from '../../signal/named-rules.ts';
 import { type ListPlace, listPlaceOf, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
-import { CanaryNeeded, type Staged, watchLarge } from '../canary/landing.ts';
-import { startCanaries } from '../canary/start.ts';
+import { CanaryNeeded, watchLarge } from '../canary/landing.ts';
+import { type Staged, startCanaries } from '../canary/start.ts';
 import { actionCode, nearestInstant } from '../columns.ts';
-import { Changed, type Located, numberItems } from '../landing.ts';
+import { Changed, type Located, numberItems, writeWaiting } from '../landing.ts';
 import { SQLITE_REPEATS, withRepeats } from '../rules/repeats.ts';
 import { rowOf } from '../rules/rule-columns.ts';
 import type { Value } from '../work.ts';
@@ -19,7 +19,7 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
   const land = (batch: LandingBatch, large: readonly Staged[]): 'landed' | 'fenced' =>
     transaction(db, () => {
       if (!movePosition(statements, batch)) return 'fenced';
-      for (const each of large) drive(db, startCanaries(String(batch.now), each, each.reason));
+      for (const each of large) drive(db, startCanaries(String(batch.now), each));
       const { known, poison } = numberItems(batch.items, takeNumbers(statements, batch.items.length), locator(statements));
       const changed = applyItems(db, statements, known, batch.now);
       for (const work of [changed.count(batch.now), watchLarge(known, batch.now), ...changed.write(batch.now)]) drive(db, work);
@@ -27,7 +27,7 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
       for (const pk of lists) statements.touchList.run(pk);
       for (const pk of workspaces) statements.touchWorkspace.run(pk);
       for (const pk of expressions) statements.touchExpressions.run(pk);
-      keepLetters(statements, batch, [...batch.poison, ...poison]);
+      keepLetters(statements, batch, [...batch.poison, ...poison, ...drive(db, writeWaiting(String(batch.now), batch.waiting))]);
       return 'landed';
     });
   return (batch) => {
@@ -81,13 +81,11 @@ interface Place {
   readonly seq: number;
   /** First number of the consecutive items of its batch: rules written since belong to the batch. */
   readonly firstSeq: number;
-  /** Stored previous versions. */
   previous: number;
 }
 
 type Delete = Exclude<RuleChange, { change: 'upsert' }>;
 
-/** Returns the number of deleted rules. */
 function deleteRules(statements: LandingStatements, change: Delete, at: Place): number {
   const [targets, identity] = deletion(statements, change);
   let removed = 0;
@@ -132,7 +130,7 @@ function write(statements: UpsertStatements, row: readonly Value[], identity: re
   return 0;
 }
 
-/** Stores previous versions; whether there are any from other batches. */
+/** Whether there are any from other batches. */
 function keepRules(keep: StatementSync, identity: readonly Value[], at: Place): boolean {
   const rules = Number(keep.run(at.seq, at.place, ...identity, at.firstSeq).changes);
   at.previous += rules;

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 /** In the data folder. */
 export const STORE_FILE = 'weir.db';
 
-/** Positions by stream from a copy of the store of any version; empty if landing never ran. */
+/** From a copy of a store of any version; empty if landing never ran. */
 export function readPositions(file: string): ReadonlyMap<string, number> {
   const db = new DatabaseSync(file, { readOnly: true });
   try {

@@ -35,7 +35,7 @@ const NAMED_RULES = [
 /** Interval of looking for commits, ms: that of `decisions/serve/waiting.ts`, whose timers then share a wake-up of the process. */
 const LOOK = 50;
 
-/** Uses its own connection; WAL lets it run concurrently with the writer. */
+/** On its own connection, concurrently with the writer (WAL). */
 export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
   const prepare = (text: string) => prepared(db, text);
   const one = (text: string, ...args: Value[]): Row | undefined => prepare(text).get(...args);

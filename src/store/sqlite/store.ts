@@ -49,7 +49,6 @@ export async function openSqliteStore(
   };
 }
 
-/** Does not create or change it. */
 export function sqliteSchema(dataDir: string): SchemaState {
   const file = storeFile(dataDir);
   if (!existsSync(file)) return schemaState('sqlite', []);
@@ -61,7 +60,7 @@ export function sqliteSchema(dataDir: string): SchemaState {
   }
 }
 
-/** Read-only. Throws REFUSED if there is no store, or migrations are missing. */
+/** REFUSED: no store, or migrations are missing. */
 export function openSqliteReads(dataDir: string, clock: () => number = Date.now): StoreReads & { close(): Promise<void> } {
   const file = storeFile(dataDir);
   if (!existsSync(file)) throw new WeirError('REFUSED', `there is no store in DATA_DIR ${dataDir}: run weir migrate or start the service`);
@@ -80,7 +79,6 @@ export function openSqliteReads(dataDir: string, clock: () => number = Date.now)
   };
 }
 
-/** Tables without rowid. */
 const PRIMARY_KEYS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(KINDS.map(ruleTable).map(({ table, key }) => [table, key.join(', ')])),
   access_rules_before: 'list_pk, changed, id',

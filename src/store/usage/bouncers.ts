@@ -12,9 +12,10 @@ import {
 } from '../../ports/stored/bouncer-store.ts';
 import { pageOf } from '../../ports/stored/paginate.ts';
 import { addUsage } from '../accounts/storage-usage.ts';
+import { jsonAs, NUMBER, orNull, recordOf, TEXT } from '../record.ts';
 import { WORKSPACE_PK, workspacePk } from '../row-ids.ts';
-import { numberOrNull, type Row } from '../rows.ts';
-import { all, type Changes, one, type Reads, run, runRows, type Value, type Work } from '../work.ts';
+import type { Row } from '../rows.ts';
+import { all, type Changes, one, type Reads, run, runRows, type Work } from '../work.ts';
 import { fairShare } from './fair-share.ts';
 
 const LOG_ROWS = `SELECT seq, entries FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq > $3 ORDER BY seq`;
@@ -57,7 +58,7 @@ function* appendLog(
   return { seq: Number(added.seq), forgotten };
 }
 
-/** Drops the logs of the least recently polled feeds above `most` bytes, at least an eighth. Returns these feeds. */
+/** Of the least recently polled feeds above `most` bytes, at least an eighth. Returns these feeds. */
 function* dropLogs(workspace: number, except: string, most: number): Work<(string | null)[]> {
   const used = yield* one("SELECT bytes FROM taken_bytes WHERE what = 'told' AND workspace_pk = $1", workspace);
   let over = Number(used?.bytes ?? 0) - most;
@@ -77,25 +78,25 @@ function* dropLogs(workspace: number, except: string, most: number): Work<(strin
   return forgotten;
 }
 
-const COLUMNS = [
-  'key_id',
-  'user_agent',
-  'address',
-  'feed_id',
-  'first_seen',
-  'last_pull',
-  'decisions',
-  'networks',
-  'left_out_networks',
-  'left_out_addresses',
-  'metrics',
-  'metrics_at',
-  'last_stream',
-  'refusal',
-  'enforced',
-  'differed_at',
-] as const;
-const BOUNCERS = `SELECT ${COLUMNS} FROM bouncers WHERE workspace_pk = ${WORKSPACE_PK} AND (key_id, user_agent, address) > ($2, $3, $4)
+const BOUNCER = recordOf<Omit<Bouncer, 'workspaceId'>>({
+  keyId: TEXT,
+  userAgent: TEXT,
+  address: TEXT,
+  feedId: orNull(TEXT),
+  firstSeen: NUMBER,
+  lastPull: NUMBER,
+  decisions: NUMBER,
+  networks: NUMBER,
+  leftOutNetworks: NUMBER,
+  leftOutAddresses: NUMBER,
+  metrics: orNull(TEXT),
+  metricsAt: orNull(NUMBER),
+  lastStream: orNull(NUMBER),
+  refusal: orNull(jsonAs()),
+  enforced: orNull(jsonAs()),
+  differedAt: orNull(NUMBER),
+});
+const BOUNCERS = `SELECT ${BOUNCER.names} FROM bouncers WHERE workspace_pk = ${WORKSPACE_PK} AND (key_id, user_agent, address) > ($2, $3, $4)
   ORDER BY key_id, user_agent, address LIMIT $5`;
 
 const placeOf = ({ keyId, address, userAgent }: Bouncer) => `${keyId} ${address} ${userAgent}`;
@@ -103,50 +104,15 @@ const placeOf = ({ keyId, address, userAgent }: Bouncer) => `${keyId} ${address}
 export function* bouncerPage(workspaceId: string, { after, limit }: PageRequest): Work<Page<Bouncer>> {
   const [keyId, address, ...name] = after === null ? ['', ''] : after.split(' ');
   const rows = yield* all(BOUNCERS, workspaceId, keyId, name.join(' '), address, limit + 1);
-  const bouncers = rows.map((row) => ({
-    workspaceId,
-    keyId: String(row.key_id),
-    userAgent: String(row.user_agent),
-    address: String(row.address),
-    feedId: row.feed_id === null ? null : String(row.feed_id),
-    firstSeen: Number(row.first_seen),
-    lastPull: Number(row.last_pull),
-    decisions: Number(row.decisions),
-    networks: Number(row.networks),
-    leftOutNetworks: Number(row.left_out_networks),
-    leftOutAddresses: Number(row.left_out_addresses),
-    metrics: row.metrics === null ? null : String(row.metrics),
-    metricsAt: numberOrNull(row.metrics_at),
-    lastStream: numberOrNull(row.last_stream),
-    refusal: row.refusal === null ? null : (JSON.parse(String(row.refusal)) as Bouncer['refusal']),
-    enforced: row.enforced === null ? null : (JSON.parse(String(row.enforced)) as Bouncer['enforced']),
-    differedAt: numberOrNull(row.differed_at),
-  }));
-  return pageOf(bouncers, limit, placeOf);
+  return pageOf(
+    rows.map((row) => ({ workspaceId, ...BOUNCER.read(row) })),
+    limit,
+    placeOf,
+  );
 }
 
-const valuesOf = (bouncer: Bouncer): Value[] => [
-  bouncer.keyId,
-  bouncer.userAgent,
-  bouncer.address,
-  bouncer.feedId,
-  bouncer.firstSeen,
-  bouncer.lastPull,
-  bouncer.decisions,
-  bouncer.networks,
-  bouncer.leftOutNetworks,
-  bouncer.leftOutAddresses,
-  bouncer.metrics,
-  bouncer.metricsAt,
-  bouncer.lastStream,
-  bouncer.refusal && JSON.stringify(bouncer.refusal),
-  bouncer.enforced && JSON.stringify(bouncer.enforced),
-  bouncer.differedAt,
-];
-
-/** Values unknown to this process remain. */
-const REMAIN = ['metrics', 'metrics_at', 'last_stream', 'enforced', 'differed_at'] as const;
-const CHANGED = COLUMNS.filter((column) => !['key_id', 'user_agent', 'address', 'first_seen', ...REMAIN].includes(column));
+const REMAIN = ['metrics', 'metrics_at', 'last_stream', 'enforced', 'differed_at'];
+const CHANGED = BOUNCER.names.filter((column) => !['key_id', 'user_agent', 'address', 'first_seen', ...REMAIN].includes(column));
 const CURRENT: readonly string[] = ['decisions', 'networks', 'left_out_networks', 'left_out_addresses'];
 /** A refused poll leaves the previous values. */
 const changedTo = (column: string) =>
@@ -154,7 +120,7 @@ const changedTo = (column: string) =>
     ? `${column} = CASE WHEN excluded.refusal IS NULL THEN excluded.${column} ELSE known.${column} END`
     : `${column} = excluded.${column}`;
 const remaining = REMAIN.map((column) => `${column} = coalesce(excluded.${column}, known.${column})`);
-const note = (values: string) => `INSERT INTO bouncers AS known (workspace_pk, ${COLUMNS}) VALUES ${values}
+const note = (values: string) => `INSERT INTO bouncers AS known (workspace_pk, ${BOUNCER.names}) VALUES ${values}
   ON CONFLICT (workspace_pk, key_id, user_agent, address) DO UPDATE SET ${CHANGED.map(changedTo)}, ${remaining}
   WHERE excluded.last_pull >= known.last_pull`;
 
@@ -166,7 +132,7 @@ function* noteBouncers(bouncers: readonly Bouncer[]): Work<void> {
     const workspace = yield* workspacePk(workspaceId);
     if (workspace === undefined) continue;
     yield* runRows(
-      its.map((bouncer) => [workspace, ...valuesOf(bouncer)]),
+      its.map((bouncer) => [workspace, ...BOUNCER.values(bouncer)]),
       note,
     );
   }

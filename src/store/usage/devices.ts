@@ -2,7 +2,6 @@
 import {
   afterPulls,
   type DeviceDocument,
-  type DeviceRefusal,
   type DeviceState,
   deviceId,
   documentKey,
@@ -12,21 +11,20 @@ import {
 } from '../../account/device.ts';
 import type { Device, DevicePage, DeviceReads, DeviceWrites, KeyName, NamedDocument } from '../../ports/devices.ts';
 import { inChunks } from '../../schedule/chunks.ts';
+import { stopSilentCanaries } from '../canary/end.ts';
+import { FLAG, jsonAs, NUMBER, orNull, recordOf, TEXT } from '../record.ts';
 import { workspacePk } from '../row-ids.ts';
-import { numberOrNull, type Row } from '../rows.ts';
 import { all, allOf, type Changes, one, run, runRows, type Value, type Work } from '../work.ts';
 import { fairShare } from './fair-share.ts';
 
-/** Per workspace, and in all. */
 const MOST_OF_WORKSPACE = 5_000;
 const MOST = 50_000;
-/** Devices per statement. */
 const ROWS = 40;
 
 /** A lock on one row until the commit serializes writers. */
 export const deviceChanges = {
   noteDevices: (_now, seen) => noteDevices(seen),
-  markStopped: (_now, { now, running, most = MOST }) => markStopped(now, running, most),
+  markStopped: (sqlNow, { now, running, most = MOST }) => markStopped(sqlNow, now, running, most),
 } satisfies Changes<DeviceWrites>;
 
 const hold = () => run("UPDATE counters SET value = value + 1 WHERE name = 'devices'");
@@ -54,7 +52,7 @@ function* noteDevices(seen: readonly SeenDevice[]): Work<Device[]> {
   return back;
 }
 
-/** Deletes the devices that polled longest ago, from the largest workspaces only: a workspace below its share loses none. */
+/** From the largest workspaces only. */
 function* forgetOldest(most: number): Work<void> {
   const counts = yield* all('SELECT workspace_pk, count(*) AS devices FROM devices GROUP BY workspace_pk');
   const each = fairShare(
@@ -72,7 +70,8 @@ function* forgetOldest(most: number): Work<void> {
   }
 }
 
-function* markStopped(now: number, running: number, most: number): Work<Device[]> {
+function* markStopped(sqlNow: string, now: number, running: number, most: number): Work<Device[]> {
+  yield* stopSilentCanaries(sqlNow, now, running);
   yield* hold();
   yield* forgetOldest(most);
   const rows = yield* all(
@@ -83,73 +82,51 @@ function* markStopped(now: number, running: number, most: number): Work<Device[]
   const stopped: Device[] = [];
   for (const [pk, devices] of Map.groupBy(rows, (row) => Number(row.workspace_pk))) {
     const workspace = yield* one('SELECT id FROM workspaces WHERE pk = $1', pk);
-    stopped.push(...devices.map((row) => deviceView(deviceOf(row), String(workspace!.id))));
+    stopped.push(...devices.map((row) => deviceView(DEVICE.read(row), String(workspace!.id))));
   }
   return stopped;
 }
 
 function* knownDevices(workspacePk: number, ids: readonly string[]): Work<Map<string, DeviceState>> {
   const rows = yield* allOf(ids, (places) => `SELECT * FROM devices WHERE workspace_pk = $1 AND id IN (${places})`, workspacePk);
-  return new Map(rows.map((row) => [String(row.id), deviceOf(row)]));
+  return new Map(rows.map((row) => [String(row.id), DEVICE.read(row)]));
 }
 
-function rowOf(device: DeviceState): Record<string, Value> {
-  const patience = patienceOf(device);
-  return {
-    id: device.id,
-    key_id: device.keyId,
-    user_agent: device.userAgent,
-    address: device.address,
-    first_pull: device.firstPull,
-    last_pull: device.lastPull,
-    pulls: device.pulls,
-    counted_from: device.countedFrom,
-    counted: device.counted,
-    ok: device.ok,
-    not_modified: device.notModified,
-    refused: device.refused,
-    failed: device.failed,
-    last_status: device.lastStatus,
-    validates: device.validates ? 1 : 0,
-    documents: JSON.stringify(device.documents),
-    refusals: JSON.stringify(device.refusals),
-    patience,
-    due_at: patience === null ? null : device.lastPull + patience,
-    stopped_at: null,
-  };
-}
-
-function* writeDevices(workspacePk: number, devices: readonly DeviceState[]): Work<void> {
-  const rows = devices.map((device) => ({ workspace_pk: workspacePk, ...rowOf(device) }));
-  if (rows.length === 0) return;
-  const columns = Object.keys(rows[0]!);
-  const sets = columns.slice(2).map((column) => `${column} = excluded.${column}`);
-  yield* runRows(
-    rows.map((row) => Object.values(row)),
-    (values) => `INSERT INTO devices (${columns}) VALUES ${values} ON CONFLICT (workspace_pk, id) DO UPDATE SET ${sets}`,
-  );
-}
-
-const deviceOf = (row: Row): DeviceState => ({
-  id: String(row.id),
-  keyId: String(row.key_id),
-  userAgent: String(row.user_agent),
-  address: String(row.address),
-  firstPull: Number(row.first_pull),
-  lastPull: Number(row.last_pull),
-  pulls: Number(row.pulls),
-  countedFrom: Number(row.counted_from),
-  counted: Number(row.counted),
-  ok: Number(row.ok),
-  notModified: Number(row.not_modified),
-  refused: Number(row.refused),
-  failed: Number(row.failed),
-  lastStatus: Number(row.last_status),
-  validates: Number(row.validates) === 1,
-  documents: JSON.parse(String(row.documents)) as DeviceDocument[],
-  refusals: JSON.parse(String(row.refusals)) as DeviceRefusal[],
-  stoppedAt: numberOrNull(row.stopped_at),
+const DEVICE = recordOf<DeviceState>({
+  id: TEXT,
+  keyId: TEXT,
+  userAgent: TEXT,
+  address: TEXT,
+  firstPull: NUMBER,
+  lastPull: NUMBER,
+  pulls: NUMBER,
+  countedFrom: NUMBER,
+  counted: NUMBER,
+  ok: NUMBER,
+  notModified: NUMBER,
+  refused: NUMBER,
+  failed: NUMBER,
+  lastStatus: NUMBER,
+  validates: FLAG,
+  documents: jsonAs(),
+  refusals: jsonAs(),
+  stoppedAt: orNull(NUMBER),
 });
+
+const COLUMNS = ['workspace_pk', ...DEVICE.names, 'patience', 'due_at'];
+const WRITE = (values: string) => `INSERT INTO devices (${COLUMNS}) VALUES ${values}
+  ON CONFLICT (workspace_pk, id) DO UPDATE SET ${COLUMNS.slice(2).map((column) => `${column} = excluded.${column}`)}`;
+
+function valuesOf(device: DeviceState): Value[] {
+  const patience = patienceOf(device);
+  return [...DEVICE.values({ ...device, stoppedAt: null }), patience, patience === null ? null : device.lastPull + patience];
+}
+
+const writeDevices = (workspacePk: number, devices: readonly DeviceState[]): Work<void> =>
+  runRows(
+    devices.map((device) => [workspacePk, ...valuesOf(device)]),
+    WRITE,
+  );
 
 function deviceView({ countedFrom, counted, documents, ...device }: DeviceState, workspaceId: string, newest?: NewestModified): Device {
   const interval = usualInterval({ countedFrom, counted, lastPull: device.lastPull });
@@ -172,7 +149,7 @@ export function* devicePage(workspaceId: string, { keyId, since = 0, after = '',
     limit,
     ...(keyId === undefined ? [] : [keyId]),
   );
-  const devices = rows.map(deviceOf);
+  const devices = rows.map(DEVICE.read);
   const newest = yield* newestModified(
     workspace,
     devices.flatMap(({ documents }) => documents),
@@ -180,9 +157,8 @@ export function* devicePage(workspaceId: string, { keyId, since = 0, after = '',
   return devices.map((device) => deviceView(device, workspaceId, newest));
 }
 
-/** By document: when its newest content appeared, and the time of the last read. */
+/** With the time of the last read. */
 type NewestModified = ReadonlyMap<string, { readonly since: number; readonly confirmedAt: number }>;
-/** Documents per statement. */
 const ASKED = 100;
 
 function* newestModified(workspacePk: number, documents: readonly DeviceDocument[]): Work<NewestModified> {

@@ -1,6 +1,6 @@
 /**
- * Daily history of feeds (D16.13). Landings count in their transaction; the sweep counts expired rules together with its position. A crash
- * neither loses nor doubles counts.
+ * Landings count in their transaction; the sweep counts expired rules together with its position: a crash neither loses nor doubles
+ * (D16.13).
  */
 import { DAY, dayOf } from '../../clock.ts';
 import { type FamilySize, type FeedDay, type FeedSizeOfDay, type HistoryReads, STORED_DAYS } from '../../ports/history.ts';
@@ -14,7 +14,6 @@ import { all, one, type Reads, run, runRows, type Value, type Work } from '../wo
 const MINUTE = 60_000;
 /** The day of a row with the sums of all days: its `net` is the number of active rules. */
 const ALL_DAYS = 2 ** 31 - 1;
-/** The total of a workspace. */
 const WORKSPACE_ROW = 0;
 /** `net`: change in active rules. */
 const EVENTS = ['added', 'expired', 'removed', 'undone', 'net'] as const;
@@ -46,7 +45,7 @@ export class DayCounts {
     this.#lists.set(list, known);
   }
 
-  /** Adds to the day of `at` (ms). Runs in the transaction of the changes. */
+  /** `at` in ms. Runs in the transaction of the changes. */
   *write(at: number): Work<void> {
     const day = dayOf(at);
     const rows = new Map<string, Value[]>();
@@ -101,7 +100,7 @@ const EXPIRED = `SELECT l.workspace_pk, l.pk AS list_pk, x.minute, x.rules
 const expiredOf = (kind: ExpressionKind) => `SELECT workspace_pk, expires_at / ${MINUTE} AS minute, count(*) AS rules
   FROM ${RULE_KINDS[kind].table} WHERE expires_at > $1 AND expires_at <= $2 GROUP BY workspace_pk, expires_at / ${MINUTE}`;
 
-/** Per minute, between two instants (ms). */
+/** Between two instants (ms). */
 function* expiredRules(from: number, until: number): Work<ExpiredRules[]> {
   const found = (kind: Kind, rows: readonly Row[]) =>
     rows.map(({ workspace_pk: workspace, list_pk: list = 0, minute, rules }) => ({
@@ -112,7 +111,7 @@ function* expiredRules(from: number, until: number): Work<ExpiredRules[]> {
   return expired;
 }
 
-/** Counts newly expired access rules until `now` (ms) on the day of their expiry, about `limit` per call; whether more remain. */
+/** Until `now` (ms), on the day of their expiry, about `limit` per call; whether more remain. */
 export function* countExpired(now: number, limit: number): Work<boolean> {
   // Locks the row: concurrent calls would count twice.
   const { value } = (yield* one("UPDATE counters SET value = value WHERE name = 'expired_until' RETURNING value"))!;
@@ -139,7 +138,7 @@ export function* countExpired(now: number, limit: number): Work<boolean> {
 const meanwhile = (now: string) => `SELECT count(*) AS rules, ${now} AS now FROM access_rules WHERE list_pk = $1 AND expires_at > $2
   AND expires_at <= (SELECT value FROM counters WHERE name = 'expired_until')`;
 
-/** The growth of a restored list: expired rules of deleted lists are not counted. `now`: SQL; `since`: its deletion, ms. */
+/** Expired rules of deleted lists are not counted. `now`: SQL; `since`: the deletion, ms. */
 export function* countExpiredMeanwhile(now: string, workspacePk: number, listPk: number, since: number): Work<void> {
   const row = yield* one(meanwhile(now), listPk, since);
   const counts = new DayCounts();
@@ -214,5 +213,4 @@ export function* forgetDays(listPk: number): Work<void> {
   );
 }
 
-/** Earlier days are deleted. */
 export const firstStoredDay = (now: number): number => dayOf(now) - STORED_DAYS;

@@ -5,9 +5,7 @@ import { inChunks } from '../../schedule/chunks.ts';
 import { WORKSPACE_PK, workspacePk } from '../row-ids.ts';
 import { all, allOf, type Changes, run, runRows, type Work } from '../work.ts';
 
-/** The total of a workspace. */
 const ALL_LISTS = 0;
-/** Windows per statement. */
 const AT_ONCE = 200;
 /** Clients parse sums as doubles. */
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -46,7 +44,6 @@ function* record(workspaceId: string, reports: readonly HitReport[], at: number)
   return counted;
 }
 
-/** Returns the windows that were new. */
 function* remember(workspace: number, windows: readonly HitWindow[], at: number): Work<Set<string>> {
   // A fixed order, to prevent deadlocks.
   const digests = windows.flatMap(({ digest }) => digest ?? []).sort();

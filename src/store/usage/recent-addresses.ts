@@ -26,6 +26,7 @@ export const HAS_CANARIES = ['lists', 'feeds', 'freezes']
     (table) =>
       `EXISTS (SELECT 1 FROM ${table} c WHERE c.workspace_pk = w.pk AND c.${table === 'freezes' ? 'canary' : 'canary_keys'} IS NOT NULL)`,
   )
+  .concat('w.canary_keys IS NOT NULL')
   .join(' OR ');
 
 /** Runs in the landing transaction. `now`: ms. */
@@ -46,9 +47,23 @@ export function* writeRecentAddresses(items: readonly NumberedItem[], now: numbe
   for (const row of counting) {
     const workspace = Number(row.pk);
     yield* run('DELETE FROM recent_addresses WHERE workspace_pk = $1 AND minute < $2', workspace, firstMinute(now));
-    const rows = [...sums.get(workspace)!].sort().map(([sender, sum]): Value[] => [workspace, sender, Math.floor(now / MINUTE), sum]);
-    yield* runRows(rows, (values) => `INSERT INTO recent_addresses (workspace_pk, sender, minute, addresses) VALUES ${values} ${ADDED}`);
+    yield* add([...sums.get(workspace)!].sort().map(([sender, sum]) => [workspace, sender, Math.floor(now / MINUTE), sum]));
   }
+}
+
+const add = (rows: readonly Value[][]): Work<void> =>
+  runRows(rows, (values) => `INSERT INTO recent_addresses (workspace_pk, sender, minute, addresses) VALUES ${values} ${ADDED}`);
+
+/** No key or person has this id. */
+const REMOVALS = 'removals';
+
+/** Of a change that removes rules (SPEC D67.3). */
+export function* noteRemoved(now: string, workspaceId: string, addresses: number): Work<void> {
+  const pk = yield* workspacePk(workspaceId);
+  const at = Number((yield* one(`SELECT ${now} AS at`))?.at);
+  if (pk === undefined) return;
+  yield* run('DELETE FROM recent_addresses WHERE workspace_pk = $1 AND minute < $2', pk, firstMinute(at));
+  yield* add([[pk, REMOVALS, Math.floor(at / MINUTE), Math.min(addresses, MOST)]]);
 }
 
 /** A large change is staged: it does not make later ones of its sender large. */

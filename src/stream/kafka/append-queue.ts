@@ -1,21 +1,20 @@
-/** Records waiting to be sent to one partition, with their callers. */
+/** With their callers, for one partition. */
 import type { MessageRecord } from '@platformatic/kafka';
 import { sizeOf } from './record.ts';
 
-/** Initial size limit of a request, bytes; brokers accept 1 MiB by default. */
+/** At first, bytes; brokers accept 1 MiB by default. */
 const REQUEST_BYTES = 900_000;
 
-/** One call of `append`: its records are acknowledged or refused together. */
+/** Records are acknowledged or refused together. */
 export interface PendingAppend {
   readonly promise: Promise<void>;
-  /** Whether the caller has an answer. */
   readonly settled: boolean;
-  /** Counts one acknowledged record; the last one resolves the promise. */
+  /** The last one resolves the promise. */
   acknowledge(): void;
   reject(error: Error): void;
 }
 
-/** A pending append of `count` records. After `patience` ms it rejects with the error that `timeoutError` makes. */
+/** After `patience` ms it rejects with the error that `timeoutError` makes. */
 export function pendingAppend(count: number, patience: number, timeoutError: () => Error): PendingAppend {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let left = count;
@@ -39,14 +38,13 @@ export function pendingAppend(count: number, patience: number, timeoutError: () 
   };
 }
 
-/** A record with its caller. */
 export interface QueuedRecord {
   readonly record: MessageRecord;
   readonly bytes: number;
   readonly append: PendingAppend;
 }
 
-/** A queue of one partition's records in order of arrival, drained one request at a time. */
+/** In order of arrival, drained one request at a time. */
 export function appendQueue() {
   let queue: QueuedRecord[] = [];
   let largest = REQUEST_BYTES;
@@ -57,7 +55,7 @@ export function appendQueue() {
     push(records: readonly MessageRecord[], append: PendingAppend): void {
       for (const record of records) queue.push({ record, bytes: sizeOf(record), append });
     },
-    /** The next request: as many records as fit, at least one. Skips records whose callers have given up. */
+    /** As many records as fit, at least one. Skips those whose callers have given up. */
     take(): QueuedRecord[] {
       const request: QueuedRecord[] = [];
       let bytes = 0;
@@ -72,7 +70,7 @@ export function appendQueue() {
       queue = queue.slice(at);
       return request;
     },
-    /** Puts a request that was too large back to the front, and halves the size of later requests. */
+    /** Back to the front: it was too large; later requests have half the size. */
     split(request: readonly QueuedRecord[]): void {
       largest = bytesOf(request) / 2;
       queue = [...request, ...queue];

@@ -3,20 +3,19 @@ import { appendQueue, bytesOf, type PendingAppend, pendingAppend, type QueuedRec
 import { isAnswer, reasonOf } from './fault.ts';
 import { type ProducerIdentity, producerSession } from './producer-session.ts';
 
-/** How long a batch waits for its acknowledgement, ms: the HTTP response must be sent within 5 s. */
+/** For its acknowledgement, ms: the HTTP response must be sent within 5 s. */
 const PATIENCE = 4500;
 /** Pause before a failed request is retried, ms. */
 const PAUSE = 200;
 
-/** Errors for a request that exceeds the topic's limit. */
+/** Of the topic's limit. */
 const TOO_LARGE = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'];
-/** Errors for a producer whose epoch has ended or was forgotten. */
 const EPOCH_OVER = ['OUT_OF_ORDER_SEQUENCE_NUMBER', 'UNKNOWN_PRODUCER_ID', 'INVALID_PRODUCER_EPOCH'];
 
 export interface PartitionLog {
-  /** Requests a producer identity from the brokers. */
+  /** From the brokers. */
   newProducer(): Promise<ProducerIdentity>;
-  /** Appends in one request; resolves when all in-sync replicas have it. `sequence` counts the producer's records in its epoch. */
+  /** In one request; resolves when all in-sync replicas have it. `sequence` counts the producer's records in its epoch. */
   produce(records: MessageRecord[], producer: ProducerIdentity, sequence: number): Promise<void>;
 }
 
@@ -28,9 +27,9 @@ export interface Appender {
 }
 
 /**
- * An appender with one request in flight; records that arrive meanwhile share the next one. A failed request is retried unchanged
- * (producer, epoch, sequence), so the broker appends it once. When no caller waits any more, the epoch ends: the broker then refuses a
- * request still in flight, so it cannot land behind a later one.
+ * One request in flight; records that arrive meanwhile share the next one. A failed request is retried unchanged (producer, epoch,
+ * sequence), so the broker appends it once. When no caller waits any more, the epoch ends: the broker then refuses a request still in
+ * flight, so it cannot land behind a later one.
  */
 export function openAppender(log: PartitionLog): Appender {
   const queue = appendQueue();
@@ -71,7 +70,7 @@ export function openAppender(log: PartitionLog): Appender {
     session.endEpoch();
   }
 
-  /** Sends a request that is too large in parts; a single message is refused. */
+  /** A single message is refused. */
   function makeSmaller(request: readonly QueuedRecord[]): void {
     if (request.length > 1) queue.split(request);
     else request[0].append.reject(new Error(`a message of ${bytesOf(request)} bytes is larger than the topic allows (max.message.bytes)`));

@@ -1,30 +1,30 @@
 import { Admin, type API, type BaseOptions, type Connection, ConnectionPool, kGetApi } from '@platformatic/kafka';
 import { type KafkaOptions, security } from './options.ts';
 
-/** Timeout of a request, ms, before it is retried over a new connection. */
+/** ms; then it is retried over a new connection. */
 const REQUEST_TIMEOUT = 3000;
 
-/** The brokers of one topic: its metadata, and connections to the leaders of its partitions. */
+/** Of one topic: its metadata, and connections to the leaders of its partitions. */
 export interface Cluster {
   readonly topic: string;
   readonly admin: Admin;
-  /** Options for more clients and connections to the same brokers. */
+  /** For more clients and connections. */
   readonly connecting: BaseOptions;
-  /** The topic's id, its partitions, and those without a leader. `fresh` asks the brokers; otherwise the answer may be 5 s old. */
+  /** `fresh` asks the brokers; otherwise the answer may be 5 s old. */
   describe(fresh: boolean): Promise<{ id: string; partitions: number; leaderless: number[] }>;
   partitions(): number;
-  /** Reads the metadata again before the next request. Call it after a failed request: leaders may have moved. */
+  /** After a failed request: leaders may have moved. */
   doubt(): void;
-  /** A connection from `pool` to the leader of a partition. */
+  /** From `pool`. */
   leader(partition: number, pool?: ConnectionPool): Promise<Connection>;
   /** A connection to any broker. */
   anyone(): Promise<Connection>;
-  /** The request of this name, in the newest version that both sides support. */
+  /** In the newest version that both sides support. */
   request<Arguments extends unknown[], Response>(name: string): Promise<API<Arguments, Response>>;
   close(): void;
 }
 
-/** Prepares connections to the brokers of a topic; they are opened on demand. */
+/** Connections are opened on demand. */
 export function connectCluster(options: KafkaOptions): Cluster {
   const { topic } = options;
   const connecting: BaseOptions = {
@@ -85,11 +85,11 @@ export function connectCluster(options: KafkaOptions): Cluster {
 export const connectionPool = ({ clientId, ...options }: BaseOptions): ConnectionPool =>
   surviveErrors(new ConnectionPool(clientId, options));
 
-/** Listens for connection errors: the client does not listen for all of them, and an unhandled one ends the process. */
+/** The client does not listen for all errors, and an unhandled one ends the process. */
 export const surviveErrors = (pool: ConnectionPool): ConnectionPool =>
   pool.on('connecting', ({ connection }) => void connection.on('error', () => {}));
 
-/** Closes every connection; waiting requests reject. */
+/** Waiting requests reject. */
 export function hangUp(pool: ConnectionPool): void {
   for (const [, connection] of pool) connection.socket?.destroy();
   pool.close(() => {});

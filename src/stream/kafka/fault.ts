@@ -1,7 +1,7 @@
 import { findErrorBy } from '@platformatic/kafka';
 import { untrustedReason } from '../../errors.ts';
 
-/** Why Kafka failed, on one line: the innermost causes of the client's nested errors, each once. */
+/** On one line: the innermost causes of the client's nested errors, each once. */
 export function reasonOf(error: unknown): string {
   const texts = causesOf(error).map((cause) => untrusted(cause) ?? (cause.serverErrorMessage || cause.message));
   return [...new Set(texts)].slice(0, 3).join('; ');
@@ -12,10 +12,10 @@ function untrusted(cause: Error): string | undefined {
   return reason && `the brokers' certificate is not trusted (KAFKA_CA_FILE): ${reason}`;
 }
 
-/** Whether a retry may succeed: brokers not reached yet, leaders not elected yet. */
+/** Brokers not reached yet, leaders not elected yet. */
 export const mayPass = (error: unknown): boolean => causesOf(error).every((cause) => cause.canRetry === true || cause.errno !== undefined);
 
-/** Whether Kafka answered with one of these error names (such as MESSAGE_TOO_LARGE). */
+/** By name, such as MESSAGE_TOO_LARGE. */
 export const isAnswer = (error: unknown, ...names: readonly string[]): boolean =>
   error instanceof Error && names.some((name) => findErrorBy(error, 'apiId', name) !== null);
 

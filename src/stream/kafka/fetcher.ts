@@ -4,14 +4,14 @@ import { type Cluster, connectionPool, hangUp } from './cluster.ts';
 import { isAnswer, reasonOf } from './fault.ts';
 import { decodeBatches } from './record.ts';
 
-/** Size limit of one response per partition, bytes. */
+/** Per partition, bytes. */
 const ANSWER_BYTES = 1_048_576;
 /** The first version of Fetch that names a topic by its id. */
 const FETCH_BY_ID = 13;
 
 /**
- * Fetches records of the topic with this id; a topic created again under the same name has another id and is not read. Each partition has
- * its own connection: a broker answers the requests of a connection in turn, and these are long polls.
+ * A topic created again under the same name has another id and is not read. Each partition has its own connection: a broker answers the
+ * requests of a connection in turn, and these are long polls.
  */
 export function topicFetcher(cluster: Cluster, topicId: string) {
   const pools = new Map<number, ConnectionPool>();
@@ -24,7 +24,7 @@ export function topicFetcher(cluster: Cluster, topicId: string) {
     return pool;
   }
 
-  /** Closes the connections of all other partitions; their waiting requests reject. */
+  /** Closes the connections of all others; their waiting requests reject. */
   function keep(partitions: readonly number[]): void {
     for (const [partition, pool] of pools) {
       if (partitions.includes(partition)) continue;
@@ -34,7 +34,7 @@ export function topicFetcher(cluster: Cluster, topicId: string) {
   }
 
   return {
-    /** The records that the brokers have from `offset` on, after at most `waitMs`; `next` is the offset after them. */
+    /** From `offset` on, after at most `waitMs`; `next` is the offset after them. */
     async fetch(partition: number, offset: number, waitMs: number): Promise<{ records: StreamRecord[]; next: number }> {
       const api = await cluster.request<fetchV17.FetchRequest, fetchV17.FetchResponse>('Fetch');
       if (api.version < FETCH_BY_ID) throw new Error('the brokers are too old: Kafka 3.5 or newer is needed');
@@ -57,7 +57,7 @@ export function topicFetcher(cluster: Cluster, topicId: string) {
   };
 }
 
-/** Why records cannot be fetched, for the operator of the brokers. */
+/** For the operator of the brokers. */
 export function fetchFault(error: unknown, topic: string, topicId: string, partition: number, offset: number): Error {
   if (isAnswer(error, 'OFFSET_OUT_OF_RANGE')) return new Error(`partition ${partition} of the topic ${topic} has no offset ${offset}`);
   if (isAnswer(error, 'UNKNOWN_TOPIC_ID', 'INCONSISTENT_TOPIC_ID')) {

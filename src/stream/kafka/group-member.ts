@@ -3,20 +3,20 @@ import { within } from '../../clock.ts';
 import { type Cluster, hangUp, surviveErrors } from './cluster.ts';
 import { reasonOf } from './fault.ts';
 
-/** A member silent for this long loses its partitions, ms: the default minimum of brokers. */
+/** Silent for this long, a member loses its partitions, ms: the default minimum of brokers. */
 const SESSION = 6000;
-/** How long a rebalance waits for the other members, ms. */
+/** For the other members, ms. */
 const REBALANCE = 6000;
 /** ms */
 const HEARTBEAT = 1000;
-/** Interval of checks of the number of partitions, ms. */
+/** Of the number of partitions, ms. */
 const REVIEW = 5000;
-/** Timeout for leaving the group, ms. */
+/** ms. */
 const LEAVE = 2000;
 
 /**
- * Joins the group, which only assigns partitions: positions are in the store, nothing is committed. `onAssigned` gets the partitions after
- * each rebalance. Rejects with a readable reason.
+ * The group only assigns partitions: positions are in the store, nothing is committed. `onAssigned` gets the partitions after each
+ * rebalance. Rejects with a readable reason.
  */
 export async function joinGroup(cluster: Cluster, group: string, partitions: number, onAssigned: (owned: readonly number[]) => void) {
   const { topic } = cluster;
@@ -61,7 +61,7 @@ export async function joinGroup(cluster: Cluster, group: string, partitions: num
     throw joinRefused(group, error);
   }
   return {
-    /** The owned partitions. Throws if the membership is lost. */
+    /** Throws if the membership is lost. */
     owned(): readonly number[] {
       if (lost !== undefined) throw lost;
       return owned;
@@ -72,11 +72,10 @@ export async function joinGroup(cluster: Cluster, group: string, partitions: num
   };
 }
 
-/** The group cannot be joined, with the reason. */
 export const joinRefused = (group: string, error: unknown): Error =>
   new Error(`the consumer group ${group} cannot be joined: ${reasonOf(error)}`);
 
-/** Reports the topic's number of partitions at intervals. Returns the function that stops it. */
+/** At intervals. Returns a stop function. */
 function watchPartitions(cluster: Cluster, onCount: (partitions: number) => void): () => void {
   const look = () =>
     cluster.describe(false).then(

@@ -2,34 +2,34 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { ConnectionOptions, SASLMechanismValue } from '@platformatic/kafka';
 
-/** SASL mechanisms: the name in the settings, and Kafka's. */
+/** By name in the settings. */
 const MECHANISMS = {
   plain: 'PLAIN',
   'scram-sha-256': 'SCRAM-SHA-256',
   'scram-sha-512': 'SCRAM-SHA-512',
 } as const satisfies Record<string, SASLMechanismValue>;
 
-/** The topic, and how to create it if it is missing. */
+/** And how to create it. */
 export interface KafkaOptions {
-  /** host:port of some brokers; they name the others. */
+  /** host:port; they name the others. */
   readonly brokers: readonly string[];
   readonly topic: string;
-  /** The consumer group; default `weir-<topic>`. */
+  /** Default `weir-<topic>`. */
   readonly group?: string;
-  /** Partitions of a new topic; an existing one is not changed. */
+  /** Of a new topic. */
   readonly partitions: number;
-  /** Replicas of a new topic; default: the brokers' setting. */
+  /** Of a new topic; default: the brokers' setting. */
   readonly replication?: number;
-  /** Retention of a new topic, hours. */
+  /** Of a new topic. */
   readonly retentionHours: number;
-  /** Paths of PEM files; `cert` and `key` only if the brokers require a client certificate. */
+  /** PEM files; `cert` and `key` only if the brokers require a client certificate. */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   readonly sasl?: { readonly mechanism: keyof typeof MECHANISMS; readonly username: string; readonly password: string };
 }
 
 type Security = Pick<ConnectionOptions, 'tls' | 'tlsServerName' | 'sasl'>;
 
-/** The client's TLS and SASL options. Reads the certificate files; throws if one is unreadable. */
+/** Throws if a certificate file is unreadable. */
 export function security({ brokers, tls, sasl }: Pick<KafkaOptions, 'brokers' | 'tls' | 'sasl'>): Security {
   const pem = (path: string | undefined) => (path === undefined ? undefined : readFileSync(path));
   return {

@@ -1,4 +1,4 @@
-/** The producer's identity and record count, with which brokers append each request once and in order. */
+/** With its identity and record count, brokers append each request once and in order. */
 
 const LAST_EPOCH = 32_767;
 const SEQUENCES = 2 ** 31;
@@ -14,7 +14,7 @@ export function producerSession(newProducer: () => Promise<ProducerIdentity>) {
   let producer: ProducerIdentity | undefined;
   let sequence = 0;
   return {
-    /** The current identity; requests one if there is none. */
+    /** Requested if there is none. */
     async identity(): Promise<ProducerIdentity> {
       producer ??= await newProducer();
       return producer;
@@ -22,11 +22,10 @@ export function producerSession(newProducer: () => Promise<ProducerIdentity>) {
     get sequence(): number {
       return sequence;
     },
-    /** Counts appended records. */
     advance(count: number): void {
       sequence = (sequence + count) % SEQUENCES;
     },
-    /** Starts a new epoch: brokers refuse requests of the old one from then on. */
+    /** Brokers refuse requests of the old one from then on. */
     endEpoch(): void {
       producer = producer === undefined || producer.epoch === LAST_EPOCH ? undefined : { id: producer.id, epoch: producer.epoch + 1 };
       sequence = 0;

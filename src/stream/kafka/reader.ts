@@ -4,17 +4,17 @@ import type { Cluster } from './cluster.ts';
 import { fetchFault, topicFetcher } from './fetcher.ts';
 import { joinGroup, joinRefused } from './group-member.ts';
 
-/** How long a broker holds a fetch request open without records, ms. */
+/** A broker holds a fetch request open without records, ms. */
 const LONGEST_WAIT = 1000;
 
-/** Joins the consumer group and reads the assigned partitions of exactly the current topic. */
+/** Reads the assigned partitions of exactly the current topic. */
 export async function openReader(cluster: Cluster, group: string): Promise<StreamReader> {
   const { topic } = cluster;
   const { id: topicId, partitions } = await cluster.describe(true).catch((error: unknown) => {
     throw joinRefused(group, error);
   });
   const fetcher = topicFetcher(cluster, topicId);
-  /** Fetched but unread records, by partition. */
+  /** By partition. */
   const ahead = new Map<number, StreamRecord[]>();
   let closed = false;
 

@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { type KafkaRecord, type MessageRecord, murmur2, type RecordsBatch } from '@platformatic/kafka';
 import type { Message, StreamRecord } from '../../ports/stream.ts';
 
-/** Attribute bits of a batch: LogAppendTime; control records, such as the end of a transaction. */
+/** LogAppendTime; control records, such as the end of a transaction. */
 const LOG_APPEND_TIME = 8;
 const CONTROL = 32;
 
-/** The partition that Kafka's default partitioner picks for a key: murmur2 without its sign. */
+/** As Kafka's default partitioner: murmur2 without its sign. */
 export const partitionOf = (key: string, partitions: number): number => (murmur2(key, true) & 0x7fffffff) % partitions;
 
 export function toKafkaRecord(message: Message, topic: string, partition: number): MessageRecord {
@@ -14,14 +14,14 @@ export function toKafkaRecord(message: Message, topic: string, partition: number
   return { topic, partition, key: Buffer.from(message.key), value: Buffer.from(message.value), headers };
 }
 
-/** Upper bound of a record's size in a request, bytes: its parts, 5 for each length and 20 for the rest. */
+/** Upper bound in a request, bytes: the parts, 5 for each length and 20 for the rest. */
 export function sizeOf({ key, value, headers }: MessageRecord): number {
   let size = 30 + (key?.length ?? 0) + value.length;
   for (const [name, text] of headers ?? []) size += 10 + name.length + text.length;
   return size;
 }
 
-/** The messages of fetched batches from `offset` on; `next` is the offset after all of them, including control records. */
+/** From `offset` on; `next` is the offset after all of them, including control records. */
 export function decodeBatches(batches: readonly RecordsBatch[], offset: number): { records: StreamRecord[]; next: number } {
   const records: StreamRecord[] = [];
   let next = offset;

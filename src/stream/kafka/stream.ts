@@ -10,16 +10,16 @@ import { openReader } from './reader.ts';
 import { partitionOf, toKafkaRecord } from './record.ts';
 import { openTopic } from './topic.ts';
 
-/** ListOffsets timestamps: the oldest message, or the end of the log. */
+/** Of ListOffsets: the oldest message, or the end of the log. */
 const EARLIEST = -2n;
 const LATEST = -1n;
-/** Timeouts of broker requests, and of those for readiness, ms. */
+/** Of broker requests, and of those for readiness, ms. */
 const PATIENCE = 4000;
 const PING_PATIENCE = 2000;
-/** How long a broker waits for its replicas, ms: less than the client waits for the broker. */
+/** Of a broker for its replicas, ms: less than the client waits for the broker. */
 const REPLICA_PATIENCE = 2500;
 
-/** The stream in one Kafka topic. Creates the topic if it is missing; rejects if no broker answers within 10 s. */
+/** Creates the topic if it is missing; rejects if no broker answers within 10 s. */
 export async function openKafkaStream(options: KafkaOptions): Promise<Stream> {
   const { topic, group = `weir-${topic}` } = options;
   const cluster = connectCluster(options);
@@ -77,7 +77,7 @@ export async function openKafkaStream(options: KafkaOptions): Promise<Stream> {
   };
 }
 
-/** The offset of a partition at EARLIEST or LATEST. */
+/** At EARLIEST or LATEST. */
 async function offsetOf(cluster: Cluster, partition: number, timestamp: bigint): Promise<number> {
   const api = await cluster.request<listOffsetsV9.ListOffsetsRequest, listOffsetsV9.ListOffsetsResponse>('ListOffsets');
   const wanted = [{ partitionIndex: partition, currentLeaderEpoch: -1, timestamp }];
@@ -85,7 +85,6 @@ async function offsetOf(cluster: Cluster, partition: number, timestamp: bigint):
   return Number(topics[0].partitions[0].offset);
 }
 
-/** The appender's requests for one partition. */
 const partitionLog = (cluster: Cluster, partition: number): PartitionLog => ({
   async newProducer() {
     const api = await cluster.request<initProducerIdV5.InitProducerIdRequest, initProducerIdV5.InitProducerIdResponse>('InitProducerId');

@@ -5,14 +5,11 @@ import type { Cluster } from './cluster.ts';
 import { isAnswer, mayPass, reasonOf } from './fault.ts';
 import type { KafkaOptions } from './options.ts';
 
-/** How long to wait for the brokers at start, ms. */
+/** For the brokers at start, ms. */
 const START = 10_000;
 const PAUSE = 100;
 
-/**
- * Waits for the brokers and creates the topic if it is missing. Rejects with STREAM_UNAVAILABLE if they are down, with REFUSED if the topic
- * is unusable: it cannot be created, or would lose messages.
- */
+/** STREAM_UNAVAILABLE: the brokers are down; REFUSED: the topic is unusable: it cannot be created, or would lose messages. */
 export async function openTopic(cluster: Cluster, options: KafkaOptions): Promise<void> {
   const deadline = Date.now() + START;
   for (let fault: unknown; ; await sleep(PAUSE)) {
@@ -54,14 +51,14 @@ async function createTopic({ admin }: Cluster, { topic, partitions, replication,
   }
 }
 
-/** Rejects until every partition has a leader: a new topic has none at first. */
+/** A new topic has none at first. */
 async function hearLeaders({ admin, topic, describe }: Cluster): Promise<void> {
   const { partitions } = await describe(true);
   const ends = Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, timestamp: -1n }));
   await admin.listOffsets({ topics: [{ name: topic, partitions: ends }] });
 }
 
-/** Refuses a compacted topic: compaction keeps only the last message per key, and the key is the workspace. */
+/** Compaction keeps only the last message per key, and the key is the workspace. */
 async function refuseCompaction({ admin, topic }: Cluster): Promise<void> {
   const resource = { resourceType: ConfigResourceTypes.TOPIC, resourceName: topic, configurationKeys: ['cleanup.policy'] };
   try {

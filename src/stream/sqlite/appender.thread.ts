@@ -1,24 +1,22 @@
 /**
- * The appender thread of the embedded stream. Batches that arrive during a sync share the next one. In: { id, batch, more } (rows of one id
- * follow until `more` is false), { id, discard } to abandon them, or { id, batch: undefined } for a probe Out: { ids } when durable, { ids,
- * error } otherwise.
+ * Batches that arrive during a sync share the next one. In: { id, batch, more } (rows of one id follow until `more` is false), { id,
+ * discard } to abandon them, or { id, batch: undefined } for a probe. Out: { ids } when durable, { ids, error } otherwise.
  */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { type EncodedBatch, logAppender, openLog } from './log.ts';
 
 export interface AppenderData {
   readonly file: string;
-  /** One 32-bit counter; each append increments it and wakes waiting readers. */
+  /** Each append increments it and wakes waiting readers. */
   readonly appended: SharedArrayBuffer;
 }
 export interface AppendRequest {
   readonly id: number;
   /** undefined: probe whether the file is writable. */
   readonly batch: EncodedBatch | undefined;
-  /** Another row of the same id follows; all rows become durable together. */
+  /** All rows of an id become durable together. */
   readonly more: boolean;
 }
-/** Abandons the rows sent for this id. */
 export interface DiscardRequest {
   readonly id: number;
   readonly discard: true;
@@ -28,7 +26,7 @@ export interface AppendReply {
   readonly error?: string;
 }
 
-/** Batches per transaction, so no sync waits for an unbounded write. */
+/** No sync waits for an unbounded write. */
 const MOST = 256;
 
 const { file, appended } = workerData as AppenderData;
@@ -44,7 +42,7 @@ interface Complete {
   readonly batches: readonly EncodedBatch[];
 }
 
-/** The request with all of its rows, once this is the last one. */
+/** With all of its rows, once this is the last one. */
 function complete(request: AppendRequest | DiscardRequest): Complete[] {
   if ('discard' in request) {
     begun.delete(request.id);
@@ -77,7 +75,7 @@ port.on('message', (first: Request) => {
   if (closing) port.close();
 });
 
-/** Frees large rows immediately: the garbage collector hardly counts memory outside of its heap. */
+/** At once: the garbage collector hardly counts memory outside of its heap. */
 function free(batches: readonly EncodedBatch[]): void {
   for (const { text } of batches) if (typeof text !== 'string') text.buffer.transfer(0);
 }

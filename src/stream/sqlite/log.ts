@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { nameFile } from '../../disk.ts';
 import type { Message, StreamRecord } from '../../ports/stream.ts';
 import { isStorableText } from '../../signal/storable-text.ts';
 import { noteWhosePages, usedBytes } from '../../sqlite-shrink.ts';
 
 /**
- * One row per published batch, several for a large one; `first_offset` is the offset of its first message. `messages` is a line of JSON
- * with the batch's shared parts and the length of each value (`Head`), followed by the raw values. Most batches come from one caller, and
- * values are JSON themselves: as JSON strings they would be escaped, and parsed twice.
+ * One row per published batch, several for a large one; `first_offset`: of its first message. `messages` is a line of JSON with the shared
+ * parts and the length of each value (`Head`), then the raw values: most batches come from one caller, and values are JSON themselves.
  */
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS identity (id TEXT NOT NULL) STRICT;
@@ -22,7 +22,7 @@ CREATE TABLE IF NOT EXISTS batches (
 CREATE INDEX IF NOT EXISTS batches_timestamp ON batches (timestamp);
 CREATE TABLE IF NOT EXISTS ends (next_offset INTEGER NOT NULL) STRICT;`;
 
-/** A batch in its stored form, as the appender thread receives it. */
+/** As stored. */
 export interface EncodedBatch {
   readonly count: number;
   /** A string, or UTF-8, which moves to another thread without a copy. */
@@ -31,16 +31,16 @@ export interface EncodedBatch {
 
 type Headers = Record<string, string>;
 
-/** The JSON line before the values of a row. */
+/** Before the values of a row. */
 interface Head {
-  /** The key of all messages, and their shared headers. */
+  /** Of all messages, with their shared headers. */
   readonly key: string;
   readonly headers: Headers;
-  /** The other headers, with one value per message; null if a message lacks it. */
+  /** One value per message; null if it lacks the header. */
   readonly own: Record<string, readonly (string | null)[]>;
-  /** Length of each value, in UTF-16 code units. */
+  /** In UTF-16 code units. */
   readonly lengths: readonly number[];
-  /** The keys of the messages, if they differ. */
+  /** If they differ. */
   readonly keys?: readonly string[];
 }
 
@@ -50,11 +50,11 @@ type JsonRow = readonly [
   messages: readonly (readonly [own: Headers | 0, value: string, key?: string])[],
 ];
 
-/** Characters of values per row, and per read. */
+/** Of values, also per read. */
 export const ROW = 1 << 18;
 const READ = 1 << 20;
 
-/** The stored form of a non-empty batch. */
+/** Not empty. */
 export function encodeBatch(messages: readonly Message[]): EncodedBatch & { readonly text: string } {
   const count = messages.length;
   const values = messages.map(({ value }) => value);
@@ -70,7 +70,7 @@ export function encodeBatch(messages: readonly Message[]): EncodedBatch & { read
   return { count, text: `${JSON.stringify(head)}\n${text}` };
 }
 
-/** The headers of messages, split into shared and individual ones. */
+/** Shared and individual ones. */
 function columnsOf(messages: readonly Message[]): Pick<Head, 'headers' | 'own'> {
   const headers: Headers = {};
   const own: Record<string, (string | null)[]> = {};
@@ -89,7 +89,7 @@ const jsonRow = (messages: readonly Message[]): JsonRow => [
   messages.map(({ headers, value, key }) => [headers, value, key]),
 ];
 
-/** The records of a row; its first message has the offset `first`. */
+/** The first message has the offset `first`. */
 function decodeRow(text: string, first: number, timestamp: number): StreamRecord[] {
   if (text.startsWith('[')) {
     const [shared, messages] = JSON.parse(text) as JsonRow;
@@ -115,7 +115,7 @@ function decodeRow(text: string, first: number, timestamp: number): StreamRecord
   return records;
 }
 
-/** All headers of the i-th message. */
+/** Of the i-th message. */
 function withOwn(shared: Headers, columns: [name: string, values: readonly (string | null)[]][], i: number): Headers {
   const headers = { ...shared };
   for (const [name, values] of columns) {
@@ -127,19 +127,18 @@ function withOwn(shared: Headers, columns: [name: string, values: readonly (stri
 
 export const STREAM_FILE = 'stream.db';
 
-/** The path of the stream's file. Creates a missing folder, readable by its owner only. */
+/** Creates a missing folder, readable by its owner only. */
 export function streamFile(dataDir: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   return join(dataDir, STREAM_FILE);
 }
 
-/** Opens the log. A new file gets an identity of its own. Throws an error that names the file if it is unusable. */
+/** A new file gets an identity of its own. Throws an error that names an unusable file. */
 export function openLog(file: string): DatabaseSync {
   try {
     return open(file);
   } catch (error) {
-    (error as Error).message = `the stream's file ${file} cannot be used: ${(error as Error).message}`;
-    throw error;
+    throw nameFile(error as Error, 'stream', file);
   }
 }
 
@@ -161,7 +160,7 @@ function open(file: string): DatabaseSync {
 
 const PROBE = encodeBatch([{ key: '', headers: {}, value: '' }]);
 
-/** Writes the log. Data is durable when a call returns; a call throws if the file is not writable. */
+/** Durable when a call returns; throws if the file is not writable. */
 export function logAppender(db: DatabaseSync) {
   const take = db.prepare('UPDATE ends SET next_offset = next_offset + ? RETURNING next_offset');
   const insert = db.prepare('INSERT INTO batches VALUES (?, ?, ?, CAST(? AS TEXT))');
@@ -185,7 +184,7 @@ export function logAppender(db: DatabaseSync) {
       throw error;
     }
   }
-  /** Returns the offset of the batch. */
+  /** Returns its offset. */
   function add({ count, text }: EncodedBatch, timestamp: number): number {
     const first = Number(take.get(count)!.next_offset) - count;
     insert.run(first, count, timestamp, text);
@@ -193,13 +192,13 @@ export function logAppender(db: DatabaseSync) {
   }
 
   return {
-    /** Appends batches in one transaction with this time (ms). */
+    /** In one transaction, with this time (ms). */
     append(batches: readonly EncodedBatch[], timestamp: number): void {
       commit(() => {
         for (const batch of batches) add(batch, timestamp);
       });
     },
-    /** Appends a message and rolls it back: nobody sees it, and offsets stay. */
+    /** Rolled back: nobody sees it, and offsets stay. */
     probe(): void {
       commit(() => {
         revert.run(add(PROBE, 0));
@@ -209,7 +208,7 @@ export function logAppender(db: DatabaseSync) {
   };
 }
 
-/** Reads the log: its identity, its bounds, up to `max` records from an offset on. */
+/** Identity, bounds, and up to `max` records from an offset on. */
 export function logReader(db: DatabaseSync) {
   const identity = db.prepare('SELECT id FROM identity');
   const bounds = db.prepare(
@@ -249,8 +248,8 @@ export function logReader(db: DatabaseSync) {
 }
 
 /**
- * Deletes whole batches that end at or below `landed` and are older than `before` (ms), or the oldest if the log has more than `most`
- * bytes: up to `limit` messages, but at least one batch. Returns the number of messages.
+ * Whole batches at or below `landed`, older than `before` (ms), or the oldest above `most` bytes: up to `limit` messages, but at least one
+ * batch. Returns the number of messages.
  */
 export function trimLog(db: DatabaseSync, before: number, landed: number, limit: number, most = Number.POSITIVE_INFINITY): number {
   const excess = usedBytes(db) - most;

@@ -4,22 +4,22 @@ import { shrinkSlice } from '../../sqlite-shrink.ts';
 import type { AppenderData, AppendReply, AppendRequest, DiscardRequest } from './appender.thread.ts';
 import { encodeBatch, logReader, openLog, ROW, streamFile, trimLog } from './log.ts';
 
-/** How often a waiting reader checks for appends of other processes, ms. */
+/** For appends of other processes, ms. */
 const POLL = 100;
 
-/** Counts appends, so readers in other threads of the process wake immediately. */
+/** Readers in other threads of the process wake immediately. */
 export const newAppendCount = (): SharedArrayBuffer => new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
 
 /**
- * The embedded stream: one partition in `stream.db`. A thread appends; any process may read. Readers wake immediately for appends of streams
- * with the same `appended`.
+ * One partition in `stream.db`. A thread appends; any process may read. Readers wake immediately for appends of streams with the same
+ * `appended`.
  */
 export function openSqliteStream(dataDir: string, appended: SharedArrayBuffer = newAppendCount()): Stream {
   const file = streamFile(dataDir);
   const db = openLog(file);
   const reader = logReader(db);
   let appender: Appender | undefined;
-  /** The appender; restarted if its thread has ended. */
+  /** Restarted if its thread has ended. */
   const running = () => {
     if (appender === undefined || appender.dead) appender = startAppender(file, appended);
     return appender;
@@ -90,7 +90,7 @@ function startAppender(file: string, appended: SharedArrayBuffer): Appender {
       resolve();
     });
   });
-  /** Sends the last row of a draft, or a probe. */
+  /** Of a draft, or a probe. */
   const send = (id: number, batch: AppendRequest['batch']) =>
     new Promise<void>((resolve, reject) => {
       if (dead !== undefined) return reject(dead);

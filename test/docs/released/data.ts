@@ -1,9 +1,9 @@
 /**
  * The data of a release: a backup with rules of all kinds, half of them as messages that have not landed, and the facts read from it.
- * `node test/docs/released/data.ts` in the tree of a release adds both to this folder.
+ * `npm run set-version` adds both to this folder; of the releases before, the data and its feed stay.
  */
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import about from '../../../package.json' with { type: 'json' };
 import { encodeMessage, encodeOperation } from '../../../src/signal/message/encode.ts';
@@ -44,10 +44,14 @@ function* membersOf(value: unknown): Generator<string> {
 }
 
 /**
- * Starts weir on `dataDir`, lands everything, and reads feed, members of `--json` and labels of metrics. `exported`: a file of
- * `weir export`, imported into another workspace.
+ * Starts weir on `dataDir`, lands everything, and reads feed, members of `--json` (of all commands, unless `isOld`) and labels of metrics.
+ * `exported`: a file of `weir export`, imported into another workspace.
  */
-export async function readData(folder: string, dataDir: string, exported?: string): Promise<Pick<Interface, 'feed' | 'json' | 'labels'>> {
+export async function readData(
+  folder: string,
+  dataDir: string,
+  { exported, isOld }: { exported?: string; isOld?: boolean } = {},
+): Promise<Pick<Interface, 'feed' | 'json' | 'labels'>> {
   const settings = { DATA_DIR: dataDir, ...smallGeo(folder), METRICS_TOKEN: TOKEN };
   const weir = await startWeir(settings);
   try {
@@ -57,7 +61,7 @@ export async function readData(folder: string, dataDir: string, exported?: strin
     });
     const { text: feed } = await getFeed(weir.url, KEY, '/edge');
     const json = [];
-    for (const [name, ...rest] of READS) {
+    for (const [name, ...rest] of isOld ? [] : READS) {
       const { stdout, stderr } = await command([...name.split(' '), ...rest, '--json'], settings);
       if (stdout === '') throw new Error(`weir ${name}: ${stderr}`);
       json.push([name, words(membersOf(JSON.parse(stdout)))]);
@@ -155,24 +159,17 @@ async function makeData(folder: string, dataDir: string): Promise<void> {
 
 if (import.meta.main) {
   const folder = temporaryFolder({ after: () => {} });
-  const at = (name: string) => join(import.meta.dirname, `${about.version}${name}`);
+  const at = (name: string) => join(import.meta.dirname, name);
   await makeData(folder, join(folder, 'data'));
   await commandJson(['backup', join(folder, 'backup')], { DATA_DIR: join(folder, 'data') });
   const facts = { ...(await readInterface()), ...(await readData(folder, join(folder, 'data'))) };
   await commandJson(['export', join(folder, 'export.ndjson'), ...HERE], { DATA_DIR: join(folder, 'data') });
-  execFileSync('tar', [
-    '--sort=name',
-    '--owner=0',
-    '--group=0',
-    '-I',
-    'gzip -9n',
-    '-cf',
-    at('.tar.gz'),
-    '-C',
-    folder,
-    'backup',
-    'export.ndjson',
-  ]);
-  writeFileSync(at('.json'), `${JSON.stringify(facts, null, 2)}\n`);
+  for (const name of globSync('*.json', { cwd: at('') })) {
+    const { feed } = JSON.parse(readFileSync(at(name), 'utf8'));
+    writeFileSync(at(name), `${JSON.stringify({ feed }, null, 2)}\n`);
+  }
+  const pack = ['--sort=name', '--owner=0', '--group=0', '-I', 'gzip -9n', '-cf', at(`${about.version}.tar.gz`)];
+  execFileSync('tar', [...pack, '-C', folder, 'backup', 'export.ndjson']);
+  writeFileSync(at(`${about.version}.json`), `${JSON.stringify(facts, null, 2)}\n`);
   process.exit();
 }

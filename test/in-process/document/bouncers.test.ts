@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { SCOPES } from '../../../src/decisions/decisions.ts';
 import { DECISIONS } from '../../../src/feed/document.ts';
 import { FeedWatch } from '../../../src/feed/monitor/feed-watch.ts';
+import { DEFAULT_VARIANT } from '../../../src/feed/variant.ts';
 import { refusalOf } from '../../../src/http/bouncers/answer.ts';
 import { FeedHour } from '../../support/bouncer-hour.ts';
 import { BouncerReplica, type Decision, Kernel, secondsOf, valuesOf } from '../../support/bouncer-world.ts';
@@ -337,7 +338,7 @@ describe('D14 decisions', () => {
     assert.deepEqual([over.status, /15 decisions/.test(over.text)], [413, true]);
   });
 
-  test('D10.21 a bouncer whose feed is over its cap is told entries by list and by key; not with a key that is bound', async () => {
+  test('D68.1, D10.21 a bouncer whose feed is over its cap is sent entries by list and by key, and the feed is an alert; not with a bound key', async () => {
     const { store, list, clock } = world({ maxEntries: 1 });
     for (const host of [1, 3, 5]) store.add(list, `192.0.2.${host}`);
     const some = (name: string) => ({ largest: [{ name, entries: 3 }], others: { count: 0, entries: 0 } });
@@ -353,6 +354,19 @@ describe('D14 decisions', () => {
     assert.deepEqual(found.shares, shares);
     assert.match(refusalOf(found).message!, /has 3 decisions; its limit is 1\. .* by list: edge 3; by key: waf 3\.$/);
     assert.doesNotMatch((await replica.ask('stream', '', 'test/1', { listId: list })).text, /by list/);
+    const alerts = () => watch.feeds().map(({ action, family, open }) => [action, family, open.map(({ kind }) => kind)].join(' '));
+    assert.deepEqual(alerts(), ['block both over_cap']);
+    store.setList(list, { maxEntries: 4, singleAddresses: 4 });
+    store.add(list, '192.0.2.8/29');
+    await clock.advance(2_000);
+    await replica.cache.find({ workspaceId: WORKSPACE, list, variant: DEFAULT_VARIANT, boundTo: null });
+    await replica.cache.find({ workspaceId: WORKSPACE, list, variant: DECISIONS, boundTo: list });
+    assert.deepEqual(alerts(), ['block both near_cap']);
+    store.setList(list, { maxEntries: 4, singleAddresses: 8 });
+    await clock.advance(2_000);
+    await replica.cache.find({ workspaceId: WORKSPACE, list, variant: DEFAULT_VARIANT, boundTo: null });
+    await replica.cache.find({ workspaceId: WORKSPACE, list, variant: DECISIONS, boundTo: list });
+    assert.deepEqual(alerts(), ['block both over_cap']);
   });
 
   test('D14.8 look-ups tell what holds now', async () => {

@@ -45,7 +45,7 @@ export function Lanes({ changes, window: { since, until }, by, onSelect }) {
       <div class="lanes" aria-hidden="true">
         ${lanes.map(
           ([name, own]) => html`
-            <bdi class="small" key=${`${name} name`} title=${name}>${name}</bdi>
+            <bdi class="small one-line" key=${`${name} name`} title=${name}>${name}</bdi>
             <svg key=${name}>
               <line x1="0" x2="100%" y1="50%" y2="50%" />
               ${own.map(

@@ -1,13 +1,12 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { allPages, ask, manage } from '../../api.js';
+import { allPages, manage } from '../../api.js';
 import { useLiveWork } from '../../data.js';
 import { count, counted } from '../../format.js';
 import { FormDialog } from '../../ui/dialog.js';
 import { CheckField, CheckList } from '../../ui/field.js';
 import { useFields } from '../../ui/form.js';
 import { Loaded, Loading, Notice } from '../../ui/states.js';
-import { toast } from '../../ui/toast.js';
 import { usePreview } from '../rules/preview.js';
 import { familiesText, trimmedText } from './feed-state.js';
 
@@ -17,7 +16,6 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
   const [isAll, setAll] = useState(feed?.all_lists ?? false);
   const [members, setMembers] = useState(feed?.lists ?? []);
   const [always, setAlways] = useState(feed?.always ?? []);
-  const [once] = useState(() => crypto.randomUUID());
   const lists = useLiveWork('lists', () => allPages('/lists', 'lists'), { every: 60_000 });
 
   const settings = fields.filter(({ field, list }) => field !== 'name' && list === undefined);
@@ -25,21 +23,18 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
   const enough = isAll ? always : always.filter((id) => members.includes(id));
   const membersGiven = kind === 'list' ? {} : { ...(isAll ? { all_lists: true } : { lists: members }), always: enough };
   const { name: _name, lists: _lists, always: _always, ...changed } = changes;
-  const work = async () => {
-    const body = { ...membersGiven, ...changed };
-    const path = kind === 'list' ? '/lists' : '/feeds';
-    const { body: made } =
-      feed === undefined
-        ? await ask(manage(path), { method: 'POST', once, body: { name: values.name, ...body } })
-        : await ask(manage(`${path}/${feed.id}`), { method: 'PATCH', ifMatch: tag, body });
-    toast(html`<bdi>${made.name}</bdi> was ${feed === undefined ? 'created' : 'changed'}.`);
-    void onDone(made);
-  };
+  const path = kind === 'list' ? '/lists' : '/feeds';
+  const body = { ...membersGiven, ...changed };
+  const request =
+    feed === undefined
+      ? { address: manage(path), body: { name: values.name, ...body } }
+      : { address: manage(`${path}/${feed.id}`), method: 'PATCH', ifMatch: tag, body };
   const field = (schema) => input(schema.field, { empty: 'Default' });
   const title = feed !== undefined ? `Change ${feed.name}` : kind === 'list' ? 'New list' : 'Compose feed';
   const action = feed !== undefined ? 'Apply' : kind === 'list' ? 'Create list' : 'Create feed';
   return html`
-    <${FormDialog} wide title=${title} action=${action} work=${work} onClose=${onClose}>
+    <${FormDialog} wide title=${title} action=${action} request=${request} onDone=${onDone} onClose=${onClose}
+      done=${({ name }) => html`<bdi>${name}</bdi> was ${feed === undefined ? 'created' : 'changed'}.`}>
       ${feed === undefined && input('name', { required: true, autofocus: true, hint: kind === 'list' ? 'Senders and devices use this name.' : 'Devices fetch the feed by this name.' })}
       ${long.map(field)}
       ${
@@ -58,7 +53,7 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
       `
       }
       <div class="form-row">${settings.filter((each) => !long.includes(each)).map(field)}</div>
-      ${(kind !== 'list' || feed !== undefined) && html`<${Effect} asked=${{ feed: feed?.id, ...membersGiven, ...changed }} />`}
+      ${(kind !== 'list' || feed !== undefined) && html`<${Effect} asked=${{ feed: feed?.id, ...body }} />`}
     <//>
   `;
 }

@@ -1,7 +1,6 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { ask, manage } from '../../api.js';
-import { curlOf } from '../../curl.js';
+import { manage } from '../../api.js';
 import { counted, endText } from '../../format.js';
 import { FormDialog } from '../../ui/dialog.js';
 import { CheckList, TextField } from '../../ui/field.js';
@@ -27,7 +26,6 @@ const idOf = ({ kind, id }) => (kind === 'workspace' ? kind : (id ?? ''));
 export function AllowForm({ target, maySet, onClose, onDone }) {
   const [form, setForm] = useState({ expires: '', reason: '' });
   const [unticked, setUnticked] = useState(/** @type {string[]} */ ([]));
-  const [once] = useState(() => crypto.randomUUID());
   const given = Object.fromEntries(Object.entries(form).filter(([, value]) => value !== ''));
   const body = { value: target, ...given };
   const preview = usePreview(ALLOW, { ...body, preview: true });
@@ -36,8 +34,7 @@ export function AllowForm({ target, maySet, onClose, onDone }) {
   const ids = settings.map(idOf);
   const ticked = maySet ? ids.filter((id) => !unticked.includes(id)) : [];
   const change = { ...body, feeds: ticked };
-  const work = async () => {
-    const { body: done } = await ask(ALLOW, { method: 'POST', once, body: change });
+  const announce = (/** @type {any} */ done) => {
     const left = (done.still_blocked?.length ?? 0) + (done.still_blocked_left_out ?? 0);
     const then =
       left === 0
@@ -49,7 +46,7 @@ export function AllowForm({ target, maySet, onClose, onDone }) {
   const others = (/** @type {StillBlockedAnswer} */ answer) =>
     answer.still_blocked?.filter(({ kind, id }) => !ticked.includes(kind === 'workspace' ? kind : (id ?? '')));
   return html`
-    <${FormDialog} title=${html`Allow <bdi>${target}</bdi>`} wide action="Allow" work=${work} onClose=${onClose} disabled=${preview.answer === undefined}>
+    <${FormDialog} title=${html`Allow <bdi>${target}</bdi>`} wide action="Allow" request=${{ address: ALLOW, body: change }} onDone=${announce} onClose=${onClose} disabled=${preview.answer === undefined}>
       <div class="form-row">
         <${ExpiryField} value=${form.expires} onValue=${(/** @type {string} */ expires) => setForm({ ...form, expires })} usual="Never" />
         <${TextField} label="Reason" value=${form.reason} maxlength="2048" autofocus onValue=${(/** @type {string} */ reason) => setForm({ ...form, reason })} fault=${preview.faultOf('reason')} />
@@ -61,7 +58,7 @@ export function AllowForm({ target, maySet, onClose, onDone }) {
               options=${settings.map((each) => ({ value: idOf(each), label: nameOf(each) }))} hint="Applies to all never-block rules of these feeds." />`
           : html`<${Notice} kind="warn">${counted(settings.length, 'feed ignores', 'feeds ignore')} never-block rules. Ask an admin to set them.<//>`)
       }
-      <${WhatChanges} preview=${preview} isGiven curl=${curlOf('POST', ALLOW, change)}>
+      <${WhatChanges} preview=${preview} isGiven>
         ${(/** @type {any} */ answer) => html`<${StillBlocked} answer=${{ ...answer, still_blocked: others(answer) ?? answer.still_blocked }} /><${FeedChanges} answer=${answer} />`}
       <//>
     <//>
@@ -74,18 +71,14 @@ const nameOf = ({ kind, name, subtract_allow: value }) =>
 
 /** Replaces wider blocks by blocks without the target. @param {{ target: string, onClose: () => void, onDone: () => void }} props */
 export function SplitForm({ target, onClose, onDone }) {
-  const [once] = useState(() => crypto.randomUUID());
   const preview = usePreview(SPLIT, { value: target, preview: true });
   /** @type {SplitRule[]} */
   const splits = preview.answer?.splits ?? [];
-  const work = async () => {
-    const { body } = await ask(SPLIT, { method: 'POST', once, body: { value: target } });
-    toast(html`${counted(body.splits.length, 'block')} split. <${Undo} batches=${body.batches} onDone=${onDone} />`);
-    onDone();
-  };
   return html`
-    <${FormDialog} title=${html`Take <bdi>${target}</bdi> out of wider blocks`} wide action="Split the block" work=${work} onClose=${onClose} disabled=${splits.length === 0}>
-      <${WhatChanges} preview=${preview} isGiven curl=${curlOf('POST', SPLIT, { value: target })}>
+    <${FormDialog} title=${html`Take <bdi>${target}</bdi> out of wider blocks`} wide action="Split the block" request=${{ address: SPLIT, body: { value: target } }}
+      done=${(/** @type {any} */ answer) => html`${counted(answer.splits.length, 'block')} split. <${Undo} batches=${answer.batches} onDone=${onDone} />`}
+      onDone=${onDone} onClose=${onClose} disabled=${splits.length === 0}>
+      <${WhatChanges} preview=${preview} isGiven>
         ${(/** @type {any} */ answer) => html`
           <${Table} label="Blocks that are split" columns=${COLUMNS} rows=${splits} keyOf=${(/** @type {SplitRule} */ { rule }) => rule.id} />
           ${answer.remaining.length > 0 && html`<${Notice} kind="warn">It stays blocked by ${answer.remaining.map((/** @type {SplitRule['rule']} */ rule, i) => html`${i > 0 && ', '}<bdi class="mono">${rule.target}</bdi> in <bdi>${rule.list_name}</bdi>`)}: sources, countries and ASNs cannot be split.<//>`}

@@ -1,10 +1,9 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { ask, manage } from '../../api.js';
+import { manage } from '../../api.js';
 import { counted } from '../../format.js';
 import { Button } from '../../ui/button.js';
 import { Confirm } from '../../ui/dialog.js';
-import { toast } from '../../ui/toast.js';
 import { PATHS } from '../feeds/read-feeds.js';
 import { extended } from './path-model.js';
 import { RELATIONS } from './words.js';
@@ -51,13 +50,10 @@ export function Stays({ answer, outlook, stays, mayChange, maySet, onOpen, onDon
 /** @param {{ staying: Staying, onClose: () => void, onDone: () => void }} props */
 function CutOut({ staying: { feed, subtract }, onClose, onDone }) {
   const path = feed.kind === 'workspace' ? '/workspace' : `${PATHS[feed.kind]}/${feed.id}`;
-  const work = async () => {
-    await ask(manage(path), { method: 'PATCH', ifMatch: '*', body: { subtract_allow: subtract?.value } });
-    toast(html`<bdi>${feed.name}</bdi> now subtracts never-block rules.`);
-    onDone();
-  };
+  const request = { address: manage(path), method: 'PATCH', ifMatch: '*', body: { subtract_allow: subtract?.value } };
   return html`
-    <${Confirm} title="Subtract never-block rules?" action="Subtract" work=${work} onClose=${onClose}>
+    <${Confirm} title="Subtract never-block rules?" action="Subtract" request=${request} onDone=${onDone} onClose=${onClose}
+      done=${() => html`<bdi>${feed.name}</bdi> now subtracts never-block rules.`}>
       <p><bdi>${feed.name}</bdi> will exclude every address in never-block rules of ${subtract?.value === 'workspace' ? 'the whole workspace' : 'its lists'}.</p>
     <//>
   `;

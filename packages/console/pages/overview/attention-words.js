@@ -20,7 +20,7 @@ const PLACES = [
     action: 'Raise limit',
     href: (of, feedOf) => feedHref(of, feedOf, '?do=edit'),
   },
-  { of: 'freeze/', permission: 'manage', action: 'Thaw', href: (of, feedOf) => feedHref(of, feedOf, '?do=thaw') },
+  { of: 'freeze/', states: ['frozen'], permission: 'manage', action: 'Thaw', href: (of, feedOf) => feedHref(of, feedOf, '?do=thaw') },
   { of: 'freeze/', permission: 'rules:read', action: 'Review', href: feedHref },
   { of: 'feed/', permission: 'rules:read', action: 'Review', href: feedHref },
   {
@@ -35,6 +35,7 @@ const PLACES = [
   { of: 'device/', permission: 'rules:read', action: 'Review', href: deviceHref },
   { of: 'device-cap/', permission: 'rules:read', action: 'Review', href: deviceHref },
   { of: 'bouncer/', permission: 'rules:read', action: 'Review', href: () => link('/bouncers') },
+  { of: 'approvals/', permission: 'rules:read', action: 'Review', href: () => link('/approvals') },
   { of: 'dead_letters', permission: 'manage', action: 'Review', href: () => link('/dead-letters') },
   { of: 'guard_rails', permission: 'manage', action: 'Set guard rails', href: () => link('/workspace') },
   { of: 'guard_rails', permission: 'rules:read', action: 'Review', href: () => link('/workspace') },

@@ -2,7 +2,6 @@ import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
 import { useAttention } from '../../attention.js';
-import { curlOf } from '../../curl.js';
 import { useWork } from '../../data.js';
 import { counted, dateTime, durations } from '../../format.js';
 import { keyName, useNames } from '../../names.js';
@@ -11,12 +10,10 @@ import { may } from '../../session.js';
 import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
-import { SameWithCurl } from '../../ui/code.js';
 import { FormDialog } from '../../ui/dialog.js';
 import { SelectField, TextField } from '../../ui/field.js';
 import { Failed, Loaded, Notice } from '../../ui/states.js';
 import { Countdown } from '../../ui/time.js';
-import { toast } from '../../ui/toast.js';
 import { documentOf, placeOf, sentenceOf } from './attention-words.js';
 
 const ADDRESS = manage('/attention/snoozes');
@@ -94,18 +91,13 @@ function PutOff({ item, onClose, onDone }) {
   const [reason, setReason] = useState('');
   const [seconds, setSeconds] = useState('86400');
   const body = { key: item.key, reason: reason.trim(), expires_in: Number(seconds) };
-  const work = async () => {
-    await ask(ADDRESS, { method: 'POST', body });
-    toast('Alert snoozed.');
-    onDone();
-  };
   return html`
-    <${FormDialog} title="Snooze" action="Snooze" work=${work} onClose=${onClose} disabled=${body.reason === ''}>
+    <${FormDialog} title="Snooze" action="Snooze" request=${{ address: ADDRESS, body }}
+      done=${() => 'Alert snoozed.'} onDone=${onDone} onClose=${onClose} disabled=${body.reason === ''}>
       <p class="text">${sentenceOf(item)}</p>
       <${TextField} label="Reason" hint="Visible to everyone, such as an owner or ticket." value=${reason} onValue=${setReason} maxlength="200" required autofocus />
       <${SelectField} label="For" value=${seconds} onValue=${setSeconds} options=${durations('1h', '8h', '1d', '3d', '7d', '30d')} />
       <p class="small soft">The alert moves to a folded list with your name. It returns earlier if its state changes. Webhooks and the API still report it.</p>
-      <${SameWithCurl} text=${curlOf('POST', ADDRESS, body)} />
     <//>
   `;
 }

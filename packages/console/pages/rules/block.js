@@ -1,7 +1,5 @@
 import { html } from 'htm/preact';
-import { useState } from 'preact/hooks';
-import { ask, manage } from '../../api.js';
-import { curlOf } from '../../curl.js';
+import { manage } from '../../api.js';
 import { LEVELS } from '../../tables.js';
 import { FormDialog } from '../../ui/dialog.js';
 import { useFields } from '../../ui/form.js';
@@ -20,19 +18,17 @@ const ACTIONS = [
 /** @param {{ names: Names, value?: string, action?: string, onClose: () => void, onDone: () => void }} props */
 export function BlockForm({ names, value = '', action = 'block', onClose, onDone }) {
   const { values, set, body, input } = useFields('blockTarget', { value, action });
-  const [once] = useState(() => crypto.randomUUID());
   const isGiven = body.value !== undefined;
   const preview = usePreview(manage('/rules'), isGiven ? { ...body, preview: true } : undefined);
   const isAllow = values.action === 'allow';
-  const work = async () => {
-    const { body: done } = await ask(manage('/rules'), { method: 'POST', once, body });
+  const announce = (done) => {
     if (isAllow) toast(neverBlockedText(body.value, done), done.still_blocked?.length === 0 ? 'good' : 'bad');
     else toast(html`<bdi>${body.value}</bdi> ${done.landed ? 'is now blocked.' : 'was accepted and takes effect in a moment.'}`);
     onDone();
   };
   const level = (field) => input(field, { empty: 'Default', options: LEVELS });
   return html`
-    <${FormDialog} title="Block or allow" wide action=${isAllow ? 'Never block' : 'Block'} work=${work} onClose=${onClose} disabled=${preview.answer === undefined}>
+    <${FormDialog} title="Block or allow" wide action=${isAllow ? 'Never block' : 'Block'} request=${{ address: manage('/rules'), body }} onDone=${announce} onClose=${onClose} disabled=${preview.answer === undefined}>
       ${input('value', { label: 'Address, network, ASN or country', hint: undefined, required: true, autofocus: true, placeholder: '192.0.2.0/24, AS64500, NL', autocomplete: 'off', fault: preview.faultOf('value') })}
       <div class="form-row">
         ${input('action', { hint: undefined, options: ACTIONS })}
@@ -42,8 +38,7 @@ export function BlockForm({ names, value = '', action = 'block', onClose, onDone
       <div class="form-row">
         ${input('reason', { fault: preview.faultOf('reason') })}${level('confidence')}${level('severity')}
       </div>
-      <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${preview.faultOf('value') !== undefined}
-        curl=${curlOf('POST', manage('/rules'), body)}>
+      <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${preview.faultOf('value') !== undefined}>
         ${(answer) => html`<${StillBlocked} answer=${answer} /><${FeedChanges} answer=${answer} />`}
       <//>
     <//>

@@ -46,7 +46,7 @@ export function ChangeRules({ selection, names, onClose, onDone }) {
   };
   const ready = answer !== undefined && answer.changed > 0 && (!answer.needs_confirmation || isSure);
   return html`
-    <${FormDialog} title="Change rules" wide action=${answer === undefined ? 'Apply' : `Apply to ${answer.next === null ? '' : 'at least '}${counted(answer.changed, 'rule')}`} work=${work} onClose=${onClose} disabled=${!ready}>
+    <${FormDialog} title="Change rules" wide action=${answer === undefined ? 'Apply' : `Apply to ${answer.next === null ? '' : 'at least '}${counted(answer.changed, 'rule')}`} work=${work} curl=${curlOf('POST', ADDRESS, { ...selection, set })} onClose=${onClose} disabled=${!ready}>
       <div class="form-row">
         <${SelectField} label="Expires" value=${form.expires} onValue=${(expires) => edit({ expires })} options=${EXPIRES}
           fault=${form.expires === 'at' ? undefined : preview.faultOf('set.expires')} />
@@ -66,7 +66,7 @@ export function ChangeRules({ selection, names, onClose, onDone }) {
         form.hasReason &&
         html`<${TextField} label="Reason" hint="Leave empty to remove it." value=${form.reason} maxlength="2048" onValue=${(reason) => edit({ reason })} />`
       }
-      <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${preview.faultOf('set.expires') !== undefined} curl=${curlOf('POST', ADDRESS, { ...selection, set })}>
+      <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${preview.faultOf('set.expires') !== undefined}>
         ${(/** @type {any} */ found) => html`<${Outlook} answer=${found} set=${set} names=${names} />`}
       <//>
       ${

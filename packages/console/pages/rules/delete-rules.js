@@ -2,7 +2,6 @@ import { html } from 'htm/preact';
 import { ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
 import { count, counted } from '../../format.js';
-import { SameWithCurl } from '../../ui/code.js';
 import { Confirm } from '../../ui/dialog.js';
 import { Failed } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
@@ -29,7 +28,7 @@ export function DeleteRules({ conditions, onClose, onDone }) {
   };
   return html`
     <${Confirm} title="Delete these rules?"
-      action=${answer === undefined ? 'Delete' : `Delete ${answer.next === null ? '' : 'at least '}${counted(answer.deleted, 'rule')}`} danger work=${work} onClose=${onClose}
+      action=${answer === undefined ? 'Delete' : `Delete ${answer.next === null ? '' : 'at least '}${counted(answer.deleted, 'rule')}`} danger work=${work} curl=${curlOf('POST', ADDRESS, conditions)} onClose=${onClose}
       disabled=${!answer?.deleted}>
       ${error !== undefined && html`<${Failed} error=${error} />`}
       ${answer === undefined && error === undefined && html`<p role="status">Loading…</p>`}
@@ -40,7 +39,6 @@ export function DeleteRules({ conditions, onClose, onDone }) {
           <${Table} label="Sample of the rules" columns=${COLUMNS} rows=${answer.sample} keyOf=${(/** @type {Rule} */ { id }) => id} />
         `
       }
-      <${SameWithCurl} text=${curlOf('POST', ADDRESS, conditions)} />
     <//>
   `;
 }

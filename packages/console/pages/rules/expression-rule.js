@@ -1,7 +1,6 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { allPages, ask, manage } from '../../api.js';
-import { curlOf } from '../../curl.js';
+import { allPages, manage } from '../../api.js';
 import { useLiveWork } from '../../data.js';
 import { count, counted } from '../../format.js';
 import { FormDialog } from '../../ui/dialog.js';
@@ -9,7 +8,6 @@ import { TextField } from '../../ui/field.js';
 import { useFields } from '../../ui/form.js';
 import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
-import { toast } from '../../ui/toast.js';
 import { ExpiryField, secondsLeft } from './expiry.js';
 import { ExpressionField } from './expression.js';
 import { usePreview } from './preview.js';
@@ -34,7 +32,6 @@ export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose,
     ...{ kind, expires_in: secondsLeft(rule?.expires_at ?? null) },
   });
   const [configText, setConfig] = useState(rule?.config ? JSON.stringify(rule.config) : '');
-  const [once] = useState(() => crypto.randomUUID());
   const { value: rules } = useLiveWork(`rules ${kind}`, () => allPages('/rules', 'rules', { kind }), { every: 60_000 });
   const tab = RULE_TABS.find((each) => each.kind === kind) ?? RULE_TABS[1];
   const config = configOf(configText);
@@ -42,14 +39,11 @@ export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose,
   const isGiven = body.rule_ref !== undefined && body.expression !== undefined && config !== null;
   const preview = usePreview(ADDRESS, isGiven ? { ...body, preview: true } : undefined);
   const before = rules?.find((/** @type {Rule} */ each) => each.rule_ref === body.rule_ref);
-  const work = async () => {
-    const { body: done } = await ask(ADDRESS, { method: 'POST', once, body });
-    toast(html`Rule <bdi>${body.rule_ref}</bdi> ${done.landed ? 'is active.' : 'was accepted and takes effect in a moment.'}`);
-    onDone();
-  };
   const field = (name, rest = {}) => input(name, { hint: undefined, fault: preview.faultOf(name), ...rest });
   return html`
-    <${FormDialog} title=${rule === undefined ? `Add ${tab.label} rule` : 'Change rule'} wide action=${before === undefined ? 'Add rule' : 'Apply'} work=${work} onClose=${onClose} disabled=${preview.answer === undefined}>
+    <${FormDialog} title=${rule === undefined ? `Add ${tab.label} rule` : 'Change rule'} wide action=${before === undefined ? 'Add rule' : 'Apply'} request=${{ address: ADDRESS, body }}
+      done=${({ landed }) => html`Rule <bdi>${body.rule_ref}</bdi> ${landed ? 'is active.' : 'was accepted and takes effect in a moment.'}`}
+      onDone=${onDone} onClose=${onClose} disabled=${preview.answer === undefined}>
       <div class="form-row">
         ${field('rule_ref', { required: true, readonly: rule !== undefined, autofocus: rule === undefined, hint: 'Unique name. An existing rule with it is replaced.' })}
         ${field('name')}
@@ -62,7 +56,7 @@ export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose,
         <${ExpiryField} value=${values.expires_in} onValue=${(expires) => set({ expires_in: expires })} usual="Never" />
       </div>
       ${(values.action === 'ratelimit' || configText !== '') && html`<${TextField} label="Config (JSON)" rows=${3} value=${configText} onValue=${setConfig} fault=${config === null ? 'is not a JSON object' : undefined} hint=${html`For example <code>{"rateLimit":{"period":"60","duration":"600","requests":"100"}}</code>`} />`}
-      <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${isAtField(preview)} curl=${curlOf('POST', ADDRESS, body)}>
+      <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${isAtField(preview)}>
         ${(answer) => html`
           ${(answer.warnings ?? []).map((warning) => html`<${Notice} kind="warn" key=${warning}><span class="text">${warning}</span><//>`)}
           <${Difference} before=${before} after=${body} rules=${rules ?? []} />

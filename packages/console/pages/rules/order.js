@@ -1,13 +1,13 @@
 import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
-import { allPages, ask, manage } from '../../api.js';
+import { allPages, manage } from '../../api.js';
+import { curlOf } from '../../curl.js';
 import { useLiveWork } from '../../data.js';
 import { counted } from '../../format.js';
 import { helpAt } from '../../router.js';
 import { IconButton } from '../../ui/button.js';
 import { Dialog, FormDialog } from '../../ui/dialog.js';
 import { Failed, Notice } from '../../ui/states.js';
-import { toast } from '../../ui/toast.js';
 import { Action } from './action.js';
 import { newOrders } from './new-orders.js';
 import { usePreview } from './preview.js';
@@ -68,13 +68,9 @@ function Order({ rules, onClose, onDone }) {
     setList(next);
     setAnnounced(`${nameOf(list[from])} moved to position ${to + 1} of ${list.length}.`);
   };
-  const work = async () => {
-    await ask(manage('/imports'), { method: 'POST', once: crypto.randomUUID(), body });
-    toast(`Order of ${counted(signals.length, 'rule')} changed.`);
-    onDone();
-  };
   return html`
-    <${FormDialog} title="Change order" wide action="Apply" work=${work} onClose=${onClose} disabled=${preview.answer === undefined || failed.length > 0}>
+    <${FormDialog} title="Change order" wide action="Apply" request=${{ address: manage('/imports'), body }} curl=${curlOf('POST', manage('/imports'), signals)}
+      done=${() => `Order of ${counted(signals.length, 'rule')} changed.`} onDone=${onDone} onClose=${onClose} disabled=${preview.answer === undefined || failed.length > 0}>
       <p class="soft small">The first matching rule decides. Drag a rule, use its arrows, or press <kbd>Alt</kbd> with an arrow key.</p>
       <ol class="ordered">
         ${list.map(
@@ -97,7 +93,7 @@ function Order({ rules, onClose, onDone }) {
                 move(i, i + step);
               }}>
               <span class="number soft">${i + 1}</span>
-              <span class="ordered-rule"><bdi class="text">${nameOf(rule)}</bdi> <${Action} action=${rule.action} />${rule.type === 'generated' && html` <span class="small soft">AI</span>`}</span>
+              <span class="one-line"><bdi class="text">${nameOf(rule)}</bdi> <${Action} action=${rule.action} />${rule.type === 'generated' && html` <span class="small soft">AI</span>`}</span>
               <span class="small nowrap">${orderText(rule.order)}${changes.has(i) && html` → <strong>${changes.get(i)}</strong>`}</span>
               <span class="row">
                 <${IconButton} icon="up" label=${`Move ${nameOf(rule)} up`} disabled=${i === 0} onClick=${() => move(i, i - 1)} />

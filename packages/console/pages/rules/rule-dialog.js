@@ -1,18 +1,16 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { ask, manage } from '../../api.js';
-import { curlOf } from '../../curl.js';
+import { manage } from '../../api.js';
 import { dateTime, endText } from '../../format.js';
 import { keyName } from '../../names.js';
 import { link } from '../../router.js';
 import { may } from '../../session.js';
 import { Button } from '../../ui/button.js';
-import { Code, SameWithCurl } from '../../ui/code.js';
+import { Code } from '../../ui/code.js';
 import { Confirm, Dialog } from '../../ui/dialog.js';
 import { Facts } from '../../ui/figures.js';
 import { Notice } from '../../ui/states.js';
 import { Countdown } from '../../ui/time.js';
-import { toast } from '../../ui/toast.js';
 import { batchAt } from '../changes/see.js';
 import { Action } from './action.js';
 import { nameOf } from './tabs.js';
@@ -24,19 +22,12 @@ import { nameOf } from './tabs.js';
  */
 export function RuleDialog({ rule, names, session, onClose, onDone, onChange }) {
   const [isDeleting, setDeleting] = useState(false);
-  const address = manage(`/rules/${rule.kind}/${rule.id}`);
   const isExpression = rule.expression !== undefined;
-  const remove = async () => {
-    await ask(address, { method: 'DELETE' });
-    toast(html`Rule <bdi>${nameOf(rule)}</bdi> deleted.`);
-    onDone();
-    onClose();
-  };
   if (isDeleting) {
     return html`
-      <${Confirm} title="Delete rule?" action="Delete" danger work=${remove} onClose=${onClose}>
+      <${Confirm} title="Delete rule?" action="Delete" danger request=${{ address: manage(`/rules/${rule.kind}/${rule.id}`), method: 'DELETE' }}
+        done=${() => html`Rule <bdi>${nameOf(rule)}</bdi> deleted.`} onDone=${onDone} onClose=${onClose}>
         <p>Delete the rule <bdi>${nameOf(rule)}</bdi> (${rule.action})? You can undo this batch for 7 days.</p>
-        <${SameWithCurl} text=${curlOf('DELETE', address)} />
       <//>
     `;
   }

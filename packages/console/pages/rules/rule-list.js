@@ -65,7 +65,7 @@ export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayW
     ${failure !== undefined && html`<${Notice} kind="warn">${sentence(failure.message)} Showing older data.<//>`}
     <div class="stack">
       <div class="list-head">
-        <p class="small soft" role="status">${totalText(total, items.length)}</p>
+        <p class="small soft" role="status">${totalText(total, items.length)}${sort !== undefined && !isComplete && '; the order may be a minute old'}</p>
         <div class="row">
           ${isAccess && html`<${ExportRules} conditions=${conditions} />`}
           ${isFiltered && mayWrite && html`<${Button} tiny onClick=${() => onChange(conditions)}>Change these<//>`}

@@ -43,13 +43,13 @@ export function UnblockForm({ value: given = '', onClose, onDone }) {
     .map((body) => curlOf('POST', manage('/rules'), body))
     .join('\n');
   return html`
-    <${FormDialog} title="Unblock" wide action="Unblock" work=${work} onClose=${onClose} disabled=${bodies.length === 0}>
+    <${FormDialog} title="Unblock" wide action="Unblock" work=${work} curl=${curl} onClose=${onClose} disabled=${bodies.length === 0}>
       <${TextField}
         label="Address, network, ASN or country" hint="Removes rules for exactly this target from all lists." value=${value} onValue=${setValue}
         required autofocus maxlength="64" autocomplete="off" fault=${isWaiting ? undefined : fault}
       />
       <${WhatChanges} preview=${{ answer, error: isWaiting ? undefined : failure, isWaiting, faultOf: () => undefined }}
-        isGiven=${value.trim() !== ''} isFault=${fault !== undefined} curl=${curl}>
+        isGiven=${value.trim() !== ''} isFault=${fault !== undefined}>
         ${() => html`<${Outlook} target=${target} feeds=${answer.feeds} lists=${lists} />`}
       <//>
     <//>

@@ -1,13 +1,11 @@
 import { html } from 'htm/preact';
-import { SameWithCurl } from '../../ui/code.js';
 import { Failed } from '../../ui/states.js';
 
 /**
- * @param {{ preview: Preview, isGiven: boolean, isFault?: boolean, curl: string, children: (answer: any) => any }}
- *   props
+ * @param {{ preview: Preview, isGiven: boolean, isFault?: boolean, children: (answer: any) => any }} props
  * `isFault`: the field shows the error already.
  */
-export function WhatChanges({ preview: { answer, error, isWaiting }, isGiven, isFault = false, curl, children }) {
+export function WhatChanges({ preview: { answer, error, isWaiting }, isGiven, isFault = false, children }) {
   return html`
     <section class="stack" aria-label="Preview" aria-busy=${isWaiting}>
       <h3>Preview</h3>
@@ -17,6 +15,5 @@ export function WhatChanges({ preview: { answer, error, isWaiting }, isGiven, is
       ${error !== undefined && isFault && html`<p class="soft">See the error above.</p>`}
       ${answer !== undefined && children(answer)}
     </section>
-    <${SameWithCurl} text=${curl} />
   `;
 }

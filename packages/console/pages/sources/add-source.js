@@ -69,6 +69,7 @@ export function AddSource({ name = OWN, onClose, onDone }) {
             ${own.input('every', { hint: undefined, options: durations('1h', '6h', '1d') })}
             ${own.input('paths', { label: 'JSON path', hint: 'For example prefixes[].ip_prefix; separate several by commas.' })}
             ${own.input('where', { label: 'Filter', hint: 'For example service=CLOUDFRONT.' })}
+            ${own.input('signers', { label: 'Signing keys', hint: 'Of another weir: only its signed feed is accepted.' })}
             ${own.input('column', { label: 'Address column', hint: 'Its name, or its number without a header.' })}
           </div>
         `

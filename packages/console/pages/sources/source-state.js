@@ -1,4 +1,4 @@
-import { ask, manage } from '../../api.js';
+import { manage } from '../../api.js';
 import { link } from '../../router.js';
 
 /** @type {Record<string, { kind: 'good' | 'warn' | 'bad' | '', about: string }>} */
@@ -32,9 +32,6 @@ export const addressOf = (id, work = '') => manage(`/sources/${id}${work === '' 
 /** Accept and discard name the refresh on hold. @param {Source} source @param {'refresh' | 'pause' | 'resume' | 'accept' | 'discard'} work */
 export const bodyOf = ({ held }, work) =>
   held !== null && (work === 'accept' || work === 'discard') ? { replacement: held.replacement } : {};
-
-/** @param {Source} source @param {'refresh' | 'pause' | 'resume' | 'accept' | 'discard'} work */
-export const doWith = (source, work) => ask(addressOf(source.id, work), { method: 'POST', body: bodyOf(source, work) });
 
 /** `6 h`, `1 d` @param {number} seconds */
 export const everyText = (seconds) =>

@@ -1,24 +1,21 @@
 import { html } from 'htm/preact';
 import { addressFacts } from '../../addresses.js';
 import { ask } from '../../api.js';
-import { curlOf } from '../../curl.js';
-import { useLive, useLiveWork } from '../../data.js';
+import { useLive, useLiveWork, usePreviewOfDeletion } from '../../data.js';
 import { count, counted, dateTime } from '../../format.js';
 import { go, link } from '../../router.js';
 import { may } from '../../session.js';
 import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
-import { SameWithCurl } from '../../ui/code.js';
 import { Confirm } from '../../ui/dialog.js';
 import { Facts } from '../../ui/figures.js';
 import { PageHead } from '../../ui/page-head.js';
 import { Failed, Loaded, Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
-import { toast } from '../../ui/toast.js';
 import { HeldAddresses } from './held-addresses.js';
-import { addressOf, bodyOf, doWith, everyText, stateOf } from './source-state.js';
+import { addressOf, bodyOf, everyText, stateOf } from './source-state.js';
 import { FEEDS } from './trial.js';
 
 const WORKS = {
@@ -163,38 +160,24 @@ const RUNS = [
 function Ask({ source, tag, work, onClose, onDone }) {
   if (work === 'delete') return html`<${Delete} source=${source} tag=${tag} onClose=${onClose} />`;
   const { label, about, done } = WORKS[work];
-  const submit = async () => {
-    await doWith(source, work);
-    toast(html`<bdi>${source.name}</bdi> ${done}.`);
-    await onDone();
-  };
   return html`
-    <${Confirm} title=${`${label}: ${source.name}`} action=${label} danger=${work === 'accept'} work=${submit} onClose=${onClose}>
+    <${Confirm} title=${`${label}: ${source.name}`} action=${label} danger=${work === 'accept'} onClose=${onClose}
+      request=${{ address: addressOf(source.id, work), body: bodyOf(source, work) }} done=${() => html`<bdi>${source.name}</bdi> ${done}.`} onDone=${onDone}>
       <p>${about}</p>
-      <${SameWithCurl} text=${curlOf('POST', addressOf(source.id, work), bodyOf(source, work))} />
     <//>
   `;
 }
 
 /** @param {{ source: Source, tag: string, onClose: () => void }} props */
 function Delete({ source, tag, onClose }) {
-  const live = useLiveWork(
-    `delete ${source.id}`,
-    async () => (await ask(`${addressOf(source.id)}?preview=true`, { method: 'DELETE', ifMatch: tag })).body,
-    { every: 60_000 },
-  );
-  const confirmed = `${addressOf(source.id)}?confirmed=true`;
-  const work = async () => {
-    await ask(confirmed, { method: 'DELETE', ifMatch: tag });
-    toast(html`<bdi>${source.name}</bdi> was deleted. You can restore its list for 7 days under Feeds.`);
-    go(link('/sources'));
-  };
+  const live = usePreviewOfDeletion(`${addressOf(source.id)}?preview=true`, tag);
+  const request = { address: `${addressOf(source.id)}?confirmed=true`, method: 'DELETE', ifMatch: tag };
   return html`
-    <${Confirm} title=${`Delete ${source.name}?`} action="Delete" danger work=${work} onClose=${onClose}>
+    <${Confirm} title=${`Delete ${source.name}?`} action="Delete" danger request=${request} onDone=${() => go(link('/sources'))} onClose=${onClose}
+      done=${() => html`<bdi>${source.name}</bdi> was deleted. You can restore its list for 7 days under Feeds.`}>
       ${live.error !== undefined && html`<${Failed} error=${live.error} />`}
       ${live.value !== undefined && html`<p>This also deletes its list with ${live.value.more_rules ? 'more than ' : ''}${counted(live.value.rules, 'rule')}.</p>`}
       <p>You can restore the list for 7 days. Its source returns paused.</p>
-      <${SameWithCurl} text=${curlOf('DELETE', confirmed)} />
     <//>
   `;
 }

@@ -1,18 +1,15 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { ask, manage } from '../../api.js';
-import { curlOf } from '../../curl.js';
+import { manage } from '../../api.js';
 import { count, counted } from '../../format.js';
 import { link } from '../../router.js';
 import { may } from '../../session.js';
 import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
-import { SameWithCurl } from '../../ui/code.js';
 import { FormDialog } from '../../ui/dialog.js';
 import { Facts } from '../../ui/figures.js';
 import { useFields } from '../../ui/form.js';
 import { Notice } from '../../ui/states.js';
-import { toast } from '../../ui/toast.js';
 import { usePreview } from '../rules/preview.js';
 
 const ADDRESS = manage('/workspace');
@@ -103,15 +100,11 @@ function widest(own, ofService) {
 /** @param {{ workspace: Tagged, onClose: () => void, onDone: () => void }} props */
 function Change({ workspace: { body, tag }, onClose, onDone }) {
   const { values, changes, input } = useFields('changeWorkspace', body);
-  const work = async () => {
-    await ask(ADDRESS, { method: 'PATCH', ifMatch: tag ?? '*', body: changes });
-    toast('Guard rails changed.');
-    onDone();
-  };
   const { protect = body.protect } = changes;
   const rails = { protect, min_prefix_v4: Number(values.min_prefix_v4), min_prefix_v6: Number(values.min_prefix_v6) };
   return html`
-    <${FormDialog} title="Change guard rails" wide action="Apply" work=${work} onClose=${onClose} disabled=${Object.keys(changes).length === 0}>
+    <${FormDialog} title="Change guard rails" wide action="Apply" request=${{ address: ADDRESS, method: 'PATCH', ifMatch: tag ?? '*', body: changes }}
+      done=${() => 'Guard rails changed.'} onDone=${onDone} onClose=${onClose} disabled=${Object.keys(changes).length === 0}>
       ${(faultOf) => html`
         ${input('protect', { rows: 6, autofocus: true, fault: faultOf('protect'), hint: html`One network per line, such as <code>203.0.113.0/24</code>, or a name: <code>private</code>, <code>special</code>, <code>self</code>, <code>peers</code>. <code>warn:</code> before one only reports blocks.` })}
         <div class="form-row">
@@ -126,12 +119,16 @@ function Change({ workspace: { body, tag }, onClose, onDone }) {
           ${input('large_percent', { fault: faultOf('large_percent') })}
         </div>
         <div class="form-row">
+          ${input('canary_keys', { label: "Canary keys of the workspace's feed", fault: faultOf('canary_keys') })}
+          ${input('canary_minutes', { fault: faultOf('canary_minutes') })}
+        </div>
+        <div class="form-row">
           ${input('approval', { options: [{ value: '', label: 'default: none' }, ...LARGE], fault: faultOf('approval') })}
           ${input('approval_addresses', { fault: faultOf('approval_addresses') })}
           ${input('approval_rules', { fault: faultOf('approval_rules') })}
+          ${input('approval_percent', { fault: faultOf('approval_percent') })}
         </div>
         <${Reached} before=${body.protect} after=${protect} service=${body.service.protect} rails=${rails} />
-        <${SameWithCurl} text=${curlOf('PATCH', ADDRESS, changes)} />
       `}
     <//>
   `;

@@ -1,19 +1,17 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
-import { curlOf } from '../../curl.js';
 import { useLiveWork } from '../../data.js';
 import { count, counted, dateTime, size } from '../../format.js';
 import { may } from '../../session.js';
 import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
-import { Code, SameWithCurl } from '../../ui/code.js';
+import { Code } from '../../ui/code.js';
 import { Confirm, FormDialog } from '../../ui/dialog.js';
 import { Facts } from '../../ui/figures.js';
 import { useFields } from '../../ui/form.js';
 import { Loaded, Notice } from '../../ui/states.js';
 import { Ago } from '../../ui/time.js';
-import { toast } from '../../ui/toast.js';
 
 const ADDRESS = manage('/sample');
 const RULES = [
@@ -89,34 +87,22 @@ function Limit({ read: { body: info, tag }, onClose, onDone }) {
   const value = given === '' ? null : Number(given) / 100;
   const isBad = value !== null && !(value >= 0 && value <= 1);
   const body = { max_sample_share: value, sample_rules: values.sample_rules };
-  const work = async () => {
-    await ask(ADDRESS, { method: 'PATCH', ifMatch: tag ?? '*', body });
-    toast('Limit changed. It applies within two seconds.');
-    onDone();
-  };
   return html`
-    <${FormDialog} title="Limit for the sample" action="Apply" work=${work} onClose=${onClose} disabled=${isBad}>
+    <${FormDialog} title="Limit for the sample" action="Apply" request=${{ address: ADDRESS, method: 'PATCH', ifMatch: tag ?? '*', body }}
+      done=${() => 'Limit changed. It applies within two seconds.'} onDone=${onDone} onClose=${onClose} disabled=${isBad}>
       ${(faultOf) => html`
         ${input('max_sample_share', { pattern: undefined, inputmode: 'decimal', autofocus: true, hint: 'For example 0.1; empty: no limit.', fault: isBad ? 'must be a percentage from 0 to 100' : faultOf('max_sample_share') })}
         ${input('sample_rules', { hint: undefined, options: RULES })}
         ${!isBad && value !== null && info.requests > 0 && html`<p>${counted(Math.floor(value * info.requests), 'request')} of ${count(info.requests)}; weir rejects a rule that blocks more.</p>`}
-        <${SameWithCurl} text=${curlOf('PATCH', ADDRESS, body)} />
       `}
     <//>
   `;
 }
 
 /** @param {{ info: any, onClose: () => void, onDone: () => void }} props */
-function Delete({ info, onClose, onDone }) {
-  const work = async () => {
-    await ask(ADDRESS, { method: 'DELETE' });
-    toast('Sample deleted.');
-    onDone();
-  };
-  return html`
-    <${Confirm} title="Delete sample?" action="Delete" danger work=${work} onClose=${onClose}>
-      <p>Its ${counted(info.requests, 'request')} and its limit are deleted permanently. New rules are no longer tested.</p>
-      <${SameWithCurl} text=${curlOf('DELETE', ADDRESS)} />
-    <//>
-  `;
-}
+const Delete = ({ info, onClose, onDone }) => html`
+  <${Confirm} title="Delete sample?" action="Delete" danger request=${{ address: ADDRESS, method: 'DELETE' }} done=${() => 'Sample deleted.'}
+    onDone=${onDone} onClose=${onClose}>
+    <p>Its ${counted(info.requests, 'request')} and its limit are deleted permanently. New rules are no longer tested.</p>
+  <//>
+`;

@@ -1,4 +1,4 @@
-/** `json_lookup_string` and `json_lookup_integer`: reads one JSON text strictly and returns the value at the path. */
+/** Reads one JSON text strictly and returns the value at the path. */
 import { type ByteString, decodeText, encodeCodePoint } from '../../bytes.ts';
 import { type Int, type Optional, toInt } from '../value.ts';
 
@@ -20,7 +20,7 @@ interface Reader {
 /** Internal. */
 const INVALID = Symbol('invalid JSON');
 
-/** Missing if the text is not one JSON text, or has no value of this kind at the path. */
+/** undefined: no JSON text, or no value of this kind at the path. */
 export function compileJsonLookup(path: readonly (Int | ByteString)[], kind: Found['kind']): (text: ByteString) => Optional {
   return (text) => {
     if (decodeText(text) === null) return undefined;
@@ -76,7 +76,7 @@ function readWord(r: Reader, word: string): null {
   return null;
 }
 
-/** Reads one part of a container and returns the matched length of the path. */
+/** Returns the matched length of the path. */
 type ReadPart = (r: Reader, index: number, step: number) => number;
 
 function readContainer(r: Reader, depth: number, step: number, part: ReadPart): Found | null {

@@ -35,9 +35,7 @@ function set(words: Uint32Array, bit: number): void {
   words[bit >> 5] |= 1 << (bit & 31);
 }
 
-/**
- * End of the first match at or after `from`, without a newline or invalid UTF-8 before it; with `here` only at `from`. -1 if there is none.
- */
+/** At or after `from`, without a newline or invalid UTF-8 before it; with `here` only at `from`. -1: none. */
 export function findSegment(segment: Segment, value: ByteString, from: number, here: boolean): number {
   const { length, places, any, folded } = segment;
   if (length === 0) return from;
@@ -74,7 +72,7 @@ export function stepBack(value: ByteString, end: number, characters: number): nu
   return at;
 }
 
-/** Bytes of the character at `at`; 0 if they are not valid UTF-8. */
+/** 0: not valid UTF-8. */
 function characterSize(value: ByteString, at: number): number {
   const lead = value.charCodeAt(at);
   if (lead < 0x80) return 1;

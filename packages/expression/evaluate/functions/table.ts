@@ -1,4 +1,4 @@
-/** Implementations of all scheme functions (D19.5), created once per call in an expression. */
+/** All scheme functions (D19.5), created once per call in an expression. */
 import { addressText } from '../../address.ts';
 import { type ByteString, decodeText } from '../../bytes.ts';
 import { lowerCase, upperCase } from '../ascii.ts';
@@ -18,7 +18,7 @@ export type Apply = (first: Optional, request: Request) => Optional;
 /** A literal argument after the first; null = not a literal. */
 type Other = bigint | ByteString | null;
 
-/** Creates a function from its arguments after the first, as literals and as getters. */
+/** The arguments after the first, as literals and as getters. */
 type Maker = (others: readonly Other[], getters: readonly Getter[]) => Apply;
 
 export const FUNCTIONS: Readonly<Record<string, Maker>> = {

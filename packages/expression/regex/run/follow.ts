@@ -1,4 +1,4 @@
-/** Transitions of an automaton between its positions under certain assertions: rows of bits, one bit per position. */
+/** Under certain assertions: rows of bits, one bit per position. */
 import { ASSERT, BYTES, MATCH, type Program, SPLIT, TooLarge } from './program.ts';
 
 /** A row of bits; words before `from` are zero and omitted. */
@@ -7,7 +7,7 @@ export interface Bits {
   readonly words: Int32Array;
 }
 
-/** Transitions of equal distance from many positions. */
+/** Of equal distance, from many positions. */
 interface Shift {
   readonly by: number;
   readonly sources: Int32Array;
@@ -31,13 +31,12 @@ export interface Follow {
   readonly empty: boolean;
 }
 
-/** Maximum transitions stored. */
 const MAX_MOVES = 1 << 18;
 /** Minimum positions of a shift, and maximum number of shifts. */
 const MANY = 8;
 const MAX_SHIFTS = 12;
 
-/** The states that read a byte, in the order of the pattern, so that most transitions lead to the next position. */
+/** The states that read a byte, in the order of the pattern: most transitions lead to the next position. */
 export function placesOf(program: Program): Int32Array {
   const places: number[] = [];
   for (let state = program.kinds.length - 1; state >= 0; state--) if (program.kinds[state] === BYTES) places.push(state);
@@ -68,7 +67,7 @@ export function followOf(program: Program, places: Int32Array, holding: number):
   return { ...divide(moves, size), ends, first, empty: begin.match };
 }
 
-/** Divides the transitions into shifts, for frequent distances, and jumps. */
+/** Shifts for frequent distances, and jumps. */
 function divide(moves: readonly (readonly number[])[], size: number): Pick<Follow, 'shifts' | 'jumps'> {
   const counts = new Map<number, number>();
   moves.forEach((targets, place) => {
@@ -96,7 +95,7 @@ function divide(moves: readonly (readonly number[])[], size: number): Pick<Follo
   };
 }
 
-/** Positions reachable from a state without reading, in ascending order, and whether the end is reachable. */
+/** Without reading, in ascending order; and whether the end is reachable. */
 function closures(program: Program, placeOf: Int32Array, holding: number) {
   const { kinds, next, other } = program;
   const known = new Map<number, { readonly targets: readonly number[]; readonly match: boolean }>();

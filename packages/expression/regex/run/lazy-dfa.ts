@@ -1,6 +1,6 @@
 /**
- * Runs an automaton as a deterministic one with states created on demand and cached up to a limit. A value with too many new states
- * continues without caching: each byte then costs some operations on the rows of bits, so the time is linear in the value for any pattern.
+ * A deterministic automaton with states created on demand and cached up to a limit. A value with too many new states continues without
+ * caching: each byte then costs some operations on the rows of bits, so the time is linear in the value for any pattern.
  */
 import type { ByteString } from '../../bytes.ts';
 import { type Follow, followOf, placesOf } from './follow.ts';
@@ -11,9 +11,9 @@ const UNKNOWN = 0;
 const ACCEPT = -1;
 const REJECT = -2;
 
-/** Limit of the cached states of one pattern, in bytes. */
+/** Of one pattern. */
 const MAX_CACHED_BYTES = 256 * 1024;
-/** Maximum new states per value. */
+/** Per value. */
 const NEW_STATES = 500;
 /** Approximate size of a state without its row of the table and its bits, in bytes. */
 const STATE_BYTES = 200;
@@ -24,7 +24,7 @@ interface State {
   readonly before: Neighbour;
 }
 
-/** Tests for a match somewhere in a value. Assertions must be local. Throws `TooLarge`. */
+/** Assertions must be local. Throws `TooLarge`. */
 export function lazyDfa(program: Program): (value: ByteString) => boolean {
   const assertions = program.assertions.filter(isLocal);
   const places = placesOf(program);
@@ -132,7 +132,7 @@ export function lazyDfa(program: Program): (value: ByteString) => boolean {
     }
   };
 
-  /** Continues without caching. */
+  /** Without caching. */
   function readOn(value: ByteString, from: number, reached: Int32Array, before: Neighbour): boolean {
     const here = reached.slice();
     let last = before;
@@ -152,7 +152,7 @@ function meets(a: Int32Array, b: Int32Array): boolean {
   return false;
 }
 
-/** Positions reached from `reached` by one byte, into `out`. */
+/** By one byte, into `out`. */
 function advance(reached: Int32Array, { shifts, jumps, first }: Follow, mask: Int32Array, out: Int32Array): void {
   out.set(first);
   for (const { by, sources } of shifts) shift(reached, sources, by, out);
@@ -163,7 +163,7 @@ function advance(reached: Int32Array, { shifts, jumps, first }: Follow, mask: In
   for (let i = 0; i < out.length; i++) out[i] &= mask[i];
 }
 
-/** Adds the reached positions in `sources`, moved by `by`, to `out`. */
+/** Those in `sources`, moved by `by`, into `out`. */
 function shift(reached: Int32Array, sources: Int32Array, by: number, out: Int32Array): void {
   const words = by >> 5;
   const bits = by & 31;
@@ -181,7 +181,7 @@ function meetsAt(row: Int32Array, words: Int32Array, from: number): boolean {
   return false;
 }
 
-/** Positions that the byte can reach. */
+/** By this byte. */
 function maskOf({ sets, other }: Program, places: Int32Array, byte: number): Int32Array {
   const mask = new Int32Array((places.length + 31) >>> 5);
   places.forEach((state, place) => {
@@ -196,7 +196,7 @@ function keyOf(reached: Int32Array, before: Neighbour): string {
   return key;
 }
 
-/** Groups bytes that the automaton cannot distinguish, each with a representative. */
+/** Bytes that the automaton cannot distinguish, with a representative each. */
 function byteClasses({ sets }: Program, looks: boolean): { readonly classOf: Uint8Array; readonly representatives: readonly number[] } {
   let classes = new Array<number>(256).fill(0);
   const refine = (of: (byte: number) => number) => {

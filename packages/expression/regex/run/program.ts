@@ -1,4 +1,4 @@
-/** A regular expression as a nondeterministic automaton over bytes (Thompson). */
+/** Nondeterministic, over bytes (Thompson). */
 import { type Assertion, EMPTY_TREE, type Tree } from '../tree.ts';
 import { type CodeSet, intersection, rangesOf, union } from './code-set.ts';
 import { membersOf } from './members.ts';
@@ -27,16 +27,14 @@ export interface Program {
 /** Too many states: a valid pattern that cannot run here. */
 export class TooLarge extends Error {}
 
-/**
- * Has at most `limit` states; with `ascii`, only for values of ASCII, with characters as bytes. Throws `TooLarge` and `UnknownProperty`.
- */
+/** At most `limit` states; `ascii`: only for values of ASCII, with characters as bytes. Throws `TooLarge` and `UnknownProperty`. */
 export function programOf(tree: Tree, limit: number, ascii = false): Program {
   const builder = new Builder(limit, ascii);
   const match = builder.add(MATCH, 0, 0);
   return builder.finish(builder.build(tree, match));
 }
 
-/** Builds from the end to the start: each part is given its successor. */
+/** From the end to the start: each part is given its successor. */
 class Builder {
   readonly #limit: number;
   readonly #ascii: boolean;
@@ -72,7 +70,7 @@ class Builder {
     };
   }
 
-  /** Returns the first state of `tree` with successor `next`. */
+  /** Its first state, with successor `next`. */
   build(tree: Tree, next: number): number {
     switch (tree.kind) {
       case 'empty':
@@ -178,7 +176,7 @@ class Builder {
   }
 }
 
-/** Whether a part of the tree matches characters instead of bytes. */
+/** Instead of bytes. */
 export function takesCharacters(tree: Tree): boolean {
   switch (tree.kind) {
     case 'set':
@@ -195,7 +193,7 @@ export function takesCharacters(tree: Tree): boolean {
   }
 }
 
-/** Removes optional repetitions at both ends: they do not affect whether a match exists. */
+/** Optional repetitions at both ends do not affect whether a match exists. */
 export function trimmed(tree: Tree): Tree {
   return trimEnd(trimEnd(tree, 'first'), 'last');
 }
@@ -219,7 +217,7 @@ function trimEnd(tree: Tree, end: 'first' | 'last'): Tree {
   return items.length === 0 ? EMPTY_TREE : items.length === 1 ? items[0] : { kind: 'sequence', items };
 }
 
-/** Whether it matches the empty string at every position. */
+/** At every position. */
 function isOptional(tree: Tree): boolean {
   switch (tree.kind) {
     case 'empty':
@@ -235,7 +233,7 @@ function isOptional(tree: Tree): boolean {
   }
 }
 
-/** Minimum bytes of a match. */
+/** In bytes. */
 export function shortest(tree: Tree): number {
   switch (tree.kind) {
     case 'byte':

@@ -17,7 +17,7 @@ import { storedVariant, type Variant, variantOf } from '../../variant.ts';
 import { needsLists } from '../../widening.ts';
 import { headThen, type Replaced } from './settings-then.ts';
 
-/** Maximum rules of both moments together: they are in memory. */
+/** Of both moments together: they are in memory. */
 const MOST_RULES = 4_000_000;
 
 export interface DifferenceOptions {
@@ -31,7 +31,7 @@ export interface DifferenceAsked {
   readonly feedId: string | null;
   readonly since: number;
   readonly until: number;
-  /** Settings changed since `since`, newest first. */
+  /** Newest first. */
   readonly replaced: readonly Replaced[];
   readonly family?: Variant['family'] | undefined;
   readonly action?: AccessAction | undefined;
@@ -46,7 +46,7 @@ export interface ThawAsked {
 
 interface FeedAt {
   readonly entries: number;
-  /** Over its cap: HTTP 413 at the time. */
+  /** HTTP 413 at the time. */
   readonly overCap: boolean;
 }
 

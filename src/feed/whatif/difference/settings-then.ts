@@ -10,7 +10,6 @@ export type Replaced = { readonly at: number } & (
   | { readonly of: 'feed' | 'workspace'; readonly before: State }
   /** The settings of a list, which its hosts are served by. */
   | { readonly of: 'hosts'; readonly id: string; readonly before: State }
-  /** A list was deleted or restored. */
   | { readonly of: 'list'; readonly id: string; readonly wasThere: boolean }
 );
 
@@ -73,7 +72,6 @@ function listsThen(
   return present(known.map(({ id, name }) => ({ id, name, key: id, levels: 0 })));
 }
 
-/** The earlier lists, if the quorum is unaffected. */
 function agreeing({ quorum, lists }: SnapshotHead, then: readonly SnapshotList[]): readonly SnapshotList[] {
   if (quorum !== undefined && then.length < lists.length)
     throw new WeirError('REFUSED', 'the earlier quorum of the feed cannot be reconstructed: choose a time after its last change');

@@ -28,7 +28,6 @@ export interface NeverBlockOutlook {
   readonly subtract: Subtraction | null;
 }
 
-/** Asks again with a hypothetical never-block rule in its list. */
 export function neverBlockOutlook(
   feed: FeedSource,
   rules: readonly StoredAccessRule[],
@@ -66,7 +65,6 @@ export function servedTarget({ listId, rule }: StoredAccessRule, { hosts }: Feed
 export const reaches = (stored: StoredAccessRule, set: AddressSet, feed: FeedSource, question: Pick<Question, 'guard' | 'geo'>): boolean =>
   touches(servedTarget(stored, feed, question), set, question.geo);
 
-/** How a rule on a host is served, if its list widens hosts. */
 function widened(stored: StoredAccessRule, feed: FeedSource, { guard }: Question): Pick<ExplainedRule, 'servedAs' | 'notWidened'> {
   const [sent, served] = [stored.rule.target, servedTarget(stored, feed, { guard })];
   if (served !== sent && formatTarget(served) !== formatTarget(sent)) return { servedAs: served, notWidened: [] };
@@ -130,7 +128,6 @@ export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[]
   };
 }
 
-/** The explanation of a feed that leaves some requested addresses out by their rank (SPEC D57.5). */
 export function rankedExplanation(
   feed: FeedSource,
   explanation: FeedExplanation,
@@ -235,7 +232,7 @@ export const isManaged = ({ managed }: FeedSource, { listId }: StoredAccessRule)
 
 const holds = ({ lists }: FeedSource, listId: string | null): boolean => lists === null || lists.has(listId!);
 
-/** The roles of a rule in a feed; empty for rules of other lists. */
+/** Empty for rules of other lists. */
 function rolesOf({ listId, rule }: StoredAccessRule, feed: FeedSource): RuleRole[] {
   const isException = feed.profile.subtractAllow === 'workspace' && rule.action === 'allow';
   return [...(holds(feed, listId) ? [rule.action] : []), ...(isException ? (['exception'] as const) : [])];

@@ -18,7 +18,7 @@ export interface Asked {
   readonly target: Target;
   readonly action: AccessAction;
   readonly feedIds?: readonly string[];
-  /** Count entries: reads every rule of the affected feeds. */
+  /** Reads every rule of the affected feeds. */
   readonly counts: boolean;
   /** Also return `expired` and `never`, for a never-block rule in this list. */
   readonly outlook?: { readonly listId: string };
@@ -34,33 +34,31 @@ export interface Explained {
   readonly explanation: FeedExplanation;
   readonly size: FeedSize | undefined;
   readonly leftOut: number;
-  /** Expiry of the last rule for it, and of the last rule against it, ms; null: none recently. */
+  /** Of the last rule for it and against it, ms; null: none recently. */
   readonly expired?: { readonly in: number | null; readonly out: number | null };
-  /** Effect of a never-block rule; block feeds only. */
   readonly never?: NeverBlockOutlook;
 }
 
 export interface ExplainedTarget {
   readonly feeds: readonly Explained[];
   readonly feedsLeftOut: number;
-  /** By `seq` of the rule, if known. */
+  /** By `seq` of the rule. */
   readonly origins: ReadonlyMap<number, ChangeOrigin>;
 }
 
 /** Runs on the feed thread. */
 export interface FeedExplainer {
   explain(asked: Asked): Promise<ExplainedTarget>;
-  /** Block feeds containing a never-block target. Rejects like `explain`. */
+  /** Rejects like `explain`. */
   remainingBlocks(asked: NeverBlocked): Promise<RemainingBlocks>;
 }
 
-/** Maximum rules examined per request, and returned per feed. */
+/** Examined per request, and returned per feed. */
 export const EXPLAIN_RULES = 100_000;
 export const MOST_EXPLAINED = 20;
-/** Maximum unaffected feeds returned. */
 export const EXPLAIN_UNTOUCHED = 1_000;
 
-/** Explains the workspace's feed, then those of lists, then composed ones. */
+/** The workspace's feed, then lists, then composed ones. */
 export async function explain(
   { workspace, target, action, feedIds, counts, outlook }: Asked,
   options: ExplainOptions,
@@ -133,7 +131,6 @@ function lastEnds(expired: readonly StoredAccessRule[], source: FeedSource, acti
   return { in: last('in'), out: last('out') };
 }
 
-/** The size of a request naming only the action. */
 async function feedSize(
   source: FeedSource,
   workspace: Workspace,

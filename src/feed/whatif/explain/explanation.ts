@@ -35,7 +35,7 @@ export interface StoredAccessRule extends StoredRule {
 export interface Question {
   readonly target: Target;
   readonly action: AccessAction;
-  /** Whole seconds: rules expiring then or before are ignored. */
+  /** Whole seconds: rules expiring by then are ignored. */
   readonly asOf: number;
   readonly geo: GeoDatabase;
   readonly guard: BlockGuard;
@@ -54,7 +54,7 @@ export type Idle = 'not_cut_out' | 'no_ranges' | 'other_family' | 'too_few_lists
 
 /** The lists of a feed with quorum containing requested addresses (SPEC D29). */
 export interface FoundQuorum {
-  /** Required number of independent lists. */
+  /** Independent lists. */
   readonly minSources: number;
   /** Maximum over the requested addresses. */
   readonly found: number;
@@ -70,7 +70,7 @@ export interface ExplainedRule {
   readonly stored: StoredAccessRule;
   /** Puts requested addresses into the feed, excludes them, or neither. */
   readonly effect: 'in' | 'out' | 'none';
-  /** Reason for the effect `none`; else null. */
+  /** Null unless the effect is `none`. */
   readonly idle: Idle | null;
   readonly relation: Relation;
   /** The network served for the host that the rule blocks; null: the rule is served as sent. */
@@ -86,7 +86,7 @@ export interface Subtraction {
 
 export interface FeedExplanation {
   readonly verdict: Verdict;
-  /** The stored default families; others are not explained. */
+  /** Others are not explained. */
   readonly family: Family;
   readonly rules: readonly ExplainedRule[];
   readonly protectedBy: readonly string[];
@@ -96,6 +96,6 @@ export interface FeedExplanation {
   readonly rank: { readonly rank: number; readonly limit: number } | null;
   /** Effect of unblocking exactly this target in all lists of the feed. */
   readonly unblock: { readonly removes: readonly StoredAccessRule[]; readonly verdict: Verdict };
-  /** Effect of subtraction, for block feeds with a relevant never-block rule; else null. */
+  /** For block feeds with a relevant never-block rule; else null. */
   readonly subtract: Subtraction | null;
 }

@@ -1,7 +1,7 @@
 import { WeirError } from '../../../errors.ts';
 import { oneByOne } from '../../../serial.ts';
 
-/** Limit of an explanation's wait and of its work, ms. */
+/** Of the wait, and of the work, ms. */
 export const EXPLAIN_LONGEST = 10_000;
 
 /**

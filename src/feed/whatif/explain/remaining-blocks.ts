@@ -25,7 +25,7 @@ export type WayOut =
   | { readonly do: 'unblock'; readonly listIds: readonly string[] }
   | null;
 
-/** A block feed containing addresses of the target in its stored family. */
+/** In its stored family. */
 export interface KeepingFeed {
   readonly kind: FeedKind;
   readonly id: string | null;
@@ -40,7 +40,6 @@ export interface RemainingBlocks {
   readonly leftOut: number;
 }
 
-/** Maximum feeds, and rules of each, in the result. */
 const MOST_RETURNED = 100;
 const MOST_BLOCKING = 3;
 

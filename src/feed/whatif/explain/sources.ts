@@ -31,10 +31,10 @@ export interface ExplainOptions {
   readonly cached?: SnapshotSource | undefined;
   /** Maximum rules examined per target; above it, rejects with REFUSED. Undefined: no limit. */
   readonly mostRules?: number | undefined;
-  /** Maximum rules returned per feed. Undefined: all. */
+  /** undefined: all. */
   readonly mostReturned?: number | undefined;
   readonly mostUntouched?: number | undefined;
-  /** Yields to other work; called often. Rejects after the time limit. Undefined: never yields. */
+  /** Called often. Rejects after the time limit. undefined: never yields. */
   readonly pause?: (() => Promise<void> | undefined) | undefined;
 }
 
@@ -44,7 +44,6 @@ export const isHost = (target: Target): boolean =>
 /** Hosts of a list near the target that are enough to explain it, for each way to widen them: all are served as the same network. */
 const ENOUGH_HOSTS = 100;
 
-/** The shortest prefix lengths at which a feed serves hosts. */
 const widestHosts = (feeds: readonly FeedSource[]): HostPrefixes =>
   feeds
     .flatMap(({ hosts }) => [...(hosts?.values() ?? [])])
@@ -118,12 +117,11 @@ export async function touchingRules(
   }
 }
 
-/** Rules examined per turn. */
 const TURN = 100;
 
 const tooManyRules = (what: string) => new WeirError('REFUSED', `more than ${what}; ask about an address or a smaller network`);
 
-/** Collects ids of rules overlapping a set. Examines every rule of the workspace without creating objects. */
+/** Examines every rule of the workspace without creating objects. */
 class TouchingIds implements RuleSink {
   readonly ids = new Set<number>();
   readonly #asked: AddressSet;
@@ -155,7 +153,7 @@ class TouchingIds implements RuleSink {
   }
 }
 
-/** Selects a feed's rules, in order: those of its lists, and all never-block rules. Faster than comparing every rule with every feed. */
+/** A feed's rules, in order: of its lists, and all never-block rules. Faster than comparing every rule with every feed. */
 export function rulesByFeed(rules: readonly StoredAccessRule[]): (feed: FeedSource) => readonly StoredAccessRule[] {
   const places = new Map(rules.map((stored, place) => [stored, place]));
   const allows = rules.filter(({ rule }) => rule.action === 'allow');
@@ -191,7 +189,6 @@ export async function feedSources({ store, now }: Pick<ExplainOptions, 'store' |
   return sources.map((source) => ({ ...source, managed, agreeing: agreeing.get(source.id), hosts: hostsIn(source, lists) }));
 }
 
-/** Feeds of single addresses have hosts as sent. */
 function hostsIn({ profile, lists: own }: FeedSource, lists: readonly AccessList[]): NonNullable<FeedSource['hosts']> {
   if (isBare(profile, storedVariant(profile).format)) return new Map();
   return new Map(

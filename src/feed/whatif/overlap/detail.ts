@@ -9,7 +9,7 @@ import { type Trial, type TrialFeed, type TrialOptions, tryRules } from '../tria
 import { eachRule, TriedRules } from '../trial/tried-rules.ts';
 import { stays } from './intervals.ts';
 
-/** Time limit for the feeds of a list, ms. */
+/** ms. */
 const MOST_TIME = 20_000;
 
 export interface DetailOptions extends Pick<TrialOptions, 'geo' | 'guard' | 'clock'> {

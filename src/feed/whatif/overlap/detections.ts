@@ -13,13 +13,13 @@ export interface Witness {
   readonly before: number;
   readonly after: number;
   readonly never: number;
-  /** Median lead time, s; null: none. */
+  /** Seconds; null: none. */
   readonly lead: number | null;
 }
 
 class Family {
   readonly at: number[] = [];
-  /** The range of numbers per list: [from, to). */
+  /** [from, to). */
   readonly #lists = new Map<number, { readonly from: number; to: number }>();
   /** Start of the current list's entry covering each detection, if it existed at detection or later, ms; Infinity: never. */
   #since = new Float64Array(0);
@@ -70,7 +70,7 @@ export class Detections {
   readonly #rangesV6 = new V6Ranges();
   #order: { readonly v4: Uint32Array; readonly v6: Uint32Array } | undefined;
 
-  /** Collects one list's blocks since an instant (ms); `list`: its number. */
+  /** Blocks since an instant (ms); `list`: its number. */
   adding(list: number, since: number): Stays {
     for (const family of [this.#v4, this.#v6]) family.begin(list);
     return {
@@ -118,7 +118,7 @@ export class Detections {
     };
   }
 
-  /** The result for the list just collected; `list`: its number. */
+  /** `list`: its number. */
   witness(list: number): Witness {
     const leads: number[] = [];
     let [of, after] = [0, 0];
@@ -133,7 +133,6 @@ export class Detections {
     return { of, before, after, never: of - before - after, lead };
   }
 
-  /** The list covered a range: mark all detections in it. */
   #sawV4(start: number, end: number, from: number, until: number): void {
     const order = this.#order!.v4;
     const { pairs } = this.#rangesV4;

@@ -16,7 +16,7 @@ export interface Overlap extends Share {
 type Counts = { -readonly [K in keyof Share]: Share[K] };
 const nothing = (): Counts => ({ entries: 0, v4: 0, v6: 0 });
 
-/** Maximum overlapping pairs per response, 200 bytes each. */
+/** 200 bytes each. */
 const MOST_PAIRS = 500_000;
 
 /** Memory per range during the comparison, bytes: ends twice, sort index, owner. */
@@ -39,7 +39,7 @@ export class ListEntries {
     this.#lists = lists;
   }
 
-  /** Selects the list for the next additions; each network is an entry. */
+  /** Each network added next is an entry. */
   begin(list: number): void {
     this.#group(list, false);
   }
@@ -58,7 +58,6 @@ export class ListEntries {
     this.#ranges.v6.pushAll(v6);
   }
 
-  /** All ranges are one entry. */
   geoEntry(list: number, { v4, v6 }: GeoRanges): void {
     this.#group(list, true);
     this.#ranges.v4.pushAll(v4);

@@ -34,7 +34,7 @@ export class ListReading {
     };
   }
 
-  /** Entries added in the last 24 hours, and targets removed. Ends the list. */
+  /** In the last 24 hours. Ends the list. */
   changes(geo: GeoDatabase): { readonly added: number; readonly gone: number } {
     const gone = this.#gone;
     if (gone.size > 0) {

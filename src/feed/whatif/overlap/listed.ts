@@ -33,7 +33,6 @@ export class Listed {
     return this.#entries.length + this.#geoEntries.length;
   }
 
-  /** Merges the set in place. */
   shareIn(set: AddressSet): Share {
     const common = commonCount(this.addresses, set);
     if (common.v4 + common.v6 === 0) return { entries: 0, v4: 0, v6: 0 };

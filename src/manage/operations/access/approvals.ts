@@ -4,9 +4,12 @@ import { WeirError } from '../../../errors.ts';
 import { answerOf, type Fields, listOf, nullable, Type, textField } from '../../../json/schema.ts';
 import { APPROVAL_STATES, type Approval, type Decision } from '../../../ports/stored/approval-store.ts';
 import type { Message } from '../../../ports/stream.ts';
-import { applyApproved, requireSame } from '../../approvals/approve.ts';
+import { plural } from '../../../text/count.ts';
+import { applyApproved, messagesIn, type RunApproved, requireSame } from '../../approvals/approve.ts';
 import { opened } from '../../approvals/content.ts';
+import { type Excess, sizeOfMessages } from '../../approvals/size.ts';
 import type { ManageContext } from '../../context.ts';
+import { findList } from '../../find.ts';
 import { type Operation, operation } from '../../operation.ts';
 import { keyNames } from '../../rules/rule-json.ts';
 
@@ -73,36 +76,39 @@ async function decide(context: ManageContext, id: string, decision: Decision, re
   if (found !== undefined && hash !== undefined) requireSame(found, hash);
   if (found !== undefined && decision === 'force' && by.personId == null && by.keyId !== null)
     throw new WeirError('FORBIDDEN', 'only signed-in administrators and commands on the host apply changes in an emergency');
-  if (found !== undefined && decision === 'approve') await askAgain(context, found);
+  if (found?.state === 'pending' && APPLYING.includes(decision)) await askAgain(context, found, decision);
   const decided = await store.decideApproval(workspaceId, id, decision, reason, by);
-  const batches = decided.state === 'approved' ? await apply(context, decided) : [];
+  const run: RunApproved = (_, { operation: name }, content) => context.approved.run(name, context, id, content);
+  const batches = decided.state === 'approved' ? await applyApproved(context, run, workspaceId, decided, true) : [];
   if (batches.length > 0) await context.untilLanded();
   const [json] = await jsonOf(context, [(await store.approval(workspaceId, id))!]);
   return { ...json, batches };
 }
 
-/** Rejects with REFUSED if the effect has grown: its approvals are void. */
-async function askAgain(context: ManageContext, { id, operation: name, addresses, rules }: Approval): Promise<void> {
+const APPLYING: readonly Decision[] = ['approve', 'force'];
+
+/** Rules older than a day count: a list in use always grows a little. */
+const GROWN = 1.1;
+
+/** Rejects with REFUSED if the effect has grown (its approvals are void), with REFUSED or NOT_FOUND if it names other objects now. */
+async function askAgain(context: ManageContext, found: Approval, decision: Decision): Promise<void> {
   const { store, workspaceId, approved } = context;
-  const content = name === 'messages' ? undefined : await store.approvalContent(workspaceId, id);
-  const now = content && (await approved.excess(name, context, content));
-  if (now === undefined || (now.addresses <= addresses && now.rules <= rules)) return;
+  const { id, operation: name, addresses, rules } = found;
+  const content = await store.approvalContent(workspaceId, id);
+  if (content === undefined) return;
+  const now = await (name === 'messages' ? messagesNow(context, found, content) : approved.excess(name, context, content));
+  if (decision === 'force' || now === undefined || (now.addresses <= addresses * GROWN && now.rules <= rules * GROWN)) return;
   await store.askAgain(workspaceId, id, now);
   throw new WeirError('REFUSED', `the effect has grown since, to ${now.why}: read the change again and approve it`);
 }
 
-async function apply(context: ManageContext, { id, operation: name }: Approval): Promise<string[]> {
-  const { store, workspaceId, approved } = context;
-  if (name === 'messages') return applyApproved(context, workspaceId, id, true);
-  const content = await store.approvalContent(workspaceId, id);
-  const ended =
-    content &&
-    (await approved.run(name, context, content).then(
-      () => null,
-      (error: Error) => error.message,
-    ));
-  await store.endApproval(workspaceId, id, ended === null ? 'applied' : 'failed', ended ?? null);
-  return [];
+/** Messages of a deleted list would land in the default list. */
+async function messagesNow({ store, workspaceId, now }: ManageContext, { why }: Approval, content: Uint8Array): Promise<Excess> {
+  const messages = await messagesIn(content);
+  for (const list of new Set(messages.map(({ headers }) => headers.list_id)))
+    if (list !== undefined) await findList(store, workspaceId, list);
+  const size = await sizeOfMessages(store, workspaceId, messages, now());
+  return { ...size, why: `${size.addresses.toLocaleString('en')} addresses in ${plural(size.rules, 'rule')} (before: ${why})` };
 }
 
 const deciding = (name: string, verb: string, decision: Decision, summary: string, description: string) =>

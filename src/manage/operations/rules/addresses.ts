@@ -29,7 +29,7 @@ export const ADDRESS_OPERATIONS: readonly Operation[] = [
     bound: true,
     summary: 'Count the addresses that networks would add to a list',
     description:
-      'Sends nothing. A client that adds networks to a list should ask for confirmation if `faults` is not empty: then the networks would add more than half of the addresses or rules of the list. Networks no broader than /24 (IPv4) and /48 (IPv6) never need that, nor does a list without rules.',
+      'Sends nothing. A client that adds networks to a list should ask for confirmation if `faults` is not empty: then the networks would add more than half of the addresses or rules of the list. Networks no broader than /24 (IPv4) and /48 (IPv6) never need that, nor does a list without rules, unless more than half of all addresses would be blocked.',
     bodyBytes: 1024 * 1024,
     body: Type.Object({
       networks: Type.Array(Type.String({ maxLength: 50 }), { minItems: 1, maxItems: MOST_NETWORKS }),

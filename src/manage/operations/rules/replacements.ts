@@ -4,7 +4,7 @@ import { isoTime } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
 import { answerOf, nullable, Type, textField, wordField } from '../../../json/schema.ts';
 import type { Replacement } from '../../../ports/stored/replacement-store.ts';
-import { FIRST_FAULTS, needsConfirmation } from '../../../source/sync.ts';
+import { FIRST_FAULTS, needsConfirmation, type SyncPlan } from '../../../source/sync.ts';
 import type { ManageContext } from '../../context.ts';
 import { findList } from '../../find.ts';
 import { keepPart, MOST_LINES, MOST_PARTS, partsOf } from '../../imports/replacement-content.ts';
@@ -58,17 +58,18 @@ const REPLACEMENT = answerOf('Replacement', {
 const UNKNOWN = `there is no replacement "${ID}" in the last seven days`;
 const NOT_OPEN = 'the replacement is no longer open';
 
-const replacementJson = (found: Replacement) => {
+const planJson = ({ isLarge: _, wide = 0, faults, ...counts }: SyncPlan) => ({ ...counts, wide, errors: faults });
+
+export const replacementJson = (found: Replacement) => {
   const { list, plan, steps, batches, reason } = headOf(found);
-  const { isLarge = false, wide = 0, faults, ...counts } = plan ?? {};
   return {
     id: found.id,
     list,
     state: found.state,
     created_at: isoTime(found.createdAt),
     reason: reason ?? null,
-    plan: plan === undefined ? null : { ...counts, wide, errors: faults },
-    needs_confirmation: needsConfirmation({ isLarge, wide }),
+    plan: plan === undefined ? null : planJson(plan),
+    needs_confirmation: plan !== undefined && needsConfirmation(plan),
     batches,
     steps,
     steps_published: found.published,

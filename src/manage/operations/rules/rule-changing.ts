@@ -26,7 +26,7 @@ const SET = Type.Object(
   { additionalProperties: false, description: 'The new values; absent fields stay.' },
 );
 
-interface Changed extends Selected, ForecastFields {
+export interface Changed extends Selected, ForecastFields {
   readonly changed: number;
   readonly moved: number;
   readonly unchanged: number;
@@ -130,7 +130,7 @@ export const RULE_CHANGING: readonly Operation[] = [
 
 const MOST_DELETED = 5000;
 
-interface Deleted extends Selected {
+export interface Deleted extends Selected {
   readonly deleted: number;
 }
 

@@ -46,7 +46,7 @@ export const selectionFields = (preview: boolean, sample: string) =>
   }) as const;
 
 export interface Selection {
-  /** Without those of managed lists, which are counted in `leftOut`. */
+  /** Without managed lists, which are counted in `leftOut`. */
   readonly rules: readonly StoredRule[];
   readonly leftOut: number;
   /** null: no more rules. */
@@ -86,7 +86,7 @@ export async function selectRules(
 export const sampleOf = async ({ store, workspaceId }: ManageContext, rules: readonly StoredRule[]): Promise<object[]> =>
   (await withOrigins(store, workspaceId, rules.slice(0, SAMPLE))).map(originRuleJson);
 
-/** Without those of sources, which only sources change (SPEC D23.2). Rejects with REFUSED if one was named by id or list (`isNamed`). */
+/** Without rules of sources (SPEC D23.2). Rejects with REFUSED if one was named by id or list (`isNamed`). */
 export async function ownRules(
   { store, workspaceId }: ManageContext,
   rules: readonly StoredRule[],

@@ -102,7 +102,8 @@ export const SOURCE_OPERATIONS: readonly Operation[] = [
     },
     async touches({ store, workspaceId }, { params, query }) {
       if (query.preview || query.keep_list) return null;
-      return { lists: [(await findSource(store, workspaceId, params.source!)).source.listId] };
+      const { id, listId } = (await findSource(store, workspaceId, params.source!)).source;
+      return { lists: [listId], of: id };
     },
     run: (context, { params, query: { for_good: forGood, keep_list: keepList, ...request } }) =>
       deleteSource(context, params.source!, { ...request, forGood, keepList }),

@@ -17,7 +17,7 @@ export async function serve({ settings, ...writing }: ArchiveData) {
   const write = archiveWriter({ ...writing, store, report: (message) => void reports.push(message) });
   let newest: number | undefined;
 
-  /** Workspaces with changed settings that are not written. */
+  /** Not written. */
   const changed = new Set<string | null>();
   async function findChanged(): Promise<void> {
     newest ??= await store.newestAudit();
@@ -30,7 +30,7 @@ export async function serve({ settings, ...writing }: ArchiveData) {
   }
 
   return {
-    /** Writes what is due. Returns sentences for the log; a failure in one workspace does not stop the others. */
+    /** Returns sentences for the log; a failure in one workspace does not stop the others. */
     async turn(service: ServiceSettings): Promise<{ readonly reports: readonly string[]; readonly failed: string | undefined }> {
       reports = [];
       let failed: string | undefined;

@@ -1,4 +1,4 @@
-/** Tests rules on traffic samples (SPEC D21), rule by rule; workspaces take turns. */
+/** Rule by rule; workspaces take turns (SPEC D21). */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { layoutOf } from '@weir/expression/evaluate/value.ts';
 import { systemClock } from '../../../clock.ts';
@@ -11,7 +11,7 @@ import type { Config } from '../../../settings/settings.ts';
 import { openSqliteReads } from '../../../store/sqlite/store.ts';
 import { readSchemes } from '../../schemes.ts';
 
-/** Cached sample text, bytes; least recently used workspaces go first. */
+/** Least recently used workspaces go first. */
 const CACHE_BYTES = 128 * 1024 * 1024;
 /** Limits per rule, and per batch, ms. */
 const RULE_MS = 500;

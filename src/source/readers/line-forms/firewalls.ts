@@ -24,7 +24,7 @@ export const IPSET: LineForm = {
   },
 };
 
-/** Irrelevant rule options, and their numbers of values. */
+/** With their numbers of values. */
 const HARMLESS = new Map(Object.entries({ '--comment': 1, '--reject-with': 1, '-c': 2, '--set-counters': 2, '-w': 0, '--wait': 0 }));
 const ENDS = ['-s', '--source', '--src', '-d', '--destination', '--dst'];
 
@@ -39,7 +39,7 @@ export const IPTABLES: LineForm = {
   },
 };
 
-/** Requires options with an address; returns the rule or its fault. */
+/** Or its fault; requires options with an address. */
 function ruleOf(words: readonly string[]): LineEntry | string {
   const values: string[] = [];
   let [verdict, reason]: (string | undefined)[] = [];
@@ -61,7 +61,7 @@ function ruleOf(words: readonly string[]): LineEntry | string {
 const ELEMENTS = /^(?:(?:add|create)\s+element\s+(?:\w+\s+)?\S+\s+(\S+)\s*|define\s+(\S+)\s*=\s*|elements\s*=\s*)\{(.*)$/;
 const ELEMENT =
   /^([^\s:]+(?:\s*-\s*[^\s:]+)?|[\da-f:./]+(?:\s*-\s*[\da-f:.]+)?)((?:\s+(?:timeout|expires)\s+\w+|\s+counter\s+packets\s+\d+\s+bytes\s+\d+|\s+comment\s+"[^"]*")*)(?:\s*:\s+(\w+))?$/i;
-/** Maximum characters of an element: a comment has 128. */
+/** A comment has 128. */
 const MOST_ELEMENT = 500;
 const SECONDS: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3600, m: 60, s: 1, ms: 0.001 };
 
@@ -100,7 +100,7 @@ function elementOf(text: string): LineEntry | string {
   return { value: value.replace(/\s/g, ''), verdict, expires_in: seconds === undefined ? undefined : String(Math.ceil(seconds)), reason };
 }
 
-/** Parses times such as `1d2h3m4s5ms`; NaN if invalid. */
+/** Such as `1d2h3m4s5ms`; NaN if invalid. */
 const secondsOf = (text: string): number =>
   /^(\d+(ms|[wdhms]))+$/.test(text)
     ? [...text.matchAll(/(\d+)(ms|[wdhms])/g)].reduce((sum, [, count, unit]) => sum + Number(count) * SECONDS[unit!]!, 0)

@@ -1,9 +1,9 @@
 /** Text forms made of program statements, such as `deny 198.51.100.7;` (SPEC D41.6). */
 
-/** A statement; each field becomes a cell of its row. */
+/** Each field becomes a cell of its row. */
 export interface LineEntry {
   readonly value: string;
-  /** The program's word, such as DROP; must match the import's action. */
+  /** Such as DROP; must match the import's action. */
   readonly verdict?: string | undefined;
   readonly expires_in?: string | undefined;
   readonly reason?: string | undefined;
@@ -27,7 +27,7 @@ export interface LineForm {
 export const wordsOf = (line: string): string[] =>
   (line.match(/"(?:[^"\\]|\\.)*"|\S+/g) ?? []).map((word) => word.replace(/^"(.*)"$/, '$1'));
 
-/** Allows one set per file: several could mix blocked and allowed addresses. */
+/** Several could mix blocked and allowed addresses. */
 export function oneSet(): (name: string) => string | undefined {
   let one: string | undefined;
   return (name) => {
@@ -36,6 +36,6 @@ export function oneSet(): (name: string) => string | undefined {
   };
 }
 
-/** Ignores an unknown line, unless it has an address with an unclear purpose. */
+/** Ignored, unless it has an address with an unclear purpose. */
 export const unknownLine = (line: string): Said => (ADDRESS.test(line) ? ['this line has an address with an unclear purpose'] : NOTHING);
 const ADDRESS = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}|::|(?:[\da-f]{1,4}:){7}/i;

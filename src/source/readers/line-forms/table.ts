@@ -3,10 +3,10 @@ import type { LineForm } from './line-form.ts';
 import { CDB, PEER_GUARDIAN, YAML } from './lists.ts';
 import { APACHE, HOSTS_DENY, NGINX, NGINX_GEO } from './servers.ts';
 
-/** Order of detection: hosts.deny resembles others. */
+/** hosts.deny resembles others. */
 const LINE_FORMS: readonly LineForm[] = [NFT, IPSET, IPTABLES, NGINX, NGINX_GEO, APACHE, PEER_GUARDIAN, CDB, YAML, HOSTS_DENY];
 
-/** First lines of other programs' files with unclear semantics. */
+/** With unclear semantics. */
 const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/^acl\s+\S+\s+\S/, 'has ACLs of Squid or HAProxy, which do not say whether their addresses are blocked'],
   [/^(ip\s+)?access-list\s|^ip\s+(route|prefix-list)\s|^object(-group)?\s+network\s|^hostname\s/, 'is a configuration of Cisco'],
@@ -24,13 +24,13 @@ const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/^sep=.$/, 'begins with a line for Excel: skip it (skip 1)'],
 ];
 
-/** The kind of file, as the end of a sentence; undefined if unknown. */
+/** The end of a sentence; undefined if unknown. */
 export const foreignOf = (first: string): string | undefined => FOREIGN.find(([begins]) => begins.test(first))?.[1];
 
 /** Fast path: lists usually begin with an address or a header. */
 const BEGINS_PLAIN = /^[\d.]+(\/\d+)?$/;
 
-/** Detects by the first non-comment line; undefined: a plain list. */
+/** undefined: a plain list. */
 export function lineFormOf(first: string): LineForm | undefined {
   if (BEGINS_PLAIN.test(first)) return undefined;
   const comment = first.search(/\s#/);

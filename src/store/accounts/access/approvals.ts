@@ -14,14 +14,13 @@ import {
 } from '../../../ports/stored/approval-store.ts';
 import { WORKSPACE_PK } from '../../row-ids.ts';
 import { type Row, textOrNull } from '../../rows.ts';
-import { all, type Changes, one, type Reads, run, type Work } from '../../work.ts';
+import { noteRemoved } from '../../usage/recent-addresses.ts';
+import { all, allOf, type Changes, one, type Reads, run, type Work } from '../../work.ts';
 import { create, holdWorkspace } from '../account-statements.ts';
 import { audit } from '../audit.ts';
 
 const COLUMNS = 'id, operation, why, addresses, blocked, rules, hash, author, approvers, state, reason, created_at, expires_at';
 const OF_ID = `FROM approvals WHERE workspace_pk = ${WORKSPACE_PK} AND id = $2`;
-/** Of an operation that one process runs, ms. */
-const LONGEST = 600_000;
 /** Of decided requests, ms. */
 const RETENTION = 30 * DAY;
 
@@ -47,7 +46,6 @@ function* found(workspaceId: string, id: string): Work<Approval> {
   return approvalOf(row);
 }
 
-/** Ends expired requests, and deletes old ones. */
 function* sweep(now: string, workspacePk: number): Work<void> {
   yield* run(
     `UPDATE approvals SET state = 'expired', content = NULL, bytes = 0 WHERE workspace_pk = $1 AND state = 'pending' AND expires_at <= ${now}`,
@@ -77,8 +75,20 @@ export const approvalReads = {
   },
   *unappliedApprovals(before) {
     const text = `SELECT w.id AS workspace_id, a.id FROM approvals a JOIN workspaces w ON w.pk = a.workspace_pk
-      WHERE a.state = 'approved' AND a.touched_at < CASE a.operation WHEN 'messages' THEN CAST($1 AS BIGINT) ELSE CAST($2 AS BIGINT) END ORDER BY a.pk LIMIT 10`;
-    return (yield* all(text, before, before - LONGEST)).map((row) => ({ workspaceId: String(row.workspace_id), id: String(row.id) }));
+      WHERE a.state = 'approved' AND a.touched_at < $1 ORDER BY a.touched_at LIMIT 10`;
+    return (yield* all(text, before)).map((row) => ({ workspaceId: String(row.workspace_id), id: String(row.id) }));
+  },
+  *approvingWorkspaces(ids) {
+    const rows = yield* allOf(ids, (places) => `SELECT id FROM workspaces WHERE approval <> 'none' AND id IN (${places})`);
+    return rows.map(({ id }) => String(id));
+  },
+  *waitingApprovals(workspaceId, now) {
+    const text = `SELECT count(*) AS requests FROM approvals WHERE workspace_pk = ${WORKSPACE_PK} AND state = 'pending' AND expires_at > $2`;
+    return Number((yield* one(text, workspaceId, now))?.requests);
+  },
+  *isApplied(id) {
+    const text = 'SELECT u.id FROM approvals a JOIN audit u ON u.at >= a.approved_at AND u.act = a.id WHERE a.id = $1 LIMIT 1';
+    return (yield* one(text, id)) !== undefined;
   },
 } satisfies Reads<Omit<ApprovalReads, 'unapprovedAddresses'>>;
 
@@ -98,7 +108,7 @@ const EVENTS: Readonly<Record<Decision, string>> = {
 /** People behind a change: two are needed. */
 const PEOPLE = 2;
 
-/** Throws REFUSED for a person who stands behind it already. */
+/** REFUSED: a person who stands behind it already. */
 function approversWith({ by, approvers }: Approval, person: string | null | undefined): readonly string[] {
   if (person == null) throw new WeirError('FORBIDDEN', 'only signed-in people approve changes: keys and commands cannot');
   if (person === by.personId) throw new WeirError('FORBIDDEN', 'you requested this change: another person has to approve it');
@@ -109,6 +119,7 @@ function approversWith({ by, approvers }: Approval, person: string | null | unde
 const audited = ({ operation, why, hash, approvers, reason }: Approval) => ({ name: why, operation, hash, approvers, reason });
 
 export const approvalChanges = {
+  noteRemoved,
   *requestApproval(now, workspaceId, { id, by, content, operation, why, addresses, blocked, rules, hash }, lifetime) {
     const workspacePk = yield* holdWorkspace(workspaceId);
     yield* sweep(now, workspacePk);

@@ -28,7 +28,7 @@ const PROTECTED = `SELECT p.address, p.is_person, p.seen_at, coalesce(k.name, k.
     (SELECT count(*) FROM (SELECT DISTINCT o.workspace_pk FROM peers o WHERE o.address = p.address LIMIT ${MOST_SHARING + 1}) AS sharing) <= ${MOST_SHARING}
   ORDER BY p.address, p.seen_at DESC, p.key_id`;
 
-/** Whether the protected addresses changed; then the key revision must move. The workspace is locked. */
+/** Whether the protected addresses changed: the key revision must move. The workspace is locked. */
 export function* refreshPeers(now: string, workspacePk: number): Work<boolean> {
   yield* run(endedRows(now), workspacePk);
   yield* run(NEWEST_KEYS, workspacePk);

@@ -5,7 +5,7 @@ import { audit } from '../audit.ts';
 import { refreshPeers } from './peers.ts';
 
 /**
- * Revokes the keys with an id, or bound to a list or feed, with an audit row each. A key revoked with its list or feed returns with it,
+ * Revokes the keys with an id, or bound to a list or feed, with an audit row each, and the codes of hosts that they created. A key revoked with its list or feed returns with it,
  * unless it is revoked separately meanwhile.
  */
 export function* revokeKeys(
@@ -25,5 +25,9 @@ export function* revokeKeys(
   );
   if (peers !== '') yield* refreshPeers(now, of.workspacePk);
   yield* moveKeyRevision();
-  for (const { id } of revoked) yield* audit(now, 'key revoked', String(id), of);
+  for (const { id } of revoked) {
+    yield* audit(now, 'key revoked', String(id), of);
+    // Their authors are JSON texts that begin with the key.
+    yield* run('DELETE FROM enrolments WHERE workspace_pk = $1 AND author LIKE $2', of.workspacePk, `{"keyId":"${String(id)}"%`);
+  }
 }

@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { addressFacts } from '../../../addresses.js';
-import { ask, manage } from '../../../api.js';
+import { manage } from '../../../api.js';
 import { curlFile } from '../../../curl.js';
 import { count, counted } from '../../../format.js';
 import { FormDialog } from '../../../ui/dialog.js';
@@ -36,7 +36,6 @@ export function PasteForm({ names, onClose, onDone }) {
   const set = (field) => (value) => setForm((before) => ({ ...before, [field]: value }));
   const [isReplacing, setReplacing] = useState(false);
   const [isSure, setSure] = useState(false);
-  const [once] = useState(() => crypto.randomUUID());
   const { action, list, expires, reason, file } = form;
   const replaces = isReplacing && action !== 'unblock';
   const query = { list, action, expires_in: expires, reason, file, ...(replaces && { replace: true }) };
@@ -48,8 +47,7 @@ export function PasteForm({ names, onClose, onDone }) {
   const asks = isLarge || isBroad || preview.answer?.addresses !== undefined;
   const sure = isBroad ? 'wide' : removesMost(preview.answer?.replaced) ? 'removed' : 'changed';
   const change = manage('/imports', { ...query, ...(asks && { confirmed: true }) });
-  const work = async () => {
-    const { body } = await ask(change, { method: 'POST', once, body: text });
+  const announce = (body) => {
     const removed = body.replaced === undefined ? '' : `, ${counted(body.replaced.removed, 'rule')} removed`;
     toast(html`${counted(body.accepted, 'entry', 'entries')} accepted${removed}. <${Undo} batches=${body.batches} onDone=${onDone} />`);
     onDone();
@@ -61,7 +59,8 @@ export function PasteForm({ names, onClose, onDone }) {
     setText(await chosen.text());
   };
   return html`
-    <${FormDialog} title="Paste list" wide action=${takes === 0 ? 'Apply' : `Apply ${counted(takes, 'entry', 'entries')}`} work=${work} onClose=${onClose} disabled=${takes === 0 || (asks && !isSure)}>
+    <${FormDialog} title="Paste list" wide action=${takes === 0 ? 'Apply' : `Apply ${counted(takes, 'entry', 'entries')}`} request=${{ address: change, body: text }}
+      curl=${curlFile(change, file === '' ? 'list.txt' : file)} onDone=${announce} onClose=${onClose} disabled=${takes === 0 || (asks && !isSure)}>
       <${TextField}
         label="Entries" rows=${8} value=${text} onValue=${setText} autofocus placeholder=${'192.0.2.1\n198.51.100.0/24  # a comment\nAS64500'}
         hint="Addresses, networks, ASNs and countries, one per line, or as CSV with a header, JSON or NDJSON. Limit: 10,000."
@@ -78,7 +77,7 @@ export function PasteForm({ names, onClose, onDone }) {
         action !== 'unblock' &&
         html`<${CheckField} label="Replace the list: remove rules that are not pasted" checked=${isReplacing} onValue=${setReplacing} />`
       }
-      <${WhatChanges} preview=${preview} isGiven=${isGiven} curl=${curlFile(change, file === '' ? 'list.txt' : file)}>
+      <${WhatChanges} preview=${preview} isGiven=${isGiven}>
         ${(answer) => html`<${Judged} answer=${answer} /><${StillBlockedOf} answer=${answer} /><${FeedChanges} answer=${answer} />`}
       <//>
       ${asks && html`<${CheckField} label=${SURE[sure]} checked=${isSure} onValue=${setSure} />`}

@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { ask, manage } from '../../../api.js';
+import { manage } from '../../../api.js';
 import { curlFile } from '../../../curl.js';
 import { andMore, count, counted, durations } from '../../../format.js';
 import { link } from '../../../router.js';
@@ -37,7 +37,6 @@ export function ReportForm({ text: given, names, onClose, onDone }) {
   const [ticks, setTicks] = useState(/** @type {Record<string, boolean>} */ ({}));
   const [form, setForm] = useState({ list: '', expires_in: '', reason: '' });
   const [isSure, setSure] = useState(false);
-  const [once] = useState(() => crypto.randomUUID());
   const set = (/** @type {string} */ field) => (/** @type {string} */ value) => setForm((before) => ({ ...before, [field]: value }));
   const extracted = usePreview(EXTRACT, text.trim() === '' ? undefined : text);
   /** @type {PastedTarget[]} */
@@ -49,8 +48,7 @@ export function ReportForm({ text: given, names, onClose, onDone }) {
   const { answer } = preview;
   const isBroad = answer?.wide !== undefined || answer?.addresses !== undefined;
   const change = manage('/imports', { ...form, ...(isBroad && { confirmed: true }) });
-  const work = async () => {
-    const { body } = await ask(change, { method: 'POST', once, body: lines });
+  const announce = (/** @type {any} */ body) => {
     const show = `${link('/rules/access')}?${new URLSearchParams({ batch: body.batches[0] ?? '' })}`;
     toast(
       html`${counted(body.accepted, 'address or network', 'addresses and networks')} blocked. <a href=${show}>Show</a> <${Undo} batches=${body.batches} onDone=${onDone} />`,
@@ -64,7 +62,8 @@ export function ReportForm({ text: given, names, onClose, onDone }) {
   };
   const own = names.lists.filter(({ source }) => source === null);
   return html`
-    <${FormDialog} title="Paste report" wide action=${chosen.length === 0 ? 'Block' : `Block ${count(chosen.length)}`} work=${work} onClose=${onClose}
+    <${FormDialog} title="Paste report" wide action=${chosen.length === 0 ? 'Block' : `Block ${count(chosen.length)}`} request=${{ address: change, body: lines }} curl=${curlFile(change, 'list.txt')}
+      onDone=${announce} onClose=${onClose}
       disabled=${answer === undefined || answer.accepted === 0 || (isBroad && !isSure)}>
       <${TextField} label="Report, e-mail or log" rows=${found.length > 0 ? 3 : 8} value=${text} onValue=${setText} autofocus=${given === ''}
         placeholder="C2 at hxxp://45[.]83[.]64[.]1:8080/a, scans from 198.51.100.0/24"
@@ -91,7 +90,7 @@ export function ReportForm({ text: given, names, onClose, onDone }) {
       ${extracted.answer !== undefined && html`<${NotFound} answer=${extracted.answer} />`}
       ${
         found.length > 0 &&
-        html`<${WhatChanges} preview=${preview} isGiven=${chosen.length > 0} curl=${curlFile(change, 'list.txt')}>
+        html`<${WhatChanges} preview=${preview} isGiven=${chosen.length > 0}>
           ${(/** @type {any} */ then) => html`<${Judged} answer=${then} /><${FeedChanges} answer=${then} />`}
         <//>`
       }
