@@ -48,6 +48,10 @@ const MOST_KNOWN = 200;
  */
 export const useLive = (address, options) => useLiveWork(address, async () => (await ask(/** @type {string} */ (address))).body, options);
 
+/** What a deletion would do. @param {string} address With `preview`. @param {string} [tag] @returns {Live<any>} */
+export const usePreviewOfDeletion = (address, tag) =>
+  useLiveWork(address, async () => (await ask(address, { method: 'DELETE', ifMatch: tag })).body, { every: 60_000 });
+
 /**
  * `useLive` for work of several requests.
  * @param {string | null} name Identifies the read.

@@ -11,7 +11,7 @@ export interface CoalescedV4 {
   readonly networks: CidrsV4;
 }
 
-/** Returns the same as `coalesceV4`. Merges the ranges in place; those of `before` must not have changed since. */
+/** Returns the same as `coalesceV4`. Merges the ranges in place; the ranges of `before` must be unchanged. */
 export function recoalesceV4(ranges: V4Ranges, before: CoalescedV4 | undefined): CidrsV4 {
   if (before === undefined) return coalesceV4(ranges);
   if (ranges === before.ranges) return before.networks;

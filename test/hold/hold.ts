@@ -23,6 +23,7 @@ import { hostileGeo } from './geo.ts';
 import { growthOfOne } from './growth.ts';
 import { importsOfLines } from './imports.ts';
 import { slowSignIns } from './sign-in.ts';
+import { signedFeeds } from './signed.ts';
 import { politeSources, queuedReads } from './sources.ts';
 import { undoPreviews } from './undo.ts';
 import { hookSecrets } from './webhooks.ts';
@@ -115,6 +116,7 @@ const PARTS: readonly Part[] = [
   ...ofOneTenant('embedded'),
   check('filters of bouncers', 'embedded', bouncerFilters),
   check('expired rules', 'embedded', expiredRules),
+  check('signed feeds', 'embedded', signedFeeds),
   ...(isRoot ? [kernel('embedded')] : []),
   ...(postgres === undefined ? [] : ON_POSTGRES),
 ];

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -225,7 +225,7 @@ suite('signed feeds', { timeout: 300_000 }, () => {
     assert.equal((await follow({ WEIR_FOLLOW_SIGNERS: '', WEIR_FOLLOW_FEED: '', WEIR_FOLLOW_STATE: path('unsigned') }, '--once')).code, 0);
   });
 
-  test('D63.5, D63.7, D63.8, D63.9 no client loads what a proxy flips, cuts, replays, swaps or strips', {
+  test('D63.5, D63.7, D63.8, D63.9, D63.10 no client loads what a proxy flips, cuts, replays, swaps or strips', {
     skip: needs('python3') || TOOLS,
   }, async () => {
     await world.text(['list', 'create', 'other', '--workspace', client.workspace]);
@@ -295,6 +295,31 @@ suite('signed feeds', { timeout: 300_000 }, () => {
     assert.match(String(tried.fault), /none of its signers has signed it/);
     const file = await world.text(['workspace', 'export', workspace, '--settings']);
     assert.ok(file.includes(String(made.signers[0])), file);
+  });
+
+  test('D63.5 docs: the loop of the nftables page notes a signed change, and keeps the elements without a good signature', {
+    skip: TOOLS,
+  }, async () => {
+    const page = readFileSync(new URL('../../docs/appliances/nftables.md', import.meta.url), 'utf8');
+    const [loop] = /for family in v4 v6; do\n {2}before[\s\S]*?done\n/.exec(page)!;
+    const home = mkdtempSync(path('nftables-'));
+    const run = (allowed: string): Promise<number> =>
+      new Promise((done) => {
+        const own = { WEIR_URL: world.weir().url, WEIR_API_KEY: client.key, ALLOWED_SIGNERS: allowed };
+        const env = { ...process.env, PATH: `${join(WEIR_FETCH, '..')}:${process.env.PATH}`, ...own };
+        const script = `failed=0; loaded=loaded\n${loop}exit $failed`;
+        execFile('sh', ['-uc', script], { cwd: home, env }, (error) => done(error === null ? 0 : Number(error.code)));
+      });
+    const loaded = join(home, 'loaded');
+    for (const name of ['v4.elements', 'v6.elements', 'loaded']) writeFileSync(join(home, name), '');
+    assert.equal(await run(path('none')), 1);
+    assert.ok(existsSync(loaded));
+    assert.equal(await run(path('allowed')), 0);
+    assert.match(readFileSync(join(home, 'v4.elements'), 'utf8'), /192\.0\.2\.1/);
+    assert.ok(!existsSync(loaded));
+    writeFileSync(loaded, '');
+    assert.equal(await run(path('allowed')), 0);
+    assert.ok(existsSync(loaded));
   });
 
   test('D63.3, D63.5 the second key signs once the first is deleted, and a verifier with its line goes on', { skip: TOOLS }, async () => {

@@ -3,6 +3,7 @@ import { renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { logReader, openLog, streamFile } from '../../src/stream/sqlite/log.ts';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { streamConformance } from '../conformance/stream.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -100,6 +101,24 @@ test('6 rows of earlier versions are read as they were written, and texts that U
     timestamp: (await reader.read(0, 2, 1, 0))[0]!.timestamp,
     ...sent[2],
   });
+});
+
+test('D50.9 a waiting reader reads again after each commit of another process, and only then', async (t) => {
+  const folder = temporaryFolder(t);
+  const [mine, other] = [openSqliteStream(folder), openSqliteStream(folder)];
+  t.after(() => Promise.all([mine.close(), other.close()]));
+  const db = openLog(streamFile(folder));
+  t.after(() => db.close());
+  const { version } = logReader(db);
+  const reader = await mine.join();
+  t.after(() => reader.close());
+  for (let n = 0; n < 3; n += 1) {
+    const before = version();
+    assert.deepEqual([await reader.read(0, n, 10, 0), await reader.read(0, n, 10, 0), version()], [[], [], before]);
+    await other.publish([note(n)]);
+    assert.deepEqual([(await reader.read(0, n, 10, 0)).length, version() === before], [1, false]);
+    assert.deepEqual(await reader.read(0, n + 1, 10, 0), []);
+  }
 });
 
 test('D4 retention deletes landed messages that are old enough, never unlanded ones, and never moves offsets', async (t) => {

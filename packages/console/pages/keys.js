@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
-import { useEffect, useState } from 'preact/hooks';
-import { allPages, ask, manage } from '../api.js';
-import { useLiveWork } from '../data.js';
+import { useState } from 'preact/hooks';
+import { allPages, manage } from '../api.js';
+import { useLiveWork, usePreviewOfDeletion } from '../data.js';
 import { counted } from '../format.js';
 import { useDo } from '../router.js';
 import { may } from '../session.js';
@@ -174,14 +174,8 @@ const MadeKey = ({ made, onClose }) => html`
 
 /** @param {{ session: Session, revoked: Key, onClose: () => void, onDone: () => void }} props */
 function Revoke({ session, revoked, onClose, onDone }) {
-  const [uses, setUses] = useState(/** @type {Uses | undefined} */ (undefined));
-  useEffect(() => {
-    // Without the preview the dialog only asks.
-    ask(manage(`/keys/${revoked.id}`, { preview: true }), { method: 'DELETE' }).then(
-      ({ body }) => setUses(body),
-      () => undefined,
-    );
-  }, [revoked.id]);
+  // Without the preview the dialog only asks.
+  const { value: uses } = usePreviewOfDeletion(manage(`/keys/${revoked.id}`, { preview: true }));
   return html`
     <${Confirm} title="Revoke key?" action="Revoke" danger request=${{ address: manage(`/keys/${revoked.id}`), method: 'DELETE' }}
       done=${() => html`Key <bdi>${revoked.name ?? revoked.prefix}</bdi> revoked.`} onDone=${onDone} onClose=${onClose}>

@@ -220,8 +220,11 @@ export function logReader(db: DatabaseSync) {
      WHERE first_offset >= coalesce((SELECT max(first_offset) FROM batches WHERE first_offset <= ?1), 0) AND first_offset + count > ?1
      ORDER BY first_offset LIMIT ?2`,
   );
+  const version = db.prepare('PRAGMA data_version');
   return {
     id: () => String(identity.get()!.id),
+    /** Changes with each commit of another connection. */
+    version: () => Number(version.get()!.data_version),
     bounds: () => {
       const row = bounds.get()!;
       return { start: Number(row.start), end: Number(row.end) };

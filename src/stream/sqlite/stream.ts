@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Draft, Message, Stream, StreamReader } from '../../ports/stream.ts';
+import type { Draft, Message, Stream, StreamReader, StreamRecord } from '../../ports/stream.ts';
 import { shrinkSlice } from '../../sqlite-shrink.ts';
 import type { AppenderData, AppendReply, AppendRequest, DiscardRequest } from './appender.thread.ts';
 import { encodeBatch, logReader, openLog, ROW, streamFile, trimLog } from './log.ts';
@@ -170,13 +170,23 @@ function joinLog(file: string, appended: SharedArrayBuffer): StreamReader {
       else stopWaiting();
     });
 
+  /** A read that found nothing is not repeated before the next commit. */
+  let nothing: { readonly offset: number; readonly version: number } | undefined;
+  const readNew = (offset: number, max: number): StreamRecord[] => {
+    const version = log.version();
+    if (nothing?.offset === offset && nothing.version === version) return [];
+    const records = log.read(offset, max);
+    nothing = records.length === 0 ? { offset, version } : undefined;
+    return records;
+  };
+
   return {
     owned: () => (closed ? [] : [0]),
     async read(_partition, offset, max, waitMs) {
       const deadline = performance.now() + waitMs;
       while (!closed) {
         const seen = Atomics.load(appends, 0);
-        const records = log.read(offset, max);
+        const records = readNew(offset, max);
         const left = deadline - performance.now();
         if (records.length > 0 || left <= 0) return records;
         await nextAppend(seen, Math.min(POLL, left));

@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
-import { useLive } from '../../data.js';
+import { useLive, usePreviewOfDeletion } from '../../data.js';
 import { count, counted } from '../../format.js';
 import { go, link } from '../../router.js';
 import { may } from '../../session.js';
@@ -20,19 +20,13 @@ const addressOf = ({ kind, id }, query) => manage(`${kind === 'list' ? PATHS.lis
 
 /** @param {{ feed: FeedRow, tag: string, onClose: () => void }} props */
 export function DeleteFeed({ feed, tag, onClose }) {
-  const [loaded, setLoaded] = useState(/** @type {{ preview?: DeletePreview, error?: Error }} */ ({}));
-  useEffect(() => {
-    ask(addressOf(feed, { preview: true }), { method: 'DELETE', ifMatch: tag }).then(
-      ({ body }) => setLoaded({ preview: body }),
-      (error) => setLoaded({ error }),
-    );
-  }, [feed.id, tag]);
+  const { value: preview, error } = usePreviewOfDeletion(addressOf(feed, { preview: true }), tag);
   const request = { address: addressOf(feed, { confirmed: true }), method: 'DELETE', ifMatch: tag };
   return html`
     <${Confirm} title=${`Delete ${feed.name}?`} action="Delete" danger request=${request} onDone=${() => go(link('/feeds'))} onClose=${onClose}
       done=${() => html`<bdi>${feed.name}</bdi> was deleted. You can restore it for 7 days under Feeds.`}>
-      ${loaded.error !== undefined && html`<${Failed} error=${loaded.error} />`}
-      ${loaded.preview === undefined ? loaded.error === undefined && html`<p class="soft" role="status">Counting…</p>` : html`<${WhatGoes} feed=${feed} preview=${loaded.preview} />`}
+      ${error !== undefined && html`<${Failed} error=${error} />`}
+      ${preview === undefined ? error === undefined && html`<p class="soft" role="status">Counting…</p>` : html`<${WhatGoes} feed=${feed} preview=${preview} />`}
       <p>You can restore it for 7 days.</p>
     <//>
   `;

@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { addressFacts } from '../../addresses.js';
 import { ask } from '../../api.js';
-import { useLive, useLiveWork } from '../../data.js';
+import { useLive, useLiveWork, usePreviewOfDeletion } from '../../data.js';
 import { count, counted, dateTime } from '../../format.js';
 import { go, link } from '../../router.js';
 import { may } from '../../session.js';
@@ -170,11 +170,7 @@ function Ask({ source, tag, work, onClose, onDone }) {
 
 /** @param {{ source: Source, tag: string, onClose: () => void }} props */
 function Delete({ source, tag, onClose }) {
-  const live = useLiveWork(
-    `delete ${source.id}`,
-    async () => (await ask(`${addressOf(source.id)}?preview=true`, { method: 'DELETE', ifMatch: tag })).body,
-    { every: 60_000 },
-  );
+  const live = usePreviewOfDeletion(`${addressOf(source.id)}?preview=true`, tag);
   const request = { address: `${addressOf(source.id)}?confirmed=true`, method: 'DELETE', ifMatch: tag };
   return html`
     <${Confirm} title=${`Delete ${source.name}?`} action="Delete" danger request=${request} onDone=${() => go(link('/sources'))} onClose=${onClose}
