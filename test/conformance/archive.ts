@@ -266,7 +266,7 @@ export function archiveConformance(driver: StoreDriver): void {
     assert.deepEqual(await answer({ ...late, when: at.now - 1 }), await live(late.text, at.now - 1, sentAt));
     const again = async () => {
       reports.length = 0;
-      at.now += 3_600_000;
+      at.now += DAY;
       await write(workspace.id, at.now, SERVICE, true);
       return reports.join();
     };
