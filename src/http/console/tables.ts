@@ -15,7 +15,7 @@ const FORMS = [
 ];
 /** Fields of a form that does not have all. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
-  createSource: ['name', 'url', 'purpose', 'every', 'paths', 'where', 'column'],
+  createSource: ['name', 'url', 'purpose', 'every', 'paths', 'where', 'column', 'signers'],
 };
 
 /** Labels of fields; a field without one is labelled by its name. */
