@@ -14,8 +14,10 @@ import { SelectField, TextField } from '../ui/field.js';
 import { later } from '../ui/later.js';
 import { PageHead } from '../ui/page-head.js';
 import { Empty, Failed, Loaded, Notice } from '../ui/states.js';
+import { instantAt, localOf } from './changes/window.js';
 import { FeedByFeed } from './lookup/feed-cards.js';
 import { History } from './lookup/history.js';
+import { Past } from './lookup/past.js';
 import { Path } from './lookup/path.js';
 import { extended, modelOf, staying } from './lookup/path-model.js';
 import { having, publishing, Sentence } from './lookup/sentence.js';
@@ -39,11 +41,12 @@ const ACTIONS = [
 export function Page({ session, place }) {
   const text = place.query.get('target') ?? '';
   const action = place.query.get('action') === 'allow' ? 'allow' : 'block';
+  const at = place.query.get('at') ?? '';
   const asked = targetsOf(text);
   const targets = asked.flatMap((each) => ('target' in each ? [each.target] : []));
   return html`
     <${PageHead} title="Look up">See who blocks an address, why, and on which devices.<//>
-    <${AskedFor} key=${text} text=${text} action=${action} />
+    <${AskedFor} key=${text} text=${text} action=${action} at=${at} />
     ${asked.map((each) => 'name' in each && html`<${Notice} key=${each.name}><bdi>${each.name}</bdi> is a host name. Look up its addresses instead.<//>`)}
     ${asked.map((each) => 'wrong' in each && html`<${Notice} key=${each.wrong}><bdi>${each.wrong}</bdi> is not an address, network, ASN or country.<//>`)}
     ${
@@ -51,19 +54,21 @@ export function Page({ session, place }) {
       html`<${Empty} icon="search" title="Look up an address"><p>Enter an IP, network, ASN or country – pasted from a report is fine. <kbd>/</kbd> opens the search on any page.</p><//>`
     }
     ${
-      targets.length === 1
-        ? html`<${One} key=${targets[0]} target=${targets[0]} action=${action} session=${session} />`
-        : targets.map((target) => html`<${Row} key=${target} target=${target} action=${action} />`)
+      at !== ''
+        ? targets.map((target) => html`<${Past} key=${target} target=${target} action=${action} at=${at} />`)
+        : targets.length === 1
+          ? html`<${One} key=${targets[0]} target=${targets[0]} action=${action} session=${session} />`
+          : targets.map((target) => html`<${Row} key=${target} target=${target} action=${action} />`)
     }
   `;
 }
 
-/** @param {{ text: string, action: string }} props */
-function AskedFor({ text: given, action }) {
+/** @param {{ text: string, action: string, at: string }} props */
+function AskedFor({ text: given, action, at }) {
   const [text, setText] = useState(given);
   const submit = (event) => {
     event.preventDefault();
-    if (text.trim() !== '') go(`${link('/lookup')}?${new URLSearchParams({ target: text.trim(), action })}`);
+    if (text.trim() !== '') go(`${link('/lookup')}?${new URLSearchParams({ target: text.trim(), action, ...(at !== '' && { at }) })}`);
   };
   return html`
     <form class="asked" onSubmit=${submit}>
@@ -71,6 +76,7 @@ function AskedFor({ text: given, action }) {
         spellcheck=${false} placeholder="45[.]83[.]64[.]1, hxxp://192.0.2.7:8080, AS64500, NL" />
       <${SelectField} label="Feeds" value=${action} onValue=${(value) => setQuery({ action: value })}
         options=${ACTIONS} />
+      <${TextField} label="At" type="datetime-local" value=${localOf(at)} onValue=${(value) => setQuery({ at: instantAt(value) })} />
       <${Button} kind="main" type="submit">Look up<//>
     </form>
   `;
