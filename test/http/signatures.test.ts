@@ -18,6 +18,7 @@ const TOOLS = needs('curl', 'ssh-keygen', 'sha256sum');
 /** Of nobody here. */
 const OTHER_SIGNER = `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIP${'/'.repeat(42)}`;
 const BEGIN = '-----BEGIN SSH SIGNATURE-----';
+const NAMED = `Zürich & 1+1 ${BEGIN}`;
 
 interface Got {
   readonly status: number;
@@ -57,7 +58,7 @@ suite('signed feeds', { timeout: 300_000 }, () => {
     return { status: answer.status, text: await answer.text(), headers: answer.headers };
   }
   function verify(signed: string, kind = 'feed'): { statement: Record<string, string>; isValid: boolean } {
-    const at = signed.indexOf(BEGIN);
+    const at = signed.lastIndexOf(BEGIN);
     const statement = signed.slice(0, at);
     writeFileSync(path('signature'), signed.slice(at));
     const args = ['-Y', 'verify', '-f', path('allowed'), '-I', 'weir', '-n', 'weir-feed', '-s', path('signature')];
@@ -108,14 +109,16 @@ suite('signed feeds', { timeout: 300_000 }, () => {
       path('allowed'),
       keys.map((key) => key.allowed_signer),
     );
-    for (const query of ['?format=plain', '/edge?format=commented&family=v4', '/edge?action=allow', '?format=csv_indicator']) {
+    await world.text(['list', 'create', NAMED, '--workspace', client.workspace]);
+    const named = `/${encodeURIComponent(NAMED)}?format=plain`;
+    for (const query of ['?format=plain', '/edge?format=commented&family=v4', '/edge?action=allow', '?format=csv_indicator', named]) {
       const [feed, signed] = [await get(query), await get(`${query}&signature=ssh`)];
       assert.equal(signed.status, 200, signed.text);
       const { isValid, statement } = verify(signed.text);
       assert.ok(isValid, query);
       const wanted = {
         workspace: client.workspace,
-        name: query.startsWith('/edge') ? 'edge' : statement.name,
+        name: query.startsWith('/edge') ? 'edge' : query === named ? NAMED : statement.name,
         entries: feed.headers.get('x-feed-entry-count'),
         sha256: createHash('sha256').update(feed.text).digest('hex'),
         etag: feed.headers.get('etag'),
@@ -215,6 +218,7 @@ suite('signed feeds', { timeout: 300_000 }, () => {
         );
       });
     assert.match((await follow({ WEIR_FOLLOW_FEED: '' }, '--once')).stderr, /--feed is missing/);
+    assert.match((await follow({ WEIR_FOLLOW_SIGNERS: '' }, '--once')).stderr, /--signers is missing/);
     assert.deepEqual((await follow({}, '--once')).code, 0);
     assert.equal(readFileSync(loaded, 'utf8'), '192.0.2.1/32\n192.0.2.7/32\n');
     const other = await follow({ WEIR_API_KEY: all }, '--once');
@@ -251,6 +255,18 @@ suite('signed feeds', { timeout: 300_000 }, () => {
       const { refused, wrong } = await attacked(each, proxy, good, 20);
       assert.deepEqual([wrong, refused >= 15], [0, true], `${name}: ${refused}`);
       assert.ok(await each.fetch(), name);
+    }
+  });
+
+  test('D63.5, D63.7, D63.8 each client verifies a feed whose name has any characters', { skip: needs('python3') || TOOLS }, async () => {
+    await block('198.51.100.9', encodeURIComponent(NAMED));
+    const key = (await of('key', 'create', '--permission', 'feed:read', '--list', NAMED))[0]!.key as string;
+    await using open = new AsyncDisposableStack();
+    for (const [name, start] of Object.entries(CLIENTS)) {
+      const given = { url: world.weir().url, key, feed: NAMED, signers: path('allowed'), folder: mkdtempSync(path(`${name}-`)) };
+      const each = open.use(await start(given));
+      assert.ok(await each.fetch(), name);
+      assert.equal(each.loaded(), '198.51.100.9/32\n', name);
     }
   });
 

@@ -80,6 +80,8 @@ export class Waiting {
     const now = this.#parts.clock.monotonic();
     if (this.#isDraining || !line.isOpen || now >= until) return Promise.resolve(false);
     const feed = this.#feeds.feed(workspaceId, feedId, now);
+    // Its feed may have changed since the last client waited.
+    if (mark === null && feed.clients.size === 0) feed.mark = feed.revision = undefined;
     if (feed.mark !== undefined && (mark === null || isNewer(feed.mark, mark))) return Promise.resolve(false);
     // The version of an answer made just now: the others lack it.
     if (mark !== null && !isSameMark(feed.mark, mark)) void this.#release([...feed.clients], true);
