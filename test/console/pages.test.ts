@@ -638,7 +638,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('8.8.4.0/24 in default');
     await page.show('/lookup?target=8.8.4.20&at=2020-01-01T00:00:00Z', 'Look up');
     await page.sees(/the archive begins at 20/i);
-    await page.show('/lookup?target=8.8.4.20&at=2999-01-01T00:00:00Z', 'Look up');
+    await page.show('/lookup?target=8.8.4.20&at=2999-01-01', 'Look up');
     await page.sees(/must not be in the future/);
   });
 
@@ -1052,9 +1052,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
       assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 375, path);
       await isSound(`${path} ${opener ?? ''}`);
     }
-    // The browser draws the icon of a date field from a data: address of its own.
-    const sent = page.requests.filter((url) => !url.startsWith('data:'));
-    assert.deepEqual([...new Set(sent.map((url) => new URL(url).origin))], [weir.url]);
+    assert.deepEqual([...new Set(page.requests.map((url) => new URL(url).origin))], [weir.url]);
     // Faults that were asked for are answered 400, and changes of the workspace and of the sample's limit were too late.
     const complaints = page.complaints.map((text) => {
       const [, status, path] = /status of (\d+)[\s\S]*?"url":"https?:\/\/[^/]+([^"?]*)/.exec(text) ?? [];

@@ -14,7 +14,6 @@ import { SelectField, TextField } from '../ui/field.js';
 import { later } from '../ui/later.js';
 import { PageHead } from '../ui/page-head.js';
 import { Empty, Failed, Loaded, Notice } from '../ui/states.js';
-import { instantAt, localOf } from './changes/window.js';
 import { FeedByFeed } from './lookup/feed-cards.js';
 import { History } from './lookup/history.js';
 import { Past } from './lookup/past.js';
@@ -46,7 +45,7 @@ export function Page({ session, place }) {
   const targets = asked.flatMap((each) => ('target' in each ? [each.target] : []));
   return html`
     <${PageHead} title="Look up">See who blocks an address, why, and on which devices.<//>
-    <${AskedFor} key=${text} text=${text} action=${action} at=${at} />
+    <${AskedFor} key=${`${text} ${at}`} text=${text} action=${action} at=${at} />
     ${asked.map((each) => 'name' in each && html`<${Notice} key=${each.name}><bdi>${each.name}</bdi> is a host name. Look up its addresses instead.<//>`)}
     ${asked.map((each) => 'wrong' in each && html`<${Notice} key=${each.wrong}><bdi>${each.wrong}</bdi> is not an address, network, ASN or country.<//>`)}
     ${
@@ -66,9 +65,11 @@ export function Page({ session, place }) {
 /** @param {{ text: string, action: string, at: string }} props */
 function AskedFor({ text: given, action, at }) {
   const [text, setText] = useState(given);
+  const [time, setTime] = useState(at);
   const submit = (event) => {
     event.preventDefault();
-    if (text.trim() !== '') go(`${link('/lookup')}?${new URLSearchParams({ target: text.trim(), action, ...(at !== '' && { at }) })}`);
+    if (text.trim() !== '')
+      go(`${link('/lookup')}?${new URLSearchParams({ target: text.trim(), action, ...(time.trim() !== '' && { at: time.trim() }) })}`);
   };
   return html`
     <form class="asked" onSubmit=${submit}>
@@ -76,7 +77,7 @@ function AskedFor({ text: given, action, at }) {
         spellcheck=${false} placeholder="45[.]83[.]64[.]1, hxxp://192.0.2.7:8080, AS64500, NL" />
       <${SelectField} label="Feeds" value=${action} onValue=${(value) => setQuery({ action: value })}
         options=${ACTIONS} />
-      <${TextField} label="At" type="datetime-local" value=${localOf(at)} onValue=${(value) => setQuery({ at: instantAt(value) })} />
+      <${TextField} label="At" value=${time} onValue=${setTime} maxlength="40" placeholder="now, 30d, 2026-09-01T12:00Z" />
       <${Button} kind="main" type="submit">Look up<//>
     </form>
   `;

@@ -44,12 +44,12 @@ export function isWithin({ since, until, person, key }) {
 }
 
 /** For a datetime-local field, in the reader's time zone. @param {string} at */
-export const localOf = (at) => {
+const localOf = (at) => {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? '' : new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 };
 /** @param {string} local */
-export const instantAt = (local) => (local === '' ? undefined : new Date(local).toISOString());
+const instantAt = (local) => (local === '' ? undefined : new Date(local).toISOString());
 
 /** @param {{ window: ChangeWindow, feeds: readonly { id: string, name: string }[], keys: readonly string[] }} props */
 export function WindowFields({ window: { since, until, feed, kind, person, key }, feeds, keys }) {

@@ -35,7 +35,7 @@ export function Past({ target, action, at }) {
     return html`<${Notice}><bdi>${target}</bdi> ${live.error.faults[0].message}.<//>`;
   return html`
     <${Loaded} live=${live}>${(/** @type {LookupAnswer} */ answer) => html`
-      <p role="status"><bdi>${answer.target}</bdi> was ${action === 'block' ? 'blocked' : 'allowed'} on ${having(answer).length === 0 ? 'no feed' : counted(having(answer).length, 'feed')} at ${dateTime(at)}.</p>
+      <p role="status"><bdi>${answer.target}</bdi> was ${action === 'block' ? 'blocked' : 'allowed'} on ${having(answer).length === 0 ? 'no feed' : counted(having(answer).length, 'feed')} at ${dateTime(answer.at ?? at)}.</p>
       <${Table} label="Feeds at that time" columns=${COLUMNS} rows=${answer.feeds} keyOf=${(/** @type {ExplainedFeed} */ { id }) => id ?? ''} />
     `}<//>
     <${SameWithCurl} text=${curlOf('GET', address)} />
