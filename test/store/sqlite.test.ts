@@ -48,7 +48,7 @@ const driver: StoreDriver = {
       return store;
     };
     const query = async (text: string) => {
-      using db = new DatabaseSync(join(folder, 'weir.db'), { readOnly: true });
+      using db = new DatabaseSync(join(folder, 'weir.db'));
       return prepare.call(db, text).all();
     };
     return { store: await open(), again: open, query };
