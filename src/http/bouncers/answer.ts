@@ -160,8 +160,8 @@ export function bouncerEndpoints({ decisions, sign, bouncers, waiting, hits, now
           const waited = waiting.wait({ workspaceId, feedId: contentId, keyId, mark, until: end, line });
           if (waited === undefined) found = MANY_WAIT;
           else {
-            mayWait = await waited;
-            if (line.isOpen) found = (await readmit()) ?? (await ask());
+            mayWait = waited !== 'newer' && (await waited);
+            if (line.isOpen) found = (await readmit()) ?? (mayWait || waited === 'newer' ? await ask() : found);
           }
         }
         line.end();
