@@ -1,12 +1,13 @@
 /** Signed feeds, verified by OpenSSH. */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
+import { allowedSigner, sshSignature } from '../../src/account/secrets/signature.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { attacked, CLIENTS, hostileProxy, type VerifyingClient, WEIR_FETCH, WEIR_FOLLOW, writeSigners } from '../support/hostile-proxy.ts';
 import { bearer } from '../support/http.ts';
@@ -268,6 +269,42 @@ suite('signed feeds', { timeout: 300_000 }, () => {
       assert.ok(await each.fetch(), name);
       assert.equal(each.loaded(), '198.51.100.9/32\n', name);
     }
+  });
+
+  test('D63.7 weir-follow goes back by no more than five minutes, also by answers of several processes in turns', {
+    skip: needs('ssh-keygen', 'python3'),
+  }, async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const blob = Buffer.from(`0000000b${Buffer.from('ssh-ed25519').toString('hex')}00000020`, 'hex');
+    const own = Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url');
+    writeSigners(path('recorded'), [allowedSigner({ publicKey: Buffer.concat([blob, own]).toString('base64') })]);
+    const now = Math.floor(Date.now() / 1000);
+    let [version, time] = ['', 0];
+    const body = JSON.stringify({ new: [{ value: '192.0.2.1', duration: '1h' }], deleted: [] });
+    const recorded = createServer((_, response) => {
+      const sha256 = createHash('sha256').update(body).digest('hex');
+      const about = { workspace: 'w', feed: 'f', name: 'edge', version, since: 'none', count: 1, digest: '', sha256 };
+      const fields = Object.entries({ ...about, time, 'not-after': now + 3600 });
+      const statement = `weir stream 1\n${fields.map(([field, value]) => `${field}: ${value}\n`).join('')}`;
+      response.setHeader('X-Feed-Signature', Buffer.from(statement + sshSignature(privateKey, statement)).toString('base64'));
+      response.end(body);
+    });
+    await new Promise<void>((listening) => recorded.listen(0, '127.0.0.1', listening));
+    const url = `http://127.0.0.1:${(recorded.address() as AddressInfo).port}`;
+    const folder = mkdtempSync(path('recorded-'));
+    await using client = await CLIENTS['weir-follow']!({ url, key: 'k', feed: 'edge', signers: path('recorded'), folder });
+    const accepted: boolean[] = [];
+    for (const [process, minutes] of [
+      ['a.10', 0],
+      ['b.10', 4],
+      ['a.9', 8],
+      ['a.11', 4],
+    ] as const) {
+      [version, time] = [process, now - 60 * minutes];
+      accepted.push(await client.fetch());
+    }
+    recorded.close().closeAllConnections();
+    assert.deepEqual(accepted, [true, true, false, true]);
   });
 
   test('D63.8 a source of another weir accepts a signed feed only, and keeps its rules otherwise', { skip: TOOLS }, async () => {

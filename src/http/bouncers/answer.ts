@@ -161,7 +161,9 @@ export function bouncerEndpoints({ decisions, sign, bouncers, waiting, hits, now
           if (waited === undefined) found = MANY_WAIT;
           else {
             mayWait = waited !== 'newer' && (await waited);
-            if (line.isOpen) found = (await readmit()) ?? (mayWait || waited === 'newer' ? await ask() : found);
+            // Durations count from an answer's creation.
+            const isCurrent = !mayWait && waited !== 'newer' && ('status' in found || isEmpty(found));
+            if (line.isOpen) found = (await readmit()) ?? (isCurrent ? found : await ask());
           }
         }
         line.end();
