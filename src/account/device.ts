@@ -1,4 +1,4 @@
-/** By API key, User-Agent and address; when they count as stopped (SPEC D16.7 to D16.11, D42.5). */
+/** By API key, User-Agent and address; when they count as stopped (SPEC D16.7 to D16.10, D42.5). */
 import { createHash } from 'node:crypto';
 
 export interface DeviceName {

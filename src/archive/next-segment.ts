@@ -57,9 +57,10 @@ export function base(store: StoreReads, { state, settings, head }: Reading): Seg
 /** Throws MissingChanges, also while the events are read. */
 export async function changes(store: StoreReads, { state, settings, head }: Reading, { until: from, ...end }: Ending): Promise<Segment> {
   const check = async () => {
-    const { lostUntil } = (await store.archiveState(head.workspace)) ?? state;
-    // A smaller number: the store was restored from a backup.
-    if (head.until.seq < from.seq || (await store.ping()) - from.at > RULE_RETENTION - MARGIN || lostUntil > from.seq)
+    const { lostUntil, restoredAt } = (await store.archiveState(head.workspace)) ?? state;
+    // A smaller number: the store was restored without `weir restore`.
+    const isOfBackup = restoredAt > from.at || head.until.seq < from.seq;
+    if (isOfBackup || (await store.ping()) - from.at > RULE_RETENTION - MARGIN || lostUntil > from.seq)
       throw new MissingChanges(`the store no longer has all changes since ${isoTime(from.at)}`);
   };
   await check();

@@ -76,6 +76,7 @@ export async function restore(folder: string, dataDir: string, isForced: boolean
   for (const { name } of backup.files) {
     copyFileSync(join(folder, name), incoming(name));
     chmodSync(incoming(name), 0o600);
+    if (name === STORE_FILE) markRestored(incoming(name));
     sync(incoming(name));
   }
   for (const name of FILES) removeDatabase(dataDir, name);
@@ -83,6 +84,16 @@ export async function restore(folder: string, dataDir: string, isForced: boolean
   for (const { name } of backup.files) renameSync(incoming(name), join(dataDir, name));
   sync(dataDir);
   return backup;
+}
+
+/** For the archive: changes since the backup are missing (SPEC D61.3). */
+function markRestored(file: string): void {
+  const db = new DatabaseSync(file);
+  try {
+    db.prepare("INSERT OR REPLACE INTO counters VALUES ('restored_at', ?)").run(Date.now());
+  } finally {
+    db.close();
+  }
 }
 
 async function copyDatabase(from: string, to: string): Promise<void> {

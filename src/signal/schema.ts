@@ -191,8 +191,7 @@ export type AccessRuleEnvelope = Static<(typeof ENVELOPES)['access_rule']>;
 export type ExpressionEnvelope = Static<(typeof ENVELOPES)[ExpressionKind]>;
 export type Envelope = AccessRuleEnvelope | ExpressionEnvelope;
 
-/** An accepted entry in stream form: v1 as sent, v2 normalized. */
-/** `hasEnd`: its expiry was given as an instant. */
+/** An accepted entry in stream form: v1 as sent, v2 normalized. `hasEnd`: its expiry was given as an instant. */
 export type Signal = ({ readonly version: 1; readonly event: V1Event } | { readonly version: 2; readonly envelope: Envelope }) & {
   readonly hasEnd?: true;
 };

@@ -25,7 +25,7 @@ export function signedFeedOf(url: string): { readonly feed: string | undefined; 
   if (format === undefined || family === undefined)
     return 'must name format and family of the feed, to be signed: ?format=plain&family=both';
   // Unlike decodeURIComponent, this accepts any text.
-  const feed = name && new URLSearchParams(`name=${name.replaceAll('+', '%2B')}`).get('name')!;
+  const feed = name && new URLSearchParams(`name=${name.replace(/[&+]/g, encodeURIComponent)}`).get('name')!;
   return { feed, variant: `${format} ${family} ${searchParams.get('action') ?? 'block'}` };
 }
 
@@ -37,7 +37,7 @@ export const statementUrl = (url: string): string => {
 
 /** The content that a signed statement is about. Throws FETCH if it is not signed, or about something else. `now` in ms. */
 export function readStatement(text: string, url: string, { signers, after }: Signed, now: number): { sha256: string; modified: number } {
-  const at = text.indexOf(SIGNATURE_BEGIN);
+  const at = text.lastIndexOf(SIGNATURE_BEGIN);
   const [statement, signature] = [text.slice(0, at), text.slice(at)];
   const refuse = (why: string) => new WeirError('FETCH', `${url}: ${why}`);
   if (at < 0 || !isSignedBy(signers, statement, signature)) throw refuse('none of its signers has signed it');

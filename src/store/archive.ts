@@ -24,6 +24,7 @@ export function* archiveState(workspaceId: string): Work<ArchiveState | undefine
     workspace,
     seq: Number(last?.last_seq ?? 0),
     lostUntil: yield* givenUpUntil(workspace),
+    restoredAt: Number((yield* one("SELECT value FROM counters WHERE name = 'restored_at'"))?.value ?? 0),
     lists: lists.map(({ pk, id }) => ({ place: Number(pk), id: String(id) })),
   };
 }

@@ -24,9 +24,9 @@ import { access, fixture, type ip, type StoreDriver, T0, upsert } from './store.
 const DAYS = Number(process.env.ARCHIVE_DAYS_SIMULATED ?? 90);
 const ROUNDS_A_DAY = Number(process.env.ARCHIVE_ROUNDS ?? 3);
 const LOOK_UPS = Number(process.env.ARCHIVE_LOOK_UPS ?? 100);
-const SERVICE = { guardRails: { ...NO_GUARD_RAILS, self: [] }, geo: { country: 'c1', asn: 'a1' } };
+export const SERVICE = { guardRails: { ...NO_GUARD_RAILS, self: [] }, geo: { country: 'c1', asn: 'a1' } };
 const NO_PLACES = { version: '', hasAsn: () => false, ranges: () => ({ v4: new Uint32Array(), v6: new Uint32Array() }) };
-const target = (text: string) => readTarget('ip', text) as ReturnType<typeof ip>;
+export const target = (text: string) => readTarget('ip', text) as ReturnType<typeof ip>;
 
 /** What an answer says, in one order. The store forgets senders after seven days: `sentAt` has the batch of each instant. */
 const said = (feeds: readonly (Omit<FeedJson, 'verdict'> & { readonly verdict: string })[], sentAt?: ReadonlyMap<string, string>) =>
@@ -42,18 +42,18 @@ const said = (feeds: readonly (Omit<FeedJson, 'verdict'> & { readonly verdict: s
   }));
 
 /** A store whose clock and audit events have simulated times, its archive, and the writer, which can be killed at each write. */
-async function archived(t: TestContext, driver: StoreDriver) {
+export async function archived(t: TestContext, driver: StoreDriver) {
   const world = await fixture(t, driver);
   const { store, workspace } = world;
   const dir = temporaryFolder(t);
-  const at = { now: T0, kill: Number.POSITIVE_INFINITY, rewound: 0 };
+  const at = { now: T0, kill: Number.POSITIVE_INFINITY, rewound: 0, restored: 0 };
   const audited = new Map<number, number>();
   const reads: StoreReads = {
     ...store,
     ping: async () => at.now,
     async archiveState(workspaceId) {
       const state = await store.archiveState(workspaceId);
-      return state && { ...state, seq: state.seq - at.rewound };
+      return state && { ...state, seq: state.seq - at.rewound, restoredAt: state.restoredAt || at.restored };
     },
     async auditBetween(workspaceId, { from, before }) {
       const { items } = await store.auditPage(workspaceId, { after: null, limit: 10_000 });
@@ -264,10 +264,20 @@ export function archiveConformance(driver: StoreDriver): void {
     assert.deepEqual(await answer(early), good[0]);
     at.now += 60_000;
     assert.deepEqual(await answer({ ...late, when: at.now - 1 }), await live(late.text, at.now - 1, sentAt));
-    at.now += 3_600_000;
+    const again = async () => {
+      reports.length = 0;
+      at.now += DAY;
+      await write(workspace.id, at.now, SERVICE, true);
+      return reports.join();
+    };
     at.rewound = 1;
-    await write(workspace.id, at.now, SERVICE, false);
-    assert.match(reports.at(-1)!, /has nothing from/);
+    assert.match(await again(), /has nothing from/);
+    assert.equal(await again(), '');
+    at.restored = at.now + 1;
+    at.now += 60_000;
+    assert.match(String(await answer({ ...late, when: at.now - 1 })), /has nothing between/);
+    assert.match(await again(), /has nothing from/);
+    assert.equal(await again(), '');
     // Beyond the retention, and above the limit, the oldest months are deleted, with the senders of older rules.
     const senderless = (found: unknown) => JSON.stringify(found, (name, value) => (name === 'batch' ? undefined : value));
     const when = at.now + 1;

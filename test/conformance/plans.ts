@@ -69,6 +69,8 @@ const MEANT: readonly RegExp[] = [
   /^SELECT \* FROM keys WHERE workspace_pk = /,
   // What is set of a workspace concerns all its lists.
   /^UPDATE lists SET revision = revision \+ 1 WHERE workspace_pk = /,
+  // The lists whose never-block rules a large change may overlap.
+  /^SELECT pk FROM lists WHERE workspace_pk = \S+ ORDER BY pk$/,
   // The days of the lists of a workspace: management.
   /^SELECT l\.id, l\.name, d\.day, d\.net FROM lists l JOIN feed_days d /,
   // The rules of a list that is restored.

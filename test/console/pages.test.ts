@@ -33,6 +33,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     const settings = {
       ...smallGeo(folder),
       DATA_DIR: folder,
+      ARCHIVE_DIR: `${folder}/archive`,
       BOOTSTRAP_API_KEY: KEY,
       SOURCE_NETWORKS: '127.0.0.1',
       WEBHOOK_NETWORKS: '127.0.0.1',
@@ -628,6 +629,19 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('example.com is a host name');
   });
 
+  test('D61.7 a look-up at an earlier time shows the feeds of then, or why they are not known', async () => {
+    // The archive may begin later.
+    await eventually(async () => {
+      await page.show(`/lookup?target=8.8.4.20&at=${encodeURIComponent(new Date().toISOString())}`, 'Look up');
+      await page.sees(/8\.8\.4\.20.* was blocked on 2 feeds at/);
+    });
+    await page.sees('8.8.4.0/24 in default');
+    await page.show('/lookup?target=8.8.4.20&at=2020-01-01T00:00:00Z', 'Look up');
+    await page.sees(/the archive begins at 20/i);
+    await page.show('/lookup?target=8.8.4.20&at=2999-01-01', 'Look up');
+    await page.sees(/must not be in the future/);
+  });
+
   test('D54.12 one address of a /22 is allowed everywhere by keyboard alone, or the block is split with two clicks; one undo', async () => {
     await send([block('185.4.0.0/22', { reason: 'masscan' })]);
     await page.show('/lookup?target=185.4.1.1', 'Look up');
@@ -1045,7 +1059,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
       return status === undefined ? text : `${status} ${path}`;
     });
     assert.deepEqual(
-      complaints.filter((told) => !/^40[01] \//.test(told)),
+      complaints.filter((told) => !/^(40[01] \/|409 \/v1\/manage\/lookup)/.test(told)),
       ['412 /v1/manage/workspace', '412 /v1/manage/sample', '412 /v1/manage/workspace'],
     );
   });

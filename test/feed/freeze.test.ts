@@ -216,6 +216,48 @@ const freezing = (name: string, settings: (folder: string) => Promise<Record<str
       }
     });
 
+    test('D65.1, D65.6, D65.7 the feed of the workspace has canaries, and stops at an overlap', async () => {
+      const { workspace, key } = await world.client('--role', 'admin');
+      const run = (...words: string[]) => world.text([...words, '--workspace', workspace]);
+      await world.text(['workspace', 'set', workspace, '--protect', 'none', '--canary-keys', 'lab-own', '--canary-minutes', '5']);
+      const keys = await Promise.all(['lab-own', 'site-own'].map((name) => newKey(world.settings, workspace, '--name', name)));
+      const feeds = () =>
+        Promise.all(
+          keys.map(async (own) => {
+            const { text, headers } = await ask(world.weir().url, '/v1/threat/feeds', { headers: bearer(own) });
+            return [text, headers['x-feed-canary']?.replace(/=.*/, '')];
+          }),
+        );
+      const rule = async (value: string, action: string) => {
+        const body = JSON.stringify({ value, action });
+        const { status, text } = await ask(world.weir().url, '/v1/manage/rules', { method: 'POST', headers: bearer(key), body });
+        assert.equal(status, 200, text);
+        await world.landed();
+      };
+      await rule('192.0.2.9', 'allow');
+      await rule('10.0.0.0/8', 'block');
+      assert.deepEqual(await feeds(), [
+        ['10.0.0.0/8\n', 'receives; until'],
+        ['', 'waits; until'],
+      ]);
+      await rule('192.0.0.0/9', 'block');
+      await eventually(async () =>
+        assert.deepEqual(await feeds(), [
+          ['10.0.0.0/8\n192.0.0.0/9\n', 'receives; stopped'],
+          ['', 'waits; stopped'],
+        ]),
+      );
+      const { text } = await ask(world.weir().url, '/v1/manage/status', { headers: bearer(key) });
+      assert.match(text, /192\.0\.0\.0\/9 overlaps the never-block rule 192\.0\.2\.9\) waits since/);
+      await run('canary', 'promote');
+      await eventually(async () =>
+        assert.deepEqual(await feeds(), [
+          ['10.0.0.0/8\n192.0.0.0/9\n', undefined],
+          ['10.0.0.0/8\n192.0.0.0/9\n', undefined],
+        ]),
+      );
+    });
+
     test('D65.11 the streams of canaries have a large change first, also while they wait, and delete it again if it is undone', async () => {
       await world.text(['workspace', 'set', client.workspace, '--large', 'all', '--protect', 'none']);
       await weir('list', 'create', 'streamed', '--canary-keys', 'lab-stream');

@@ -1,12 +1,13 @@
 /** Signed feeds, verified by OpenSSH. */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
+import { allowedSigner, sshSignature } from '../../src/account/secrets/signature.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { attacked, CLIENTS, hostileProxy, type VerifyingClient, WEIR_FETCH, WEIR_FOLLOW, writeSigners } from '../support/hostile-proxy.ts';
 import { bearer } from '../support/http.ts';
@@ -18,6 +19,7 @@ const TOOLS = needs('curl', 'ssh-keygen', 'sha256sum');
 /** Of nobody here. */
 const OTHER_SIGNER = `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIP${'/'.repeat(42)}`;
 const BEGIN = '-----BEGIN SSH SIGNATURE-----';
+const NAMED = `Zürich & 1+1 ${BEGIN}`;
 
 interface Got {
   readonly status: number;
@@ -57,7 +59,7 @@ suite('signed feeds', { timeout: 300_000 }, () => {
     return { status: answer.status, text: await answer.text(), headers: answer.headers };
   }
   function verify(signed: string, kind = 'feed'): { statement: Record<string, string>; isValid: boolean } {
-    const at = signed.indexOf(BEGIN);
+    const at = signed.lastIndexOf(BEGIN);
     const statement = signed.slice(0, at);
     writeFileSync(path('signature'), signed.slice(at));
     const args = ['-Y', 'verify', '-f', path('allowed'), '-I', 'weir', '-n', 'weir-feed', '-s', path('signature')];
@@ -108,14 +110,16 @@ suite('signed feeds', { timeout: 300_000 }, () => {
       path('allowed'),
       keys.map((key) => key.allowed_signer),
     );
-    for (const query of ['?format=plain', '/edge?format=commented&family=v4', '/edge?action=allow', '?format=csv_indicator']) {
+    await world.text(['list', 'create', NAMED, '--workspace', client.workspace]);
+    const named = `/${encodeURIComponent(NAMED)}?format=plain`;
+    for (const query of ['?format=plain', '/edge?format=commented&family=v4', '/edge?action=allow', '?format=csv_indicator', named]) {
       const [feed, signed] = [await get(query), await get(`${query}&signature=ssh`)];
       assert.equal(signed.status, 200, signed.text);
       const { isValid, statement } = verify(signed.text);
       assert.ok(isValid, query);
       const wanted = {
         workspace: client.workspace,
-        name: query.startsWith('/edge') ? 'edge' : statement.name,
+        name: query.startsWith('/edge') ? 'edge' : query === named ? NAMED : statement.name,
         entries: feed.headers.get('x-feed-entry-count'),
         sha256: createHash('sha256').update(feed.text).digest('hex'),
         etag: feed.headers.get('etag'),
@@ -215,6 +219,7 @@ suite('signed feeds', { timeout: 300_000 }, () => {
         );
       });
     assert.match((await follow({ WEIR_FOLLOW_FEED: '' }, '--once')).stderr, /--feed is missing/);
+    assert.match((await follow({ WEIR_FOLLOW_SIGNERS: '' }, '--once')).stderr, /--signers is missing/);
     assert.deepEqual((await follow({}, '--once')).code, 0);
     assert.equal(readFileSync(loaded, 'utf8'), '192.0.2.1/32\n192.0.2.7/32\n');
     const other = await follow({ WEIR_API_KEY: all }, '--once');
@@ -252,6 +257,54 @@ suite('signed feeds', { timeout: 300_000 }, () => {
       assert.deepEqual([wrong, refused >= 15], [0, true], `${name}: ${refused}`);
       assert.ok(await each.fetch(), name);
     }
+  });
+
+  test('D63.5, D63.7, D63.8 each client verifies a feed whose name has any characters', { skip: needs('python3') || TOOLS }, async () => {
+    await block('198.51.100.9', encodeURIComponent(NAMED));
+    const key = (await of('key', 'create', '--permission', 'feed:read', '--list', NAMED))[0]!.key as string;
+    await using open = new AsyncDisposableStack();
+    for (const [name, start] of Object.entries(CLIENTS)) {
+      const given = { url: world.weir().url, key, feed: NAMED, signers: path('allowed'), folder: mkdtempSync(path(`${name}-`)) };
+      const each = open.use(await start(given));
+      assert.ok(await each.fetch(), name);
+      assert.equal(each.loaded(), '198.51.100.9/32\n', name);
+    }
+  });
+
+  test('D63.7 weir-follow goes back by no more than five minutes, also by answers of several processes in turns', {
+    skip: needs('ssh-keygen', 'python3'),
+  }, async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const blob = Buffer.from(`0000000b${Buffer.from('ssh-ed25519').toString('hex')}00000020`, 'hex');
+    const own = Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url');
+    writeSigners(path('recorded'), [allowedSigner({ publicKey: Buffer.concat([blob, own]).toString('base64') })]);
+    const now = Math.floor(Date.now() / 1000);
+    let [version, time] = ['', 0];
+    const body = JSON.stringify({ new: [{ value: '192.0.2.1', duration: '1h' }], deleted: [] });
+    const recorded = createServer((_, response) => {
+      const sha256 = createHash('sha256').update(body).digest('hex');
+      const about = { workspace: 'w', feed: 'f', name: 'edge', version, since: 'none', count: 1, digest: '', sha256 };
+      const fields = Object.entries({ ...about, time, 'not-after': now + 3600 });
+      const statement = `weir stream 1\n${fields.map(([field, value]) => `${field}: ${value}\n`).join('')}`;
+      response.setHeader('X-Feed-Signature', Buffer.from(statement + sshSignature(privateKey, statement)).toString('base64'));
+      response.end(body);
+    });
+    await new Promise<void>((listening) => recorded.listen(0, '127.0.0.1', listening));
+    const url = `http://127.0.0.1:${(recorded.address() as AddressInfo).port}`;
+    const folder = mkdtempSync(path('recorded-'));
+    await using client = await CLIENTS['weir-follow']!({ url, key: 'k', feed: 'edge', signers: path('recorded'), folder });
+    const accepted: boolean[] = [];
+    for (const [process, minutes] of [
+      ['a.10', 0],
+      ['b.10', 4],
+      ['a.9', 8],
+      ['a.11', 4],
+    ] as const) {
+      [version, time] = [process, now - 60 * minutes];
+      accepted.push(await client.fetch());
+    }
+    recorded.close().closeAllConnections();
+    assert.deepEqual(accepted, [true, true, false, true]);
   });
 
   test('D63.8 a source of another weir accepts a signed feed only, and keeps its rules otherwise', { skip: TOOLS }, async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, suite, test } from 'node:test';
 import { command, commandJson, commandText } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -63,6 +64,10 @@ suite('backup and restore', () => {
 
     const restored = settingsOf('restored');
     await commandText(['restore', backup], restored);
+    const db = new DatabaseSync(join(restored.DATA_DIR, 'weir.db'), { readOnly: true });
+    t.after(() => db.close());
+    const mark = db.prepare("SELECT value FROM counters WHERE name = 'restored_at'").get();
+    assert.ok(Number(mark!.value) > Date.parse(JSON.parse(readFileSync(join(backup, 'backup.json'), 'utf8')).at), 'D61.3');
     const other = await startAndLand(restored);
     t.after(() => other.kill('SIGKILL'));
     const there = await targets(restored);

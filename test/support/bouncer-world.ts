@@ -33,6 +33,7 @@ export interface BouncerReply {
 /** A replica with its bouncers. */
 export class BouncerReplica extends Replica {
   readonly bouncers = new Bouncers();
+  wait = async (): Promise<boolean> => false;
   readonly #endpoints: ReturnType<typeof bouncerEndpoints>;
 
   constructor(clock: Clock, ...rest: ConstructorParameters<typeof Replica> extends [unknown, ...infer R] ? R : never) {
@@ -45,8 +46,8 @@ export class BouncerReplica extends Replica {
       ),
       sign: async () => ({ status: 404 }),
       bouncers: this.bouncers,
-      // Nobody waits in a world with a clock of its own.
-      waiting: { wait: async () => false },
+      // Nobody waits in a world with a clock of its own, unless a test moves it.
+      waiting: { wait: () => this.wait() },
       hits: async () => true,
       now: () => clock.now(),
       monotonic: () => clock.monotonic(),

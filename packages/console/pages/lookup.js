@@ -16,6 +16,7 @@ import { PageHead } from '../ui/page-head.js';
 import { Empty, Failed, Loaded, Notice } from '../ui/states.js';
 import { FeedByFeed } from './lookup/feed-cards.js';
 import { History } from './lookup/history.js';
+import { Past } from './lookup/past.js';
 import { Path } from './lookup/path.js';
 import { extended, modelOf, staying } from './lookup/path-model.js';
 import { having, publishing, Sentence } from './lookup/sentence.js';
@@ -39,11 +40,12 @@ const ACTIONS = [
 export function Page({ session, place }) {
   const text = place.query.get('target') ?? '';
   const action = place.query.get('action') === 'allow' ? 'allow' : 'block';
+  const at = place.query.get('at') ?? '';
   const asked = targetsOf(text);
   const targets = asked.flatMap((each) => ('target' in each ? [each.target] : []));
   return html`
     <${PageHead} title="Look up">See who blocks an address, why, and on which devices.<//>
-    <${AskedFor} key=${text} text=${text} action=${action} />
+    <${AskedFor} key=${`${text} ${at}`} text=${text} action=${action} at=${at} />
     ${asked.map((each) => 'name' in each && html`<${Notice} key=${each.name}><bdi>${each.name}</bdi> is a host name. Look up its addresses instead.<//>`)}
     ${asked.map((each) => 'wrong' in each && html`<${Notice} key=${each.wrong}><bdi>${each.wrong}</bdi> is not an address, network, ASN or country.<//>`)}
     ${
@@ -51,19 +53,23 @@ export function Page({ session, place }) {
       html`<${Empty} icon="search" title="Look up an address"><p>Enter an IP, network, ASN or country – pasted from a report is fine. <kbd>/</kbd> opens the search on any page.</p><//>`
     }
     ${
-      targets.length === 1
-        ? html`<${One} key=${targets[0]} target=${targets[0]} action=${action} session=${session} />`
-        : targets.map((target) => html`<${Row} key=${target} target=${target} action=${action} />`)
+      at !== ''
+        ? targets.map((target) => html`<${Past} key=${target} target=${target} action=${action} at=${at} />`)
+        : targets.length === 1
+          ? html`<${One} key=${targets[0]} target=${targets[0]} action=${action} session=${session} />`
+          : targets.map((target) => html`<${Row} key=${target} target=${target} action=${action} />`)
     }
   `;
 }
 
-/** @param {{ text: string, action: string }} props */
-function AskedFor({ text: given, action }) {
+/** @param {{ text: string, action: string, at: string }} props */
+function AskedFor({ text: given, action, at }) {
   const [text, setText] = useState(given);
+  const [time, setTime] = useState(at);
   const submit = (event) => {
     event.preventDefault();
-    if (text.trim() !== '') go(`${link('/lookup')}?${new URLSearchParams({ target: text.trim(), action })}`);
+    if (text.trim() !== '')
+      go(`${link('/lookup')}?${new URLSearchParams({ target: text.trim(), action, ...(time.trim() !== '' && { at: time.trim() }) })}`);
   };
   return html`
     <form class="asked" onSubmit=${submit}>
@@ -71,6 +77,7 @@ function AskedFor({ text: given, action }) {
         spellcheck=${false} placeholder="45[.]83[.]64[.]1, hxxp://192.0.2.7:8080, AS64500, NL" />
       <${SelectField} label="Feeds" value=${action} onValue=${(value) => setQuery({ action: value })}
         options=${ACTIONS} />
+      <${TextField} label="At" value=${time} onValue=${setTime} maxlength="40" placeholder="now, 30d, 2026-09-01T12:00Z" />
       <${Button} kind="main" type="submit">Look up<//>
     </form>
   `;

@@ -83,6 +83,7 @@ type PathFeed = ExplainedFeed & {
 interface LookupAnswer {
   target: string;
   action: 'block' | 'allow';
+  at?: string;
   feeds: PathFeed[];
   dropped: { list: string; hits: number }[];
   where?: { country: string | null; asn: number | null; asn_name: string | null; attribution: string | null } | null;

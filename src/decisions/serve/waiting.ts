@@ -73,14 +73,16 @@ export class Waiting {
   }
 
   /**
-   * True: the feed has changed. False: the client must be answered: at the end of its time, while draining, or if it has disconnected.
-   * undefined: too many wait.
+   * True: the feed has changed. False: the client must be answered with what is known: at the end of its time, while draining, or if it has
+   * disconnected. 'newer': there is a newer version. undefined: too many wait.
    */
-  wait({ workspaceId, feedId, keyId, mark, until, line }: WaitRequest): Promise<boolean> | undefined {
+  wait({ workspaceId, feedId, keyId, mark, until, line }: WaitRequest): Promise<boolean> | 'newer' | undefined {
     const now = this.#parts.clock.monotonic();
     if (this.#isDraining || !line.isOpen || now >= until) return Promise.resolve(false);
     const feed = this.#feeds.feed(workspaceId, feedId, now);
-    if (feed.mark !== undefined && (mark === null || isNewer(feed.mark, mark))) return Promise.resolve(false);
+    // Its feed may have changed since the last client waited.
+    if (mark === null && feed.clients.size === 0) feed.mark = feed.revision = undefined;
+    if (feed.mark !== undefined && (mark === null || isNewer(feed.mark, mark))) return 'newer';
     // The version of an answer made just now: the others lack it.
     if (mark !== null && !isSameMark(feed.mark, mark)) void this.#release([...feed.clients], true);
     feed.mark = mark ?? undefined;

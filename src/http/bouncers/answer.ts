@@ -160,8 +160,10 @@ export function bouncerEndpoints({ decisions, sign, bouncers, waiting, hits, now
           const waited = waiting.wait({ workspaceId, feedId: contentId, keyId, mark, until: end, line });
           if (waited === undefined) found = MANY_WAIT;
           else {
-            mayWait = await waited;
-            if (line.isOpen) found = (await readmit()) ?? (await ask());
+            mayWait = waited !== 'newer' && (await waited);
+            // Durations count from an answer's creation.
+            const isCurrent = !mayWait && waited !== 'newer' && ('status' in found || isEmpty(found));
+            if (line.isOpen) found = (await readmit()) ?? (isCurrent ? found : await ask());
           }
         }
         line.end();

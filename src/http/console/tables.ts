@@ -13,7 +13,7 @@ const FORMS = [
   ...['blockTarget', 'putExpressionRule', 'limitSample'],
 ];
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
-  createSource: ['name', 'url', 'purpose', 'every', 'paths', 'where', 'column'],
+  createSource: ['name', 'url', 'purpose', 'every', 'paths', 'where', 'column', 'signers'],
 };
 
 /** Labels of fields; a field without one is labelled by its name. */

@@ -46,14 +46,15 @@ export function signer(secretKeys: SecretKeys, now: () => number): Signer {
     feed(found, named, { query: { workspaceId }, headers, sha256 }) {
       const text = signed(found, named, workspaceId, 'feed', feedFields(found, sha256));
       if (typeof text !== 'string') return text;
-      const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
+      const body = Buffer.from(text);
+      const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
       // Only the tag is proof: the statement changes without the feed.
       const conditions = { ...headers, 'if-modified-since': undefined, 'if-unmodified-since': undefined };
       const status = evaluate(conditions, { etag, lastModified: 0 }, now);
       if (status === 412) return PRECONDITION_FAILED;
       const own = signatureHeaders(found, etag);
       if (status === 304) return { status, headers: own, body: undefined };
-      return { status, headers: [...own, 'Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(text.length)], body: text };
+      return { status, headers: [...own, 'Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(body.length)], body };
     },
     async stream(found, named, workspaceId) {
       const sha256 = named.signingSecret === null ? '' : await digestOf(found.bytes, 'sha256');

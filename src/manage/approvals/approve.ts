@@ -3,6 +3,7 @@ import { codeOf, WeirError } from '../../errors.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { Approval } from '../../ports/stored/approval-store.ts';
 import type { Message } from '../../ports/stream.ts';
+import { acceptedAgain } from '../../signal/message/encode.ts';
 import { BATCH_SIGNALS, signalId } from '../../signal/message/signal-id.ts';
 import { unpack } from '../imports/pack.ts';
 import { allLanded } from '../operate.ts';
@@ -73,7 +74,7 @@ async function publishApproved(
   isFirst: boolean,
 ): Promise<string[]> {
   const { store, now, publish } = ports;
-  const receivedAt = new Date(now()).toISOString();
+  const receivedAt = now();
   if (!isFirst) await allLanded(ports);
   const batches: string[] = [];
   for (let from = 0; from < messages.length; from += BATCH_SIGNALS) {
@@ -82,12 +83,7 @@ async function publishApproved(
     if (!isFirst && (await store.batch(workspaceId, batch)) !== undefined) continue;
     if (!(await store.touchApproval(workspaceId, id, Number.MAX_SAFE_INTEGER))) return [];
     const piece = messages.slice(from, from + BATCH_SIGNALS);
-    await publish(
-      piece.map((message, i) => ({
-        ...message,
-        headers: { ...message.headers, received_at: receivedAt, signal_id: signalId(batch, i + 1) },
-      })),
-    );
+    await publish(piece.map((message, i) => acceptedAgain(message, receivedAt, signalId(batch, i + 1))));
   }
   return batches;
 }

@@ -16,6 +16,8 @@ export interface ArchiveState {
   readonly seq: number;
   /** Changes up to this number are incomplete. */
   readonly lostUntil: number;
+  /** Of the store, from a backup: what landed before and is not in the backup is unknown. ms; 0: never. */
+  readonly restoredAt: number;
   readonly lists: readonly ArchivedList[];
 }
 

@@ -70,3 +70,16 @@ function operationValue(operation: RuleOperation): object {
 
 /** Maximum rules deleted or set by an operation. */
 export const OPERATION_RULES = 1000;
+
+/** The message accepted later, at `receivedAt` (ms): expiries count from then, except one given as an instant (SPEC D67.4). */
+export function acceptedAgain(message: Message, receivedAt: number, id: string): Message {
+  const { headers, value } = message;
+  const later = { ...message, headers: { ...headers, received_at: new Date(receivedAt).toISOString(), signal_id: id } };
+  if (headers.ends !== 'fixed') return later;
+  const entry = JSON.parse(value) as Record<string, unknown>;
+  const field = headers.schema_version === '2' ? 'expires_in' : 'expiration';
+  const passed = Math.ceil(receivedAt / 1000) - Math.ceil(Date.parse(headers.received_at!) / 1000);
+  return typeof entry[field] === 'number'
+    ? { ...later, value: JSON.stringify({ ...entry, [field]: Math.max(1, entry[field] - passed) }) }
+    : later;
+}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamRecord } from '../../ports/stream.ts';
 import { decodeSignalRecord } from './decode.ts';
-import { encodeMessage } from './encode.ts';
+import { acceptedAgain, encodeMessage } from './encode.ts';
 
 const RECEIVED = Date.parse('2026-11-20T10:00:00.250Z');
 const context = { organizationId: 'o', workspaceId: 'w', listId: 'l', receivedAt: RECEIVED, signalId: '0195' };
@@ -26,6 +26,24 @@ const poison = (value: unknown, headers?: Record<string, string>) => {
   return result.poison;
 };
 const V2 = { workspace_id: 'w', schema_version: '2' };
+
+test('D67.4 a message accepted again has its expiry from then, but an end given as an instant stays', () => {
+  const event = { type: 'access_rules', action: 'block', ip: '203.0.113.7', expiration: 7200 } as const;
+  const v2 = { kind: 'access_rule', op: 'upsert', expires_in: 7200, rule: { target: { ip: '203.0.113.7' }, action: 'block' } } as const;
+  const HOUR = 3_600_000;
+  for (const signal of [{ version: 1, event } as const, { version: 2, envelope: { schema_version: 2, ...v2 } } as const])
+    for (const [hasEnd, later, lasts] of [
+      [undefined, HOUR, 2 * HOUR],
+      [true, HOUR, HOUR],
+      [true, 9 * HOUR, 60_000],
+    ] as const) {
+      const message = acceptedAgain(encodeMessage({ ...signal, ...(hasEnd && { hasEnd }) }, context), RECEIVED + later, '0196');
+      const landed = decodeSignalRecord({ ...message, offset: 0, timestamp: 0 });
+      assert(!('poison' in landed) && landed.change.change === 'upsert');
+      assert.deepEqual([message.headers.signal_id, landed.receivedAt], ['0196', RECEIVED + later]);
+      assert.equal(landed.change.rule.expiresAt, Math.ceil((RECEIVED + later + lasts) / 1000) * 1000);
+    }
+});
 
 test('6, 9 a v1 message has no schema_version and its value is the event as sent', () => {
   const event = { type: 'access_rules', action: 'block', ip: '203.0.113.7', expiration: 5 } as const;

@@ -13,7 +13,7 @@ import type { Row } from '../rows.ts';
 import { FrozenRules } from '../rules/frozen-rules.ts';
 import { blockedAddresses, isSignal, recentOf, senderOfItem, setStagedAside } from '../usage/recent-addresses.ts';
 import { all, allOf, one, run, type Work } from '../work.ts';
-import { overlapOf, WORKSPACE_LISTS } from './overlap.ts';
+import { overlapOf } from './overlap.ts';
 import { type Staged, startCanaries, unfrozenCanaries } from './start.ts';
 
 /** The landing starts again, and freezes the feeds of these workspaces first. */
@@ -67,15 +67,17 @@ interface Change {
   readonly after: Row | undefined;
 }
 
+const LISTS = '(SELECT pk FROM lists WHERE workspace_pk = $1)';
+
 function* changesOf(workspacePk: number, items: readonly NumberedItem[]): Work<Change[]> {
   const [from, to] = [items[0]!.seq, items.at(-1)!.seq];
   const range = [workspacePk, from, to] as const;
   const before = yield* all(
     `SELECT list_pk, id, existed, action, target, created_at, expires_at, changed FROM access_rules_before
-     WHERE list_pk IN ${WORKSPACE_LISTS} AND changed BETWEEN $2 AND $3 ORDER BY changed DESC`,
+     WHERE list_pk IN ${LISTS} AND changed BETWEEN $2 AND $3 ORDER BY changed DESC`,
     ...range,
   );
-  const select = `SELECT ${COLUMNS}, list_pk, seq FROM access_rules WHERE list_pk IN ${WORKSPACE_LISTS} AND id`;
+  const select = `SELECT ${COLUMNS}, list_pk, seq FROM access_rules WHERE list_pk IN ${LISTS} AND id`;
   const added = yield* all(`${select} BETWEEN $2 AND $3`, ...range);
   // The first version is last.
   const earlier = new Map(before.map((row) => [Number(row.id), row]));

@@ -3,6 +3,7 @@ import { addressSet, overlaps } from '@weir/network/address-set.ts';
 import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import { blockGuards, NO_GUARD_RAILS } from '../../account/guard-rails.ts';
+import type { AccessAction } from '../../rule.ts';
 import { ACTIVE } from '../changes-since.ts';
 import { actionCode, targetOf } from '../columns.ts';
 import { guardRailsOf } from '../rows.ts';
@@ -13,33 +14,36 @@ const PAGE = 5000;
 /** Named in a reason. */
 const MOST_NAMED = 3;
 
-export const WORKSPACE_LISTS = '(SELECT pk FROM lists WHERE workspace_pk = $1)';
-
 const guardOf = blockGuards({ ...NO_GUARD_RAILS, self: [] });
 
-/** The networks of active rules by id; a country or ASN has none here. `condition` uses `$1`. */
-function* networksOf(condition: string, pk: number, now: number): Work<Network[]> {
+/** The networks of active rules of a list, by an index; a country or ASN has none here. `now`: ms. */
+function* networksOf(listPk: number, action: AccessAction, now: number): Work<Network[]> {
   const networks: Network[] = [];
-  for (let last = -1; ; ) {
-    const text = `SELECT id, target FROM access_rules WHERE ${condition} AND id > $2 AND ${ACTIVE} ORDER BY id LIMIT ${PAGE}`;
-    const rows = yield* all(text, pk, last, now);
-    for (const row of rows) {
-      const target = targetOf(String(row.target));
-      if (target.kind === 'ip') networks.push(target.network);
+  for (const ref of ['NULL', 'NOT NULL']) {
+    const text = `SELECT target FROM access_rules WHERE list_pk = $1 AND action = ${actionCode(action)} AND rule_ref IS ${ref}
+      AND target > $2 AND ${ACTIVE} ORDER BY target LIMIT ${PAGE}`;
+    for (let [last, isDone] = ['', false]; !isDone; ) {
+      const rows = yield* all(text, listPk, last, now);
+      for (const row of rows) {
+        const target = targetOf(String(row.target));
+        if (target.kind === 'ip') networks.push(target.network);
+      }
+      last = String(rows.at(-1)?.target);
+      isDone = rows.length < PAGE;
     }
-    if (rows.length < PAGE) return networks;
-    last = Number(rows.at(-1)!.id);
   }
+  return networks;
 }
 
-export const blocksOf = (listPk: number, now: number): Work<Network[]> =>
-  networksOf(`list_pk = $1 AND action = ${actionCode('block')}`, listPk, now);
+export const blocksOf = (listPk: number, now: number): Work<Network[]> => networksOf(listPk, 'block', now);
 
 /** The first overlaps, for people; undefined: none. `now`: ms. */
 export function* overlapOf(workspacePk: number, blocks: readonly Network[], now: number): Work<string | undefined> {
   if (blocks.length === 0) return undefined;
   const guard = guardOf(guardRailsOf((yield* one('SELECT * FROM workspaces WHERE pk = $1', workspacePk))!));
-  const allowed = yield* networksOf(`list_pk IN ${WORKSPACE_LISTS} AND action = ${actionCode('allow')}`, workspacePk, now);
+  const allowed: Network[] = [];
+  for (const { pk } of yield* all('SELECT pk FROM lists WHERE workspace_pk = $1 ORDER BY pk', workspacePk))
+    for (const network of yield* networksOf(Number(pk), 'allow', now)) allowed.push(network);
   const never = addressSet(allowed);
   const found: string[] = [];
   for (const network of blocks) {

@@ -23,6 +23,20 @@ const STEP = 10_000;
 const EVERYTHING = { scopes: SCOPES, origins: null, containing: null, without: [] };
 
 describe('D14 decisions', () => {
+  test('D14.5, D50.1 at the end of its time a waiting client without a version gets the durations of that moment', async () => {
+    const { clock, store, list, replica } = world();
+    await replica.pull();
+    await clock.advance(1_000);
+    store.add(list, '192.0.2.1', { ttl: 100 });
+    await replica.pull();
+    replica.wait = async () => {
+      await clock.advance(50_000);
+      return false;
+    };
+    const [decision] = (await replica.pull('wait=50')).new;
+    assert.equal(secondsOf(decision!.duration), 50.5);
+  });
+
   test('D14.2 what a decision says', async () => {
     const { store, list, replica } = world();
     const other = store.addList('other "list"');

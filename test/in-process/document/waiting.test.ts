@@ -39,7 +39,8 @@ async function world(options: Pick<Partial<DocumentCacheOptions>, 'caughtUp'> = 
   const wait = async (clients: number, ms = 10 * DAY, keyId = 'k') => {
     const request = { workspaceId: WORKSPACE, feedId: null, keyId, mark: await mark(), until: clock.monotonic() + ms };
     for (let n = 0; n < clients; n += 1) {
-      void waiting.wait({ ...request, line: { isOpen: true, onClose() {} } })?.then((mayWait) => answered.push(mayWait));
+      const waited = waiting.wait({ ...request, line: { isOpen: true, onClose() {} } });
+      if (waited instanceof Promise) void waited.then((mayWait) => answered.push(mayWait));
     }
     await clock.advance(1000);
   };
@@ -101,6 +102,21 @@ test('D50.1 a client is answered at the end of its time, also while nothing can 
   await clock.advance(1_000);
   await clock.advance(50);
   assert.deepEqual(taken(), [true]);
+});
+
+test('D50.1 a client of a feed over its cap waits until the feed is read again, also just after answers to others', async () => {
+  const { clock, store, list, waiting, wait, taken, commit } = await world();
+  await wait(1);
+  store.add(list, '192.0.2.1');
+  commit();
+  await clock.advance(1_000);
+  assert.deepEqual(taken(), [true]);
+  const until = clock.monotonic() + DAY;
+  const line = { isOpen: true, onClose() {} };
+  const waited = waiting.wait({ workspaceId: WORKSPACE, feedId: null, keyId: 'k', mark: null, until, line });
+  await clock.advance(1_000);
+  await clock.advance(50);
+  assert.equal(await waited, true);
 });
 
 test('D50.4 while a process stops, clients are answered at once and none waits', async () => {

@@ -2,9 +2,14 @@ import { html } from 'htm/preact';
 import { andMore } from '../../format.js';
 import { Badge } from '../../ui/badge.js';
 
-const VERDICTS = /** @type {const} */ ({ in: ['bad', 'in'], partly: ['warn', 'partly in'], out: ['', 'not in'] });
+const VERDICTS = /** @type {const} */ ({
+  in: ['bad', 'in'],
+  partly: ['warn', 'partly in'],
+  out: ['', 'not in'],
+  unknown: ['warn', 'unknown'],
+});
 
-/** @param {{ verdict: 'in' | 'partly' | 'out' }} props */
+/** `unknown`: only of an earlier time. @param {{ verdict: keyof typeof VERDICTS }} props */
 export const Verdict = ({ verdict }) => html`<${Badge} kind=${VERDICTS[verdict][0]}>${VERDICTS[verdict][1]}<//>`;
 
 /** @type {Record<string, string>} */
