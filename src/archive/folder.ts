@@ -67,6 +67,7 @@ export const folderState = (folder: string): string =>
 export async function readWritten(folder: string, report: (message: string) => void, now: number): Promise<Written> {
   mkdirSync(folder, { recursive: true, mode: 0o750 });
   for (const name of readdirSync(folder)) if (name.endsWith(TEMPORARY)) rmSync(join(folder, name), { force: true });
+  const state = folderState(folder);
   const ends: SegmentHead[] = [];
   for (const { path, kind } of newestFiles(folder)) {
     try {
@@ -84,7 +85,7 @@ export async function readWritten(folder: string, report: (message: string) => v
   return {
     end: last && { until: last.until, settings: last.settings, audit: last.audit },
     baseMonth: base && monthOf(base.until.at),
-    state: folderState(folder),
+    state,
   };
 }
 

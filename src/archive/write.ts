@@ -2,9 +2,20 @@
 import { statSync } from 'node:fs';
 import { DAY, dayOf, isoTime } from '../clock.ts';
 import type { StoreReads } from '../ports/store.ts';
-import { deleteOld, filePath, folderOf, folderState, monthOf, type Retention, readWritten, sinceBase, type Written } from './folder.ts';
+import {
+  deleteOld,
+  type FileKind,
+  filePath,
+  folderOf,
+  folderState,
+  monthOf,
+  type Retention,
+  readWritten,
+  sinceBase,
+  type Written,
+} from './folder.ts';
 import { base, changes, MissingChanges, readNow } from './next-segment.ts';
-import { appendSegment, type BeforeWrite } from './segments.ts';
+import { appendSegment, type BeforeWrite, type Segment } from './segments.ts';
 import type { ServiceSettings } from './settings.ts';
 
 export interface ArchiveWriting {
@@ -41,6 +52,15 @@ export function archiveWriter({ store, dir, retention, report, beforeWrite = () 
     if (reading === undefined) return deleteOld(folder, retention, now, beforeWrite);
     const { head } = reading;
     const { at, seq } = head.until;
+    let { state } = written;
+    const unchanged = () => {
+      beforeWrite();
+      if (folderState(folder) !== state) throw new Error(`another process has written to ${folder} in the meantime`);
+    };
+    const append = async (kind: FileKind, segment: Segment) => {
+      await appendSegment(filePath(folder, dayOf(at), kind), segment, unchanged);
+      state = folderState(folder);
+    };
     const isNewMonth = written.baseMonth !== monthOf(at) || (retention.bytes > 0 && sinceBase(folder) > retention.bytes / PARTS);
     const isSame = end !== undefined && head.settings === end.settings && seq === end.until.seq;
     if (isSame && !isNewMonth && at - end.until.at < DAY) {
@@ -50,14 +70,14 @@ export function archiveWriter({ store, dir, retention, report, beforeWrite = () 
     let isGap = false;
     if (end !== undefined) {
       try {
-        await appendSegment(filePath(folder, dayOf(at), 'changes'), await changes(store, reading, end), beforeWrite);
+        await append('changes', await changes(store, reading, end));
       } catch (error) {
         if (!(error instanceof MissingChanges)) throw error;
         report(`the archive of the workspace ${workspaceId} has nothing from ${isoTime(end.until.at)} to ${isoTime(at)}: ${error.message}`);
         isGap = true;
       }
     }
-    if (isNewMonth || isGap) await appendSegment(filePath(folder, dayOf(at), 'base'), base(store, reading), beforeWrite);
+    if (isNewMonth || isGap) await append('base', base(store, reading));
     deleteOld(folder, retention, at, beforeWrite);
     known.set(workspaceId, {
       end: { until: head.until, settings: head.settings, audit: head.audit },

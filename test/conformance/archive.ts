@@ -24,9 +24,9 @@ import { access, fixture, type ip, type StoreDriver, T0, upsert } from './store.
 const DAYS = Number(process.env.ARCHIVE_DAYS_SIMULATED ?? 90);
 const ROUNDS_A_DAY = Number(process.env.ARCHIVE_ROUNDS ?? 3);
 const LOOK_UPS = Number(process.env.ARCHIVE_LOOK_UPS ?? 100);
-const SERVICE = { guardRails: { ...NO_GUARD_RAILS, self: [] }, geo: { country: 'c1', asn: 'a1' } };
+export const SERVICE = { guardRails: { ...NO_GUARD_RAILS, self: [] }, geo: { country: 'c1', asn: 'a1' } };
 const NO_PLACES = { version: '', hasAsn: () => false, ranges: () => ({ v4: new Uint32Array(), v6: new Uint32Array() }) };
-const target = (text: string) => readTarget('ip', text) as ReturnType<typeof ip>;
+export const target = (text: string) => readTarget('ip', text) as ReturnType<typeof ip>;
 
 /** What an answer says, in one order. The store forgets senders after seven days: `sentAt` has the batch of each instant. */
 const said = (feeds: readonly (Omit<FeedJson, 'verdict'> & { readonly verdict: string })[], sentAt?: ReadonlyMap<string, string>) =>
@@ -42,7 +42,7 @@ const said = (feeds: readonly (Omit<FeedJson, 'verdict'> & { readonly verdict: s
   }));
 
 /** A store whose clock and audit events have simulated times, its archive, and the writer, which can be killed at each write. */
-async function archived(t: TestContext, driver: StoreDriver) {
+export async function archived(t: TestContext, driver: StoreDriver) {
   const world = await fixture(t, driver);
   const { store, workspace } = world;
   const dir = temporaryFolder(t);

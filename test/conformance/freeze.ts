@@ -9,7 +9,7 @@ import { documentBuilder } from '../../src/feed/build/document-builder.ts';
 import { DEFAULT_VARIANT } from '../../src/feed/variant.ts';
 import type { ListSink } from '../../src/ports/snapshot.ts';
 import type { Bouncer } from '../../src/ports/stored/bouncer-store.ts';
-import { MOST_FREEZES } from '../../src/ports/stored/freeze-store.ts';
+import { MOST_FREEZES, MOST_FROZEN_RULES } from '../../src/ports/stored/freeze-store.ts';
 import { frozenContent } from '../../src/runtime/jobs/work/freeze.ts';
 import { ManualClock, START } from '../support/feed-world.ts';
 import { access, collectingSink, fixture, ip, KEY, type StoreDriver, upsert } from './store.ts';
@@ -169,7 +169,7 @@ export function freezeConformance(driver: StoreDriver): void {
     await assert.rejects(store.stopCanary(workspace.id, list.id, null), { code: 'REFUSED' });
   });
 
-  test(`D64.2, D65.1, D65.5 store ${name}: the way back and signals do not wait, settings do`, async (t) => {
+  test(`D64.1, D64.2, D65.1, D65.5 store ${name}: the way back and signals do not wait, settings do`, async (t) => {
     const { store, workspace, land } = await fixture(t, driver);
     await store.createKey(workspace.id, { ...KEY, hash: Buffer.alloc(32, 1), name: 'lab' });
     const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
@@ -191,6 +191,15 @@ export function freezeConformance(driver: StoreDriver): void {
     assert.deepEqual(await isWaiting(), ['device']);
     const [{ feedId }] = (await store.freezes(workspace.id)) as unknown as [{ feedId: string }];
     const thaw = () => store.thawFeed(workspace.id, feedId, null);
+    await thaw();
+    // D64.1: an earlier expiry is a removal.
+    const end = (at: number, sentAt: number) => send(upsert(access(ip('11.0.0.0/8'), { expiresAt: at })), managed, sentAt);
+    await send(block('11.0.0.0/8'));
+    await end(START + 3 * DAY, START + DAY);
+    await end(START + 4 * DAY, START + DAY + 1);
+    assert.deepEqual(await isWaiting(), []);
+    await end(START + 2 * DAY, START + DAY + 1);
+    assert.deepEqual(await isWaiting(), ['device']);
     await thaw();
     await store.updateWorkspace(workspace.id, { large: 'all', largeAddresses: 255, approval: 'changes', approvalRules: 9 });
     assert.deepEqual(await isWaiting(), []);
@@ -315,8 +324,8 @@ export function freezeConformance(driver: StoreDriver): void {
     assert.match(String((await canaries())[0]![2]), /stopped: canary_keys name no key$/);
   });
 
-  test(`D65.5, D65.12 store ${name}: the deletion of an old list waits, and canaries have a limit of their own`, async (t) => {
-    const { store, workspace, land } = await fixture(t, driver);
+  test(`D65.5, D65.12 store ${name}: the deletion of an old list waits, and canaries have limits of their own`, async (t) => {
+    const { store, workspace, land, query } = await fixture(t, driver);
     const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const feed = await store.createFeed(workspace.id, { name: 'device', ...NO_SETTINGS, lists: [list.id], canaryKeys: 'lab' });
     await land([{ listId: list.id, change: upsert(access(ip('198.51.100.7'))) }], (await store.ping()) - DAY - 1);
@@ -333,6 +342,10 @@ export function freezeConformance(driver: StoreDriver): void {
     await assert.rejects(store.updateList(workspace.id, list.id, { canaryKeys: 'lab' }), refused);
     await store.updateFeed(workspace.id, feed.id, { subtractAllow: 'on' });
     assert.equal((await store.freezes(workspace.id)).length, MOST_FREEZES);
+    await query(`UPDATE freezes SET rules = ${MOST_FROZEN_RULES + 1}`);
+    for (const host of ['198.51.100.8', '198.51.100.9']) await land([upsert(access(ip(host)))]);
+    for (const reason of await why())
+      assert.match(reason!, /^settings: subtract_allow; stopped: small changes reach the canaries only, too: [^:]+$/);
     const { id: own } = await store.createList(workspace.id, 'own', NO_SETTINGS);
     const clock = new ManualClock();
     await store.freezeFeed(workspace.id, await frozenContent(workspace.id, own, { store, clock }), null);
@@ -370,14 +383,23 @@ export function freezeConformance(driver: StoreDriver): void {
     assert.equal((await read(own)).rules.length, 2);
   });
 
-  test(`D67.15 store ${name}: removed addresses count in the last ten minutes, of this workspace`, async (t) => {
-    const { store, workspace } = await fixture(t, driver);
+  test(`D67.3, D67.15 store ${name}: changes and removed addresses count in the last ten minutes, of this workspace, and signals if they can wait`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
     await store.noteRemoved(workspace.id, 300);
     await store.noteRemoved(workspace.id, 200);
     const now = await store.ping();
     assert.equal(await store.unapprovedAddresses(workspace.id, now), 500);
     assert.equal(await store.unapprovedAddresses(workspace.id, now + 11 * 60_000), 0);
     assert.equal(await store.recentAddresses(workspace.id, '', now), 0);
+    await store.updateWorkspace(workspace.id, { approval: 'changes' });
+    const change = upsert(access(ip('10.0.0.0/24')));
+    await land(
+      [{ keyId: 'a', batchId: randomUUID(), change, isManaged: true } as never, { keyId: 'b', batchId: randomUUID(), change }],
+      now,
+    );
+    assert.equal(await store.unapprovedAddresses(workspace.id, now), 756);
+    await store.updateWorkspace(workspace.id, { approval: 'all' });
+    assert.equal(await store.unapprovedAddresses(workspace.id, now), 1012);
   });
 
   test(`D65.2, D65.6 store ${name}: each state of a feed whose canary a setting began has another revision`, async (t) => {

@@ -19,6 +19,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { agreementConformance } from '../conformance/agreement.ts';
 import { archiveConformance } from '../conformance/archive.ts';
+import { archiveWritersConformance } from '../conformance/archive-writers.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
 import { changesConformance } from '../conformance/changes.ts';
 import { deletedConformance } from '../conformance/deleted.ts';
@@ -53,6 +54,7 @@ import {
 import { recordStatements, searches } from '../support/postgres-plans.ts';
 import { needs } from '../support/programs.ts';
 import { seededRandom } from '../support/random.ts';
+import { eventually } from '../support/weir.ts';
 
 const T0 = 1_800_000_000_000;
 const STREAM = 'test-stream';
@@ -234,6 +236,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   followConformance({ name: 'postgres', open });
   freezeConformance({ name: 'postgres', open });
   archiveConformance({ name: 'postgres', open });
+  archiveWritersConformance({ name: 'postgres', open });
   managementConformance({ name: 'postgres', open });
   roomConformance({ name: 'postgres', open });
   sourceConformance({ name: 'postgres', open });
@@ -257,6 +260,28 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     await client.query('COMMIT');
     await client.end();
     assert.equal((await Promise.all(waiting)).flat().length, 0);
+  });
+
+  test('D65.8 store postgres: the end of a canary waits for a landing, whose large change begins the time again', async (t) => {
+    const { url, store } = await open(t);
+    const workspaceId = await makeWorkspace(store);
+    await store.createList(workspaceId, 'edge', { ...NO_SETTINGS, canaryKeys: 'lab' });
+    await store.updateWorkspace(workspaceId, { protect: ['192.0.2.0/24'] });
+    const until = async () => (await store.freezes(workspaceId)).map(({ canary }) => canary?.until);
+    const [end] = (await until()) as [number];
+    const landing = new Client({ connectionString: url });
+    await landing.connect();
+    await landing.query('BEGIN; UPDATE workspaces SET revision = revision + 1');
+    await landing.query('UPDATE freezes SET until_at = until_at + 60000, staged_at = staged_at + 60000');
+    const swept = store.sweep({ now: end, rulesExpiredBefore: 0, auditBefore: 0, limit: 99 });
+    await eventually(async () => {
+      const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+      assert.equal((await administer(url, waiting)).length, 1);
+    });
+    await landing.query('COMMIT');
+    await landing.end();
+    await swept;
+    assert.deepEqual(await until(), [end + 60_000]);
   });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {

@@ -10,6 +10,7 @@ import { ruleScans } from '../../src/store/sqlite/snapshot.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { agreementConformance } from '../conformance/agreement.ts';
 import { archiveConformance } from '../conformance/archive.ts';
+import { archiveWritersConformance } from '../conformance/archive-writers.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
 import { changesConformance } from '../conformance/changes.ts';
 import { deletedConformance } from '../conformance/deleted.ts';
@@ -48,7 +49,7 @@ const driver: StoreDriver = {
       return store;
     };
     const query = async (text: string) => {
-      using db = new DatabaseSync(join(folder, 'weir.db'), { readOnly: true });
+      using db = new DatabaseSync(join(folder, 'weir.db'));
       return prepare.call(db, text).all();
     };
     return { store: await open(), again: open, query };
@@ -63,6 +64,7 @@ pastConformance(driver);
 followConformance(driver);
 freezeConformance(driver);
 archiveConformance(driver);
+archiveWritersConformance(driver);
 managementConformance(driver);
 roomConformance(driver);
 sourceConformance(driver);

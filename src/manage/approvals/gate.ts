@@ -185,6 +185,7 @@ export function approvalGate({ store, now }: GateParts): ApprovalGate {
       };
     },
     async sort(workspace, messages, isSignal) {
+      if (isSignal && workspace.approval !== 'all') return [];
       const lists = messages.map(({ headers }) => headers.list_id);
       const sorting = await sorterOf(workspace, isSignal, lists, messages.length);
       for (const message of messages) sorting.add(message);

@@ -39,7 +39,7 @@ export interface Approval extends Omit<ApprovalRequest, 'content'> {
   readonly expiresAt: number;
 }
 
-/** `forced`: an emergency, without a second person. */
+/** `force`: an emergency, without a second person. */
 export type Decision = 'approve' | 'reject' | 'withdraw' | 'force';
 
 export interface ApprovalReads {

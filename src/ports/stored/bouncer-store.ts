@@ -73,7 +73,7 @@ export interface RecordedLog {
 }
 
 export interface BouncerWrites {
-  /** Above `most` bytes per workspace (default MOST_TOLD) drops the logs of other feeds, least recently polled first. */
+  /** Above `most` bytes per workspace (default MOST_LOG_BYTES) drops the logs of other feeds, least recently polled first. */
   recordLog(workspaceId: string, feedId: string | null, row: NewLogRow, most?: number): Promise<RecordedLog>;
   /** Stores these bouncers; null `metrics`, `enforced`, `differedAt` or `lastStream` leave stored values unchanged. */
   recordBouncers(bouncers: readonly Bouncer[]): Promise<void>;

@@ -3,7 +3,6 @@ import type { Network } from '@weir/network/network.ts';
 import { addressesOf, isWayBack, largeReason, largeSettingsOf } from '../../account/large.ts';
 import { EXCEPTIONS_KEY } from '../../ports/snapshot.ts';
 import { type FrozenHead, MOST_FROZEN_RULES } from '../../ports/stored/freeze-store.ts';
-import { isOperation } from '../../rule.ts';
 import { haltCanary, moveRevision } from '../accounts/freezes.ts';
 import { feedIn, profileIn } from '../accounts/frozen-feeds.ts';
 import { ruleSource } from '../accounts/lists.ts';
@@ -12,7 +11,7 @@ import { COLUMNS, handOver } from '../changes-since.ts';
 import { actionCode, targetOf } from '../columns.ts';
 import type { Row } from '../rows.ts';
 import { FrozenRules } from '../rules/frozen-rules.ts';
-import { blockedAddresses, forgetAddresses, HAS_CANARIES, recentOf, senderOfItem } from '../usage/recent-addresses.ts';
+import { blockedAddresses, forgetAddresses, HAS_CANARIES, isSignal, recentOf, senderOfItem } from '../usage/recent-addresses.ts';
 import { all, allOf, one, run, type Work } from '../work.ts';
 import { overlapOf } from './overlap.ts';
 import { type Staged, startCanaries, unfrozenCanaries } from './start.ts';
@@ -69,18 +68,13 @@ interface Change {
   readonly after: Row | undefined;
 }
 
-const isSignal = ({ item: { change, sourceId, personId, keyId, batchId, isManaged } }: NumberedItem): boolean =>
-  !isManaged && !isOperation(change) && sourceId === undefined && personId === undefined && (keyId !== null || batchId === null);
-
-const groupOf = (item: NumberedItem) => `${isSignal(item) ? 'signals' : 'changes'} ${senderOfItem(item)}`;
-
 const LISTS = '(SELECT pk FROM lists WHERE workspace_pk = $1)';
 
 function* changesOf(workspacePk: number, items: readonly NumberedItem[]): Work<Change[]> {
   const [from, to] = [items[0]!.seq, items.at(-1)!.seq];
   const range = [workspacePk, from, to] as const;
   const before = yield* all(
-    `SELECT list_pk, id, existed, action, target, created_at, changed FROM access_rules_before
+    `SELECT list_pk, id, existed, action, target, created_at, expires_at, changed FROM access_rules_before
      WHERE list_pk IN ${LISTS} AND changed BETWEEN $2 AND $3 ORDER BY changed DESC`,
     ...range,
   );
@@ -92,12 +86,19 @@ function* changesOf(workspacePk: number, items: readonly NumberedItem[]): Work<C
   const ids = [...earlier.keys()].filter((id) => id < from);
   const changed = yield* allOf(ids, (places) => `${select} IN (${places})`, workspacePk);
   const after = new Map([...added, ...changed].map((row) => [Number(row.id), row]));
-  const senders = new Map(items.map((each) => [each.seq, groupOf(each)]));
+  const senders = new Map(items.map((each) => [each.seq, senderOfItem(each)]));
   return [...new Set([...earlier.keys(), ...after.keys()])].map((id) => {
     const [was, is] = [earlier.get(id), after.get(id)];
     const seq = Math.max(Number(is?.seq ?? 0), latest.get(id) ?? 0);
     const existed = was !== undefined && Number(was.existed) === 1 && id < from;
-    return { id, list: Number((is ?? was)!.list_pk), seq, sender: senders.get(seq) ?? '', before: existed ? was : undefined, after: is };
+    return {
+      id,
+      list: Number((is ?? was)!.list_pk),
+      seq,
+      sender: senders.get(seq) ?? 'nobody',
+      before: existed ? was : undefined,
+      after: is,
+    };
   });
 }
 
@@ -111,14 +112,15 @@ function* largeSenders(workspace: Row, items: readonly NumberedItem[], changes: 
     changes.filter(({ seq }) => !reverting.has(seq)),
     (each) => each.sender,
   )) {
-    const sent = items.filter((each) => groupOf(each) === sender);
+    const sent = items.filter((each) => senderOfItem(each) === sender);
     const [item] = sent;
-    if (item === undefined) continue;
+    if (item === undefined || settings.large === 'none' || (isSignal(item) && settings.large !== 'all')) continue;
     let [addresses, places, networks] = [0, 0, 0];
     for (const { before, after } of own) {
-      if (before !== undefined && after !== undefined && before.action === after.action && before.target === after.target) continue;
+      const isSame = before !== undefined && after !== undefined && before.action === after.action && before.target === after.target;
+      if (isSame && endOf(after) >= endOf(before)) continue;
       const removed = before !== undefined && !isWayBack(Number(before.created_at), now) ? [before] : [];
-      for (const row of [...removed, ...(after === undefined ? [] : [after])]) {
+      for (const row of [...removed, ...(after === undefined || isSame ? [] : [after])]) {
         const target = targetOf(String(row.target));
         networks += 1;
         addresses += addressesOf(target);
@@ -128,7 +130,7 @@ function* largeSenders(workspace: Row, items: readonly NumberedItem[], changes: 
     if (networks === 0) continue;
     // The sum of the last minutes contains the blocks of this landing.
     const blocks = sent.reduce((sum, each) => sum + blockedAddresses(each), 0);
-    const earlier = (yield* recentOf(pk, senderOfItem(item), now)) - blocks;
+    const earlier = (yield* recentOf(pk, sender, now)) - blocks;
     const touched = [...new Set(own.map(({ list }) => list))];
     const before =
       settings.largePercent === null ? undefined : (yield* countOf(touched)) - own.filter((each) => each.before === undefined).length;
@@ -136,10 +138,12 @@ function* largeSenders(workspace: Row, items: readonly NumberedItem[], changes: 
     const reason = largeReason(settings, size);
     if (reason === undefined) continue;
     large.set(sender, reason);
-    yield* forgetAddresses(pk, senderOfItem(item), now, blocks);
+    yield* forgetAddresses(pk, sender, now, blocks);
   }
   return large;
 }
+
+const endOf = ({ expires_at: end }: Row) => Number(end ?? Number.POSITIVE_INFINITY);
 
 function* countOf(lists: readonly number[]): Work<number> {
   let count = 0;
@@ -195,8 +199,9 @@ function* passSmall(
   const idOf = new Map(ids.map((row) => [Number(row.pk), String(row.id)]));
   const seq = items.at(-1)!.seq;
   for (const freeze of freezes) {
-    if (Number(freeze.rules) > MOST_FROZEN_RULES) continue;
-    if (Number(freeze.rules) + changes.length > MOST_FROZEN_RULES) {
+    const isOver = Number(freeze.rules) > MOST_FROZEN_RULES;
+    if (isOver && freeze.until_at === null) continue;
+    if (isOver || Number(freeze.rules) + changes.length > MOST_FROZEN_RULES) {
       yield* run('UPDATE freezes SET rules = $2 WHERE pk = $1', Number(freeze.pk), MOST_FROZEN_RULES + 1);
       yield* haltCanary(String(now), { workspaceId, workspacePk, feedId: feedIn(freeze) }, FULL);
       continue;

@@ -1,12 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/landing.ts';
+import type { LandingBatch, PoisonRecord } from '../../ports/landing.ts';
 import { isExpressionKind, isOperation } from '../../rule.ts';
 import { listPlaceOf, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
 import { CanaryNeeded, watchLarge } from '../canary/landing.ts';
 import { type Staged, startCanaries } from '../canary/start.ts';
 import { nearestInstant } from '../columns.ts';
 import { Changed, type Located, numberItems, writeWaiting } from '../landing.ts';
-
 import type { Row } from '../rows.ts';
 import { compact, type ResolvedChange } from '../rules/compact.ts';
 import { POSTGRES_REPEATS, withRepeats } from '../rules/repeats.ts';
@@ -14,8 +13,8 @@ import { type Outcome, run, type Work } from '../work.ts';
 import { type Database, drive, driveAtOnce, type Session } from './database.ts';
 import { type BulkStatement, runStatements } from './rule-statements.ts';
 
-/** ms */
-const LIMIT = 30_000;
+/** ms; with canaries the rules of up to 20 feeds are copied. */
+const [LIMIT, WITH_CANARIES] = [30_000, 300_000];
 
 /**
  * One transaction: fence, rules, dead letters and position. Repeatable: after a commit with unknown outcome the retry is fenced, and the
@@ -31,7 +30,7 @@ const landOnce = (db: Database, batch: LandingBatch, mostAreNew: MostAreNew, lar
   db.transaction(
     async (session) => {
       if (!(await movePosition(session, batch))) return 'fenced';
-      const { workspaces, seqs } = await lockWorkspaces(session, batch.items);
+      const { workspaces, seqs } = await lockWorkspaces(session, batch);
       for (const each of large) await drive(session, startCanaries(String(batch.now), each));
       const { known, poison } = numberItems(
         batch.items,
@@ -43,7 +42,7 @@ const landOnce = (db: Database, batch: LandingBatch, mostAreNew: MostAreNew, lar
       await keepLetters(session, batch, [...batch.poison, ...poison, ...refused]);
       return 'landed';
     },
-    { repeatable: true, limit: LIMIT },
+    { repeatable: true, limit: large.length === 0 ? LIMIT : WITH_CANARIES },
   );
 
 async function applyItems(session: Session, numbered: readonly NumberedItem[], batch: LandingBatch, mostAreNew: MostAreNew): Promise<void> {
@@ -179,8 +178,8 @@ async function movePosition(session: Session, { streamId, partition, from, to }:
  * Increments the workspaces' revisions, locks their rows until the commit in a fixed order, then allocates numbers. Every change of a
  * workspace's lists or rules locks its row: landings on several partitions cannot deadlock, and no list is deleted during a landing.
  */
-async function lockWorkspaces(session: Session, items: readonly LandingItem[]) {
-  const ids = new Set(items.map((item) => item.workspaceId));
+async function lockWorkspaces(session: Session, { items, waiting = [] }: LandingBatch) {
+  const ids = new Set([...items, ...waiting].map(({ workspaceId }) => workspaceId));
   // Only access rules are in feeds.
   const feedIds = new Set(
     items.filter(({ change }) => change.change === 'undo' || change.kind === 'access_rule').map((item) => item.workspaceId),

@@ -20,6 +20,12 @@ export class FrozenRules implements ListSink {
   #key = '';
   #buffer = Buffer.allocUnsafe(PIECE);
   #end = 0;
+  readonly #most: number;
+
+  /** TOO_LARGE beyond `most` rules of a list. */
+  constructor(most = MOST_FROZEN_RULES) {
+    this.#most = most;
+  }
 
   list(key: string): void {
     if (key === this.#key) return;
@@ -77,7 +83,7 @@ export class FrozenRules implements ListSink {
   #record(kind: number, id: number, role: RuleRole, expires: number, levels: number): number {
     if (this.#end + LONGEST > PIECE) this.#flush();
     const count = (this.#counts.get(this.#key) ?? 0) + 1;
-    if (count > MOST_FROZEN_RULES) throw new WeirError('TOO_LARGE', `the feed has more than ${MOST_FROZEN_RULES} rules`);
+    if (count > this.#most) throw new WeirError('TOO_LARGE', `the feed has more than ${this.#most} rules`);
     this.#counts.set(this.#key, count);
     const at = this.#end;
     this.#buffer[at] = kind * 16 + RULE_ROLES.indexOf(role);

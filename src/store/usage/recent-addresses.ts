@@ -1,5 +1,6 @@
-/** Addresses of each sender's blocks by minute, where signals can be large (SPEC D64.3). */
+/** Addresses of each sender's blocks by minute, where a sum of them can be large (SPEC D64.3, D67.3). */
 import { addressesOf, RECENT } from '../../account/large.ts';
+import { isOperation } from '../../rule.ts';
 import type { NumberedItem } from '../batches/batches.ts';
 import { WORKSPACE_PK, workspacePk } from '../row-ids.ts';
 import { allOf, one, run, runRows, type Value, type Work } from '../work.ts';
@@ -9,10 +10,18 @@ const MOST = 2 ** 40;
 const MINUTE = 60_000;
 const firstMinute = (now: number) => Math.floor((now - RECENT) / MINUTE) + 1;
 
-export const senderOfItem = ({ item: { personId, keyId } }: Pick<NumberedItem, 'item'>) => personId ?? keyId ?? '';
+type Sent = Pick<NumberedItem, 'item'>;
+
+export const isSignal = ({ item: { change, sourceId, personId, keyId, batchId, isManaged } }: Sent): boolean =>
+  !isManaged && !isOperation(change) && sourceId === undefined && personId === undefined && (keyId !== null || batchId === null);
+
+/** Before the senders of changes other than signals. */
+const CHANGES = 'changes ';
+
+export const senderOfItem = (sent: Sent) => `${isSignal(sent) ? '' : CHANGES}${sent.item.personId ?? sent.item.keyId ?? ''}`;
 
 /** Of blocks; 0 for other changes. */
-export function blockedAddresses({ item: { change } }: Pick<NumberedItem, 'item'>): number {
+export function blockedAddresses({ item: { change } }: Sent): number {
   if (change.change !== 'upsert' || change.kind !== 'access_rule' || change.rule.action !== 'block') return 0;
   return Math.min(addressesOf(change.rule.target), MOST);
 }
@@ -42,7 +51,8 @@ export function* writeRecentAddresses(items: readonly NumberedItem[], now: numbe
   const places = [...sums.keys()];
   const counting = yield* allOf(
     places,
-    (given) => `SELECT pk FROM workspaces w WHERE pk IN (${given}) AND ('all' IN (large, approval) OR ${HAS_CANARIES}) ORDER BY pk`,
+    (given) =>
+      `SELECT pk FROM workspaces w WHERE pk IN (${given}) AND ('all' IN (large, approval) OR approval = 'changes' OR ${HAS_CANARIES}) ORDER BY pk`,
   );
   for (const row of counting) {
     const workspace = Number(row.pk);
@@ -55,7 +65,7 @@ const add = (rows: readonly Value[][]): Work<void> =>
   runRows(rows, (values) => `INSERT INTO recent_addresses (workspace_pk, sender, minute, addresses) VALUES ${values} ${ADDED}`);
 
 /** No key or person has this id. */
-const REMOVALS = 'removals';
+const REMOVALS = `${CHANGES}removals`;
 
 /** Of a change that removes rules (SPEC D67.3). */
 export function* noteRemoved(now: string, workspaceId: string, addresses: number): Work<void> {
@@ -85,9 +95,10 @@ export function* recentAddresses(workspaceId: string, sender: string, now: numbe
   return pk === undefined ? 0 : yield* recentOf(pk, sender, now);
 }
 
-/** Of all senders, without approved blocks: another key is no way around (SPEC D67.3). */
+/** Of all senders whose changes can wait, without approved blocks: another key is no way around (SPEC D67.3). */
 export function* unapprovedAddresses(workspaceId: string, now: number): Work<number> {
-  const landed = `SELECT sum(addresses) FROM recent_addresses WHERE workspace_pk = ${WORKSPACE_PK} AND minute >= $2`;
+  const landed = `SELECT sum(addresses) FROM recent_addresses r JOIN workspaces w ON w.pk = r.workspace_pk
+    WHERE w.id = $1 AND minute >= $2 AND (w.approval = 'all' OR sender LIKE '${CHANGES}%')`;
   const approved = `SELECT sum(blocked) FROM approvals WHERE workspace_pk = ${WORKSPACE_PK} AND approved_at >= $3`;
   const row = yield* one(`SELECT (${landed}) AS landed, (${approved}) AS approved`, workspaceId, firstMinute(now), now - RECENT - MINUTE);
   return Math.max(0, Number(row?.landed ?? 0) - Number(row?.approved ?? 0));

@@ -36,7 +36,7 @@ const APPROVAL = {
 
 async function jsonOf({ store, workspaceId }: ManageContext, approvals: readonly Approval[]) {
   const keys = await keyNames(store, workspaceId);
-  const { now } = { now: await store.ping() };
+  const now = await store.ping();
   return approvals.map(({ id, state, why, addresses, rules, hash, by, approvers, reason, createdAt, expiresAt }) => ({
     id,
     state: state === 'pending' && expiresAt <= now ? 'expired' : state,

@@ -196,10 +196,10 @@ export const approvalChanges = {
   },
   *endApproval(now, workspaceId, id, state, reason) {
     const workspacePk = yield* holdWorkspace(workspaceId);
-    yield* run(
+    const ended = yield* run(
       `UPDATE approvals SET state = $2, reason = coalesce($3, reason), content = NULL, bytes = 0 WHERE id = $1 AND state = 'approved'`,
       ...[id, state, reason],
     );
-    yield* audit(now, `change ${state}`, id, { workspacePk, change: { before: null, after: { reason } } });
+    if (ended === 1) yield* audit(now, `change ${state}`, id, { workspacePk, change: { before: null, after: { reason } } });
   },
 } satisfies Changes<ApprovalWrites>;
