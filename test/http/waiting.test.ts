@@ -95,7 +95,11 @@ function waitingClients(engine: string, open: () => Promise<{ settings: Record<s
   test(`D50.5 ${engine}: an answer names its version, and the count and digest of the feed's networks`, async () => {
     await postSignals(posting, KEY, [block('10.9.0.0/16'), block('9.0.0.1'), block('2001:db8::/32'), block('2001:db7::1')]);
     const next = await following();
-    const [{ headers }] = await Promise.all([next(), postSignals(posting, KEY, [block('10.8.0.1'), block('8.8.8.0/24')])]);
+    await postSignals(posting, KEY, [block('10.8.0.1'), block('8.8.8.0/24')]);
+    let reply = await next();
+    // Earlier blocks may land late.
+    while (!changesIn(reply).includes('+8.8.8.0/24')) reply = await next();
+    const { headers } = reply;
     const whole = await stream(waiting, 'startup=true&since=');
     const values = (JSON.parse(whole.text).new as { value: string }[]).map(({ value }) => value);
     const lines = values.map((value) => `${value.includes('/') ? value : `${value}/${value.includes(':') ? 128 : 32}`}\n`);
