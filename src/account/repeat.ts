@@ -32,6 +32,18 @@ export interface RepeatState {
   readonly sent: number;
 }
 
+/** Of one target of a list, in an export. */
+export interface SavedRepeat extends RepeatState {
+  readonly listId: string;
+  /** Canonical text. */
+  readonly target: string;
+  /** Before the batch of the last block; 0 blocks: none. */
+  readonly before: Pick<RepeatState, 'blocks' | 'endsAt'>;
+}
+
+/** The end of a block that was set never to expire, ms. */
+export const NEVER = Number.MAX_SAFE_INTEGER;
+
 /** The state after a block accepted at `at` for `sent` ms. A block before the end of the last one is a renewal, and does not count. */
 export function blockedAgain(before: RepeatState | undefined, { factor, within, upTo }: Repeat, at: number, sent: number): RepeatState {
   const blocks = before === undefined || at > before.endsAt + within ? 1 : at < before.endsAt ? before.blocks : before.blocks + 1;

@@ -10,6 +10,7 @@ import { changeFeed, insertFeed } from './accounts/feeds.ts';
 import { findFeed } from './accounts/lists.ts';
 import { requireCanaryQuota } from './canary/feeds.ts';
 import type { Row } from './rows.ts';
+import { restoreRepeats } from './rules/repeats.ts';
 import { all, type Changes, one, run, type Work } from './work.ts';
 
 export const restoreChanges = {
@@ -40,7 +41,8 @@ export const restoreChanges = {
     yield* audit(now, 'keys restored', workspaceId, { workspacePk, by });
     return known;
   },
-} satisfies Changes<Pick<AccountWrites, 'restoreLists' | 'restoreKeys'>>;
+  restoreRepeats,
+} satisfies Changes<Pick<AccountWrites, 'restoreLists' | 'restoreKeys' | 'restoreRepeats'>>;
 
 /** Returns its id here. */
 function* restoreList(now: string, workspacePk: number, list: SavedList): Work<string> {

@@ -32,7 +32,7 @@ import { undoPreview } from './batches/undo-preview.ts';
 import { changeReads, ruleChanges } from './changes/change-reads.ts';
 import { WORKSPACE_PK } from './row-ids.ts';
 import { deadLetterOf, keyOf, listOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
-import { repeatsOf } from './rules/repeats.ts';
+import { repeatPage, repeatsOf } from './rules/repeats.ts';
 import { ruleCount } from './rules/rule-counts.ts';
 import { type IndexedBy, ruleRows } from './rules/rule-pages.ts';
 import { senderStep } from './rules/rule-senders.ts';
@@ -129,6 +129,7 @@ const WORKS = {
     batch: batchOf,
     origins: originsOf,
     repeats: repeatsOf,
+    repeatPage,
     rulesBefore,
     rulesById,
     rulesByRef,

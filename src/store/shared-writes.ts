@@ -74,6 +74,7 @@ export const sharedWrites = (transact: Transact) => ({
     recordHits: { ...AGAIN, ...QUIET },
     restoreLists: LONG,
     restoreKeys: LONG,
+    restoreRepeats: AGAIN,
     freezeFeed: LONG,
     changeInOneTransaction: LONG,
     writeSources: AGAIN,

@@ -94,6 +94,9 @@ const EDGE = [
   access({ ip: '203.0.113.0/25' }, { config: { confidence: 'medium' } }, { rule_ref: 'soc:1', expires_in: 600 }),
   access({ ip: '203.0.113.128' }),
 ];
+const unblock = (ip: string) => ({ kind: 'access_rule', op: 'delete', rule: { target: { ip } } });
+/** Two ended blocks, of one target in its second batch, and one before the block of `EDGE`. */
+const ENDED = ['203.0.113.200', '203.0.113.128'].map((ip) => [access({ ip }, {}, { expires_in: 60 }), unblock(ip)]);
 /** Renewed later: their updated_at is not their created_at. */
 const RENEWED = { v1: V1.slice(0, 2), v2: [V2[1], V2[5]] };
 
@@ -104,11 +107,25 @@ interface Keys {
   readonly revoked: string;
 }
 
+const REPEAT = 'x4 within 30d up to 30d';
+
 /** Fills a workspace `main` with lists, keys and rules of every kind. */
 async function fill(settings: Settings, server: Weir): Promise<Keys> {
   await emptyWorkspace(settings);
   const list = (name: string, ...options: string[]) => json(settings, 'list', 'create', name, '--workspace', 'main', ...options);
-  const edge = await list('edge', '--description', 'the edge', '--format', 'csv_indicator', '--family', 'v4', '--max-entries', '200000');
+  const edge = await list(
+    'edge',
+    '--description',
+    'the edge',
+    '--format',
+    'csv_indicator',
+    '--family',
+    'v4',
+    '--max-entries',
+    '200000',
+    '--repeat',
+    REPEAT,
+  );
   await list('twice', '--confidence', 'low', '--severity', 'medium', '--action', 'allow');
   await list('twice');
   await json(settings, 'list', 'set', 'default', '--workspace', 'main', '--description', 'everything', '--format', 'commented');
@@ -131,7 +148,8 @@ async function fill(settings: Settings, server: Weir): Promise<Keys> {
 
   await post(server, writer.key, '/v1/signal', V1);
   await post(server, writer.key, '/v2/signal', V2);
-  await post(server, bound.key, '/v2/signal', EDGE);
+  await post(server, bound.key, '/v2/signal', ENDED.flat());
+  await post(server, bound.key, '/v2/signal', [...ENDED[0]!, ...EDGE]);
   await post(server, writer.key, '/v1/signal', RENEWED.v1);
   await post(server, writer.key, '/v2/signal', RENEWED.v2);
   await eventually(async () => assert.equal((await rulesOf(settings)).filter((rule) => rule.created_at !== rule.updated_at).length, 4));
@@ -183,7 +201,25 @@ async function feedsOf(server: Weir, { writer }: Keys, lists: readonly Row[]): P
 }
 
 /** What `fill` makes. */
-const MOVED = { lists: 5, feeds: 2, sources: 1, keys: 4, rules: 15 };
+const MOVED = { lists: 5, feeds: 2, sources: 1, keys: 4, repeats: 3, rules: 15 };
+
+/** The third block of a target of `ENDED` lasts as at the old place. */
+async function repeatsMoved(settings: Settings, server: Weir, { bound }: Keys): Promise<void> {
+  await post(server, bound, '/v2/signal', ENDED[0]!.slice(0, 1));
+  await eventually(async () => {
+    const texts = (await rulesOf(settings)).flatMap(({ repeated }) => repeated ?? []);
+    assert.deepEqual(texts, [
+      'second block, each within 30 days: four days instead of one day',
+      'third block, each within 30 days: 16 minutes instead of one minute',
+    ]);
+  });
+  const [batch] = await json<Row[]>(settings, 'batch', 'ls', '--limit', '1', '--workspace', 'main');
+  const { stdout } = await command(['batch', 'show', String(batch!.id), '--workspace', 'main'], settings);
+  assert.match(
+    stdout,
+    /\nlonger than sent: 1 block\n {2}203\.0\.113\.200 third block, each within 30 days: 16 minutes instead of one minute\n/,
+  );
+}
 
 /** What the keys of a workspace may do, over HTTP. */
 async function keysWork(server: Weir, { writer, bound, device, revoked }: Keys): Promise<void> {
@@ -228,7 +264,7 @@ async function equalWorkspaces(from: Settings, to: Settings): Promise<void> {
 }
 
 describe('D4 moving between embedded stores', () => {
-  test('D4 moving, D8.7 SQLite → file → SQLite: rules, lists, keys and feeds are the same, and every API key works', async (t) => {
+  test('D4 moving, D8.7, D56.6, D56.9 SQLite → file → SQLite: rules, lists, keys and feeds are the same, and every API key works', async (t) => {
     const { settings: from, server: old, keys } = await filled();
     const to = embedded(t);
     const file = join(temporaryFolder(t), 'main.ndjson');
@@ -258,6 +294,7 @@ describe('D4 moving between embedded stores', () => {
     const all = [...lists, ...feeds];
     assert.deepEqual(await feedsOf(server, keys, all), await feedsOf(old, keys, all));
     assert.ok((await feedsOf(server, keys, all)).some((feed) => feed.includes('203.0.113.7')));
+    await repeatsMoved(to, server, keys);
   });
 
   test('D1.11, D4.11 text with every character that some take for the end of a line moves as it is', async (t) => {
@@ -428,6 +465,7 @@ describe('D4 moving mistakes', () => {
     const waf = indexOf(/"waf_rule"/);
     const keyLine = indexOf(/^\{"key"/);
     const source = indexOf(/^\{"source"/);
+    const repeat = indexOf(/^\{"repeat".*"blocks":2/);
     const [named, renewedTime] = [indexOf(/"name":"an ASN"/), /("updated_at":")[^"]*/];
 
     const cases: [string, RegExp][] = [
@@ -451,7 +489,7 @@ describe('D4 moving mistakes', () => {
       [join([lines[0], ...lines]), /^weir: line 2 of FILE: "weir_export" must not come after "weir_export"$/],
       [
         with_(1, () => '{"rules":1}'),
-        /^weir: line 2 of FILE: "rules" is none of: weir_export, settings, list, feed, source, key, rule, end$/,
+        /^weir: line 2 of FILE: "rules" is none of: weir_export, settings, list, feed, source, key, repeat, rule, end$/,
       ],
       [with_(1, () => 'null'), /^weir: line 2 of FILE: this is not a JSON object/],
       // lists and keys
@@ -519,6 +557,16 @@ describe('D4 moving mistakes', () => {
         join(lines.toSpliced(source, 1)),
         new RegExp(`^weir: line ${all - 1} of FILE: end\\.sources: the file has 0; lines were removed or added$`),
       ],
+      // repeated blocks
+      [
+        with_(repeat, (line) => line.replace(/"list_id":"[^"]{8}/, '"list_id":"00000000')),
+        /^weir: line \d+ of FILE: repeat\.list_id: no line before is this list with "repeat"$/,
+      ],
+      [with_(repeat, (line) => line.replace('"blocks":2', '"blocks":0')), /^weir: line \d+ of FILE: repeat\.blocks: /],
+      [
+        with_(repeat, (line) => line.replace(/"ip":"[^"]*/, '"ip":"192.0.2.1/32')),
+        /^weir: line \d+ of FILE: repeat\.target: would become \{"ip":"192\.0\.2\.1"\}$/,
+      ],
       // rules
       [
         with_(rule, (line) => line.replace(/"list_id":"[^"]{8}/, '"list_id":"00000000')),
@@ -563,7 +611,9 @@ describe('D4 moving mistakes', () => {
       assert.match(await refused(faulty), sentence);
     }
     assert.deepEqual(await managementOf(to), empty);
-    // The file as it was is fine, and nothing is on the stream.
+    // A file of an older weir is fine, and nothing is on the stream.
+    const older = lines.filter((line) => !line.startsWith('{"repeat"')).map((line) => line.replace('"repeats":3,', ''));
+    writeFileSync(whole, join(older));
     assert.equal((await outcome(to, 'import', whole, '--workspace', 'main')).code, 0);
   });
 
@@ -616,7 +666,7 @@ describe('D4 moving between the engines', { skip: noPostgres() || noKafkaAtAll()
     KAFKA_TOPIC: topic(name),
   });
 
-  test('D4 moving SQLite → PostgreSQL and Kafka → SQLite: the same rules, lists, keys and feeds at each place', async (t) => {
+  test('D4 moving, D56.6 SQLite → PostgreSQL and Kafka → SQLite: the same rules, lists, keys and feeds at each place', async (t) => {
     const { settings: from, server: first, keys } = await filled();
     const places = [from, await scaled(t, 'there'), embedded(t)];
     const folder = temporaryFolder(t);
@@ -637,6 +687,7 @@ describe('D4 moving between the engines', { skip: noPostgres() || noKafkaAtAll()
         content(files[i]).filter((line) => !line.startsWith('{"key"')),
         content(files[0]).filter((line) => !line.startsWith('{"key"')),
       );
+      await repeatsMoved(places[i], server, keys);
     }
   });
 

@@ -225,7 +225,7 @@ export function changesConformance(driver: StoreDriver): void {
     }
   });
 
-  test(`D56.1, D56.2, D56.3 store ${driver.name}: a random history gives the expiries of a plain model, in steps of any size and in a replay`, async (t) => {
+  test(`D56.1, D56.2, D56.3, D56.8 store ${driver.name}: a random history gives the expiries of a plain model, in steps of any size and in a replay`, async (t) => {
     const { store, workspace, organization, land } = await fixture(t, driver);
     const replayed = await store.createWorkspace(organization.id, 'replayed');
     const random = seededRandom(56);
@@ -250,7 +250,7 @@ export function changesConformance(driver: StoreDriver): void {
         const isRenewal = !isFirst && receivedAt < state.end;
         met[isFirst ? 'first' : isRenewal ? 'renewed' : 'further'] += 1;
         const blocks = isFirst ? 1 : isRenewal ? state.blocks : state.blocks + 1;
-        const given = expiresAt - receivedAt;
+        const given = expiresAt - Math.ceil(receivedAt / 1000) * 1000;
         const end = Math.ceil((receivedAt + Math.max(given, Math.min(upTo, given * factor ** (blocks - 1)))) / 1000) * 1000;
         states.set(target, { blocks, end });
         expiries.set(target, end);
@@ -306,6 +306,46 @@ export function changesConformance(driver: StoreDriver): void {
     const stored = await rules('access_rule', 0, list.id);
     const texts = await repeatTexts(store, workspace.id, stored);
     assert.deepEqual([...texts.values()], ['fourth block, each within 30 days: 30 days instead of one hour']);
+  });
+
+  test(`D56.4, D56.6, D56.7 store ${driver.name}: an undo takes back the counts of its own entries among others, also after a move`, async (t) => {
+    const { store, workspace, land, rules } = await fixture(t, driver);
+    const settings = { ...NO_SETTINGS, repeat: 'x10 within 30d up to 30d' };
+    const [one, two] = [await store.createList(workspace.id, 'one', settings), await store.createList(workspace.id, 'two', settings)];
+    const [undone, other] = [newBatchId(T0), newBatchId(T0 + 1)];
+    const at = (hours: number) => T0 + hours * 3_600_000;
+    const hosts = ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
+    const blocks = (hours: number, more: Partial<LandingItem> = {}, ends = hours + 1) =>
+      hosts.map((host, i) => ({
+        ...{ listId: one.id, receivedAt: at(hours), batchId: i === 1 ? other : undone, ...more },
+        change: upsert(access(ip(host), { expiresAt: at(ends) })),
+      }));
+    const durations = async (list: string) =>
+      (await rules('access_rule', 0, list)).map(({ rule, updatedAt }) => (rule.expiresAt! - updatedAt) / 3_600_000);
+    await land(blocks(0, { batchId: null }));
+    await land(blocks(2));
+    assert.deepEqual(await durations(one.id), [10, 10, 10]);
+    const page = await store.repeatPage(workspace.id, one.id, { after: null, limit: 2, now: at(3) });
+    const rest = await store.repeatPage(workspace.id, one.id, { after: page.next, limit: 2, now: at(3) });
+    assert.deepEqual([page.items.length, rest.items.length, rest.next], [2, 1, null]);
+    const moved = [newBatchId(T0 + 2), newBatchId(T0 + 3)] as const;
+    await land(blocks(2, { listId: two.id, hasEnd: true }, 12).map((item, i) => ({ ...item, batchId: moved[i % 2]! })));
+    await store.restoreRepeats(
+      workspace.id,
+      [...page.items, ...rest.items].map((state) => ({ ...state, listId: two.id })),
+    );
+    await land(
+      [
+        { change: 'undo', batchId: undone },
+        { change: 'undo', batchId: moved[0] },
+      ],
+      at(4),
+    );
+    for (const listId of [one.id, two.id]) {
+      await land(blocks(20, { listId, batchId: null }));
+      assert.deepEqual((await durations(listId)).sort(), [10, 10, 100]);
+    }
+    assert.deepEqual((await store.repeatPage(workspace.id, one.id, { after: null, limit: 9, now: at(9000) })).items, []);
   });
 
   test(`D56.3, D56.4 store ${driver.name}: a block that a person deleted by id in the same step does not count, nor one before repeat was removed`, async (t) => {

@@ -859,7 +859,7 @@ suite('management', () => {
     assert.deepEqual(shown, { ...answered, rules: 3 });
   });
 
-  test('D29.6 D57.3 D57.5 what a feed leaves out is in its answer, in a 304 too, over HTTP and in what a dry run tells before', async () => {
+  test('D29.6 D57.3 D57.5 D57.8 what a feed leaves out is in its answer, in a 304 too, over HTTP and in what a dry run tells before', async () => {
     const lists: string[] = [];
     for (const _ of [1, 2]) lists.push((await make('/lists', { name: fresh('list') })).body.name as string);
     const made = { name: fresh('feed'), lists, fit: 'lists', max_entries: 2 };
@@ -902,6 +902,20 @@ suite('management', () => {
     assert.deepEqual([verdict, rank, rules[0]!.effect, rules[0]!.idle], ['out', { rank: 4, limit: 2 }, 'none', 'left_out']);
     const served = (await get(`/lookup?target=198.51.100.40&feed=${name}`)).body.feeds as Json[];
     assert.deepEqual([served[0]!.verdict, served[0]!.rank], ['in', null]);
+    // An unblock leaves an older rule, of a rank that is left out.
+    for (const [list, ip] of [
+      [0, '203.0.113.0/24'],
+      [1, '198.51.100.70'],
+      [1, '198.51.100.80'],
+      [1, '203.0.113.9'],
+    ] as const)
+      await postSignals(server.url, admin, [{ type: 'access_rules', action: 'block', ip }], `/v1/signal?list=${lists[list]}`);
+    await eventually(async () => assert.equal((await getFeed(server.url, admin, `/${name}`)).text, '198.51.100.80/32\n203.0.113.0/24\n'));
+    const [found] = (await get(`/lookup?target=203.0.113.9&feed=${name}`)).body.feeds as Json[];
+    assert.deepEqual([found!.verdict, (found!.unblock as unknown as Json).verdict], ['in', 'out']);
+    const unblock = { value: '203.0.113.9', action: 'unblock', list: lists[1], preview: true };
+    const remaining = (await call('POST', '/rules', admin, unblock)).body.still_blocked as Json[];
+    assert.deepEqual([remaining.some((feed) => feed.name === name), remaining.some((feed) => feed.name === lists[0])], [false, true]);
   });
 
   test('D15.14 the workspace: its guard rails and what its feed leaves out, beside those of the service', async () => {

@@ -1,7 +1,7 @@
 /** `weir batch` and `weir undo` (SPEC D9). */
 import { WeirError } from '../../errors.ts';
 import { type batchJson, effectText } from '../../manage/batches.ts';
-import type { warnedRules } from '../../manage/rules/warned-rules.ts';
+import type { notedBlocks } from '../../manage/rules/noted-blocks.ts';
 import { RULE_RETENTION } from '../../ports/stored/account-store.ts';
 import type { UndoPreview } from '../../ports/stored/rule-store.ts';
 import { plural } from '../../text/count.ts';
@@ -16,11 +16,12 @@ import { SINCE_RULE, sinceOf, waiting } from './selection.ts';
 
 type Batch = ReturnType<typeof batchJson>;
 type Named = Batch & { readonly list_name: string | null };
-type Effect = Named & {
-  readonly undo: UndoPreview;
-  readonly not_undoable?: string;
-  readonly warned: Awaited<ReturnType<typeof warnedRules>>;
-};
+type Noted = Awaited<ReturnType<typeof notedBlocks>>;
+type Effect = Named &
+  Noted & {
+    readonly undo: UndoPreview;
+    readonly not_undoable?: string;
+  };
 
 async function named<B extends Batch>(client: Client, batches: readonly B[]): Promise<(B & Named)[]> {
   const names = await namesOf(client);
@@ -52,11 +53,11 @@ export const BATCH_ROWS: readonly AnyRow[] = [
     operation: 'getBatch',
     summary: 'show what a batch did, and what undoing it would do now',
     json: async (batch, { client }) => (await named(client, [batch]))[0]!,
-    show: ({ undo, warned, not_undoable: why, ...batch }) =>
+    show: ({ undo, warned, repeated, not_undoable: why, ...batch }) =>
       [
         ...Object.entries(batch).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value ?? '-'}`),
-        ...(warned.rules === 0 ? [] : [`reported by guard rails: ${plural(warned.rules, 'block', 'blocks')}`]),
-        ...warned.first.map(({ target, why: overlap }) => `  ${target} ${overlap}`),
+        ...noted('reported by guard rails', warned),
+        ...noted('longer than sent', repeated),
         why ?? `undo ${effectLines(undo)}`,
       ].join('\n'),
   }),
@@ -79,6 +80,9 @@ export const BATCH_ROWS: readonly AnyRow[] = [
     },
   }),
 ];
+
+const noted = (label: string, { rules, first }: Noted[keyof Noted]) =>
+  rules === 0 ? [] : [`${label}: ${plural(rules, 'block', 'blocks')}`, ...first.map(({ target, why }) => `  ${target} ${why}`)];
 
 interface Undone extends UndoPreview {
   readonly undone: string;

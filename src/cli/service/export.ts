@@ -19,7 +19,19 @@ import { untilLanded } from '../landed.ts';
 import { startProgress } from '../progress.ts';
 import { inWorkspace } from '../usage.ts';
 
-import { type Counts, endLine, feedLine, headLine, keyLine, listLine, ruleLine, settingsLine, sourceLine } from './workspace-file.ts';
+import {
+  type Counts,
+  endLine,
+  feedLine,
+  headLine,
+  keyLine,
+  listLine,
+  noCounts,
+  repeatLine,
+  ruleLine,
+  settingsLine,
+  sourceLine,
+} from './workspace-file.ts';
 import type { SavedRule } from './workspace-line.ts';
 
 /** Rules in a query. */
@@ -56,7 +68,7 @@ export function exportCommand(add: AddCommand): void {
 }
 
 async function exportWorkspace(context: Context, store: StoreReads, workspace: Workspace, file: string | undefined): Promise<Counts> {
-  const counts: Counts = { lists: 0, feeds: 0, sources: 0, keys: 0, rules: 0 };
+  const counts = noCounts();
   const now = await store.ping();
   const output = file === undefined ? context.stdout : createFile(file);
   const progress = startProgress(context, 'exporting', await store.countRules(workspace.id, now), { rules: 0 });
@@ -100,6 +112,12 @@ async function* workspaceLines(store: StoreReads, workspace: Workspace, now: num
     yield sourceLine(source);
   }
   yield* keys.map(keyLine);
+  for (const { id } of lists.filter(({ repeat }) => repeat !== null)) {
+    for await (const state of everyItem((page) => store.repeatPage(workspace.id, id, { ...page, now }))) {
+      counts.repeats += 1;
+      yield repeatLine(state);
+    }
+  }
   for await (const rule of allRules(store, workspace.id, lists, now)) {
     counts.rules += 1;
     yield ruleLine(rule, now);

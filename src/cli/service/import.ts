@@ -4,11 +4,13 @@ import { type Author, senderOf } from '../../account/caller.ts';
 import type { SavedFeed } from '../../account/feed.ts';
 import type { SavedKey } from '../../account/key.ts';
 import type { SavedList } from '../../account/list.ts';
+import type { SavedRepeat } from '../../account/repeat.ts';
 import type { SavedSource } from '../../account/source-change.ts';
 import type { Workspace, WorkspaceSettings } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Message, Stream } from '../../ports/stream.ts';
+import { readInChunks } from '../../schedule/chunks.ts';
 import { encodeMessage } from '../../signal/message/encode.ts';
 import { newBatchId, signalId } from '../../signal/message/signal-id.ts';
 import { type PastSignal, ruleToSignals } from '../../signal/rule-to-signals.ts';
@@ -72,6 +74,12 @@ export function importCommand(add: AddCommand): void {
         await store.ping(),
       );
       const unlanded = await untilLanded(context, stream, store);
+      let repeats = 0;
+      // Landing counted each block as the first. If nothing lands yet, the blocks renew these counts.
+      for await (const some of readInChunks(repeatsOf(context, source, ids), BATCH.messages)) {
+        await store.restoreRepeats(workspace.id, some);
+        repeats += some.length;
+      }
       // After the rules of their lists: refreshes are compared with them.
       await store.restoreSources(
         workspace.id,
@@ -90,6 +98,7 @@ export function importCommand(add: AddCommand): void {
         feeds: feeds.length,
         sources: sources.length,
         keys: keys.length - known.length,
+        repeats,
         rules,
         expired,
         unlanded,
@@ -101,6 +110,13 @@ export function importCommand(add: AddCommand): void {
     },
     show: report,
   });
+}
+
+async function* repeatsOf(context: Context, file: ImportFile, ids: ReadonlyMap<string, string>): AsyncGenerator<SavedRepeat> {
+  for await (const entry of entriesOf(context, 'restoring', file)) {
+    if ('rule' in entry) return;
+    if ('repeat' in entry) yield { ...entry.repeat, listId: newId(ids, entry.repeat.listId)! };
+  }
 }
 
 /** Existing keys, such as the first key, stay unchanged. */

@@ -1,10 +1,11 @@
-/** An export of a workspace (docs/moving.md): head, settings, lists, feeds, sources, keys, rules, end, one JSON object a line. */
+/** An export of a workspace (docs/moving.md): head, settings, lists, feeds, sources, keys, repeated blocks, rules, end, one JSON object a line. */
 
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { SavedFeed } from '../../account/feed.ts';
 import type { SavedKey } from '../../account/key.ts';
 import type { SavedList } from '../../account/list.ts';
+import type { SavedRepeat } from '../../account/repeat.ts';
 import type { SavedSource } from '../../account/source-change.ts';
 import type { Workspace, WorkspaceSettings } from '../../account/workspace.ts';
 import { DAY, isoTime } from '../../clock.ts';
@@ -13,6 +14,7 @@ import { parsedJson } from '../../json/json.ts';
 import { ACCEPTANCE, LIMITS } from '../../signal/limits.ts';
 import { readLines, readUtf8 } from '../../source/readers/lines.ts';
 import type { Line } from './line-shapes.ts';
+import { REPEAT_LINE } from './repeat-line.ts';
 import { SOURCE_LINE } from './source-line.ts';
 import { FEED_LINE, KEY_LINE, LIST_LINE, RULE_LINE, type SavedRule, SETTINGS_LINE } from './workspace-line.ts';
 
@@ -25,14 +27,17 @@ export type Entry =
   | { readonly feed: SavedFeed }
   | { readonly source: SavedSource }
   | { readonly key: SavedKey }
+  | { readonly repeat: SavedRepeat }
   | { readonly rule: SavedRule };
 export interface Counts {
   lists: number;
   feeds: number;
   sources: number;
   keys: number;
+  repeats: number;
   rules: number;
 }
+export const noCounts = (): Counts => ({ lists: 0, feeds: 0, sources: 0, keys: 0, repeats: 0, rules: 0 });
 
 export const headLine = ({ id, name }: Workspace, now: number): string =>
   JSON.stringify({ weir_export: VERSION, at: isoTime(now), workspace: { id, name } });
@@ -41,6 +46,7 @@ export const listLine = (list: SavedList): string => JSON.stringify({ list: LIST
 export const feedLine = (feed: SavedFeed): string => JSON.stringify({ feed: FEED_LINE.write(feed) });
 export const sourceLine = (source: SavedSource): string => JSON.stringify({ source: SOURCE_LINE.write(source) });
 export const keyLine = (key: SavedKey): string => JSON.stringify({ key: KEY_LINE.write(key) });
+export const repeatLine = (state: SavedRepeat): string => JSON.stringify({ repeat: REPEAT_LINE.write(state) });
 /** `now`: the time of the export, ms. */
 export const ruleLine = (rule: SavedRule, now: number): string => JSON.stringify({ rule: RULE_LINE.write(withinReach(rule, now)) });
 export const endLine = (counts: Counts): string => JSON.stringify({ end: counts });
@@ -87,13 +93,14 @@ export async function* readEntries(path: string, onLine: (bytes: number) => void
   if (!check.ended()) throw new WeirError('USAGE', `${path} is not whole: it was cut after line ${number}; export the workspace again`);
 }
 
-const WORDS = ['weir_export', 'settings', 'list', 'feed', 'source', 'key', 'rule', 'end'] as const;
+const WORDS = ['weir_export', 'settings', 'list', 'feed', 'source', 'key', 'repeat', 'rule', 'end'] as const;
 type Word = (typeof WORDS)[number];
 
 /** Checks the order of lines, references to lists, and the counts at the end. */
 function fileChecker() {
-  const counts: Counts = { lists: 0, feeds: 0, sources: 0, keys: 0, rules: 0 };
-  const lists = new Set<string>();
+  const counts = noCounts();
+  /** Whether the list has `repeat`. */
+  const lists = new Map<string, boolean>();
   const feeds = new Set<string>();
   const sources = new Set<string>();
   let defaultList: string | undefined;
@@ -107,7 +114,7 @@ function fileChecker() {
       counts.lists += 1;
       if (lists.has(list.id)) return 'id: an earlier line has it';
       if (list.isDefault && defaultList !== undefined) return 'default: an earlier list is the default one';
-      lists.add(list.id);
+      lists.set(list.id, list.repeat !== null);
       if (list.isDefault) defaultList = list.id;
       return { list };
     }),
@@ -132,6 +139,10 @@ function fileChecker() {
       if (key.revokedAt !== null) return { key };
       if (key.feedId !== null && !feeds.has(key.feedId)) return 'feed_id: no line before is this feed';
       return key.listId === null || lists.has(key.listId) ? { key } : UNKNOWN_LIST;
+    }),
+    repeat: entry('repeat', REPEAT_LINE, (repeat) => {
+      counts.repeats += 1;
+      return lists.get(repeat.listId) ? { repeat } : 'list_id: no line before is this list with "repeat"';
     }),
     rule: entry('rule', RULE_LINE, (rule) => {
       counts.rules += 1;
@@ -161,9 +172,10 @@ function fileChecker() {
   };
 }
 
-/** Older files have no counts of feeds and sources. */
+/** Older files have no such counts. */
+const LATER: readonly (keyof Counts)[] = ['feeds', 'sources', 'repeats'];
 const countOf = (end: unknown, what: keyof Counts): unknown =>
-  (end as Partial<Counts> | null)?.[what] ?? (what === 'feeds' || what === 'sources' ? 0 : undefined);
+  (end as Partial<Counts> | null)?.[what] ?? (LATER.includes(what) ? 0 : undefined);
 
 const ONCE: readonly Word[] = ['weir_export', 'settings', 'end'];
 const follows = (word: Word, last: Word) => WORDS.indexOf(word) > WORDS.indexOf(last) || (word === last && !ONCE.includes(word));

@@ -196,7 +196,7 @@ const shared = ({ name, reason, labels, config, expires_at }: Static<typeof Acce
   expiresAt: msOrNull(expires_at),
 });
 
-function onlyTarget(wire: Record<string, unknown>): Target | string {
+export function onlyTarget(wire: Record<string, unknown>): Target | string {
   const [field, ...others] = TARGET_FIELDS.filter((name) => typeof wire[name] === 'string');
   if (field === undefined || others.length > 0) return 'ip/asn/country: exactly one must be given';
   const target = readTarget(field, wire[field] as string);

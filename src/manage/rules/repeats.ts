@@ -20,7 +20,7 @@ export async function repeatTexts(
             id: stored.id,
             listId: stored.listId,
             target: formatTarget(stored.rule.target),
-            lasts: stored.rule.expiresAt - stored.updatedAt,
+            lasts: wholeSeconds(stored.rule.expiresAt - stored.updatedAt),
           },
         ]
       : [],
@@ -31,12 +31,14 @@ export async function repeatTexts(
     blocks.flatMap(({ id, listId, target, lasts }) => {
       const state = states.get(`${listId} ${target}`);
       const { within } = (state && repeatOf(state.repeat)) ?? {};
-      if (state === undefined || within === undefined || lasts <= state.sent) return [];
+      if (state === undefined || within === undefined || lasts <= wholeSeconds(state.sent)) return [];
       const which = ORDINALS[state.blocks] ?? `${state.blocks}th`;
-      return [[id, `${which} block, each within ${inWords(within)}: ${lastsText(lasts)} instead of ${lastsText(state.sent)}`] as const];
+      return [
+        [id, `${which} block, each within ${inWords(within)}: ${inWords(lasts)} instead of ${inWords(wholeSeconds(state.sent))}`] as const,
+      ];
     }),
   );
 }
 
-/** Whole seconds. */
-const lastsText = (ms: number) => inWords(Math.round(ms / 1000) * 1000);
+/** Expiries are rounded up to a second, acceptance is not. */
+const wholeSeconds = (ms: number) => Math.floor(ms / 1000) * 1000;

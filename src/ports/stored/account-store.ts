@@ -2,6 +2,7 @@ import type { Author, Caller } from '../../account/caller.ts';
 import type { ComposedFeed, FeedPatch, NewFeed, SavedFeed } from '../../account/feed.ts';
 import type { KeyInfo, KeyPatch, NewKey, SavedKey } from '../../account/key.ts';
 import type { AccessList, ListPatch, ListSettings, SavedList } from '../../account/list.ts';
+import type { SavedRepeat } from '../../account/repeat.ts';
 import type { Organization, Subscription, Workspace, WorkspacePatch } from '../../account/workspace.ts';
 import { DAY } from '../../clock.ts';
 import type { TrimState } from '../snapshot.ts';
@@ -192,6 +193,8 @@ export interface AccountWrites {
   ): Promise<ReadonlyMap<string, string>>;
   /** Keys with a known hash stay unchanged; returns their given ids. */
   restoreKeys(workspaceId: string, keys: readonly SavedKey[], by?: Author): Promise<string[]>;
+  /** In lists with `repeat`; others are skipped. Replaces the states of the targets. */
+  restoreRepeats(workspaceId: string, states: readonly SavedRepeat[]): Promise<void>;
   /** null: not trimmed. Counts as a change of the feed. */
   recordTrim(workspaceId: string, feedId: string, variant: string, state: TrimState | null): Promise<void>;
   /** Unless its transaction has done so. */

@@ -3,6 +3,7 @@
 import type { Author } from '../../account/caller.ts';
 import type { DeviceDocument } from '../../account/device.ts';
 import type { ProposedFeed } from '../../account/feed.ts';
+import type { SavedRepeat } from '../../account/repeat.ts';
 import type { AccessAction, Kind } from '../../rule.ts';
 import type { DeadLetter, LandingBatch } from '../landing.ts';
 import type {
@@ -208,6 +209,8 @@ export interface RuleReads {
   ): Promise<
     { readonly listId: string; readonly target: string; readonly blocks: number; readonly sent: number; readonly repeat: string }[]
   >;
+  /** That may still count at `now`, ms, by target; empty without `repeat`. */
+  repeatPage(workspaceId: string, listId: string, page: PageRequest & { readonly now: number }): Promise<Page<SavedRepeat>>;
   origins(workspaceId: string, seqs: readonly number[]): Promise<Map<number, ChangeOrigin>>;
   /** The newest `limit`, oldest first. */
   deadLetters(limit: number): Promise<DeadLetter[]>;

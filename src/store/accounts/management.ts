@@ -47,7 +47,7 @@ import { listCount } from './lists.ts';
 
 export type Management = Omit<
   AccountWrites,
-  'createFeed' | 'updateFeed' | 'deleteFeed' | 'recordTrim' | 'restoreLists' | 'restoreKeys' | 'restoreDeleted'
+  'createFeed' | 'updateFeed' | 'deleteFeed' | 'recordTrim' | 'restoreLists' | 'restoreKeys' | 'restoreRepeats' | 'restoreDeleted'
 > &
   Pick<RuleWrites, 'dropDeadLetter' | 'noteChange' | 'adoptStream'>;
 

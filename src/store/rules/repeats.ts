@@ -1,12 +1,15 @@
 /** Blocks of targets that were blocked before last longer, in lists that say so (SPEC D56). */
-import { blockedAgain, type Repeat, type RepeatState } from '../../account/repeat.ts';
+import { blockedAgain, NEVER, type Repeat, type RepeatState, repeatOf, type SavedRepeat } from '../../account/repeat.ts';
 import { DAY } from '../../clock.ts';
+import type { Page, PageRequest } from '../../ports/stored/account-store.ts';
+import { pageOf } from '../../ports/stored/paginate.ts';
 import type { AccessRule } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { NumberedItem, Segment } from '../batches/batches.ts';
 import { stretchesOf } from '../batches/undo-selections.ts';
 import { actionCode } from '../columns.ts';
-import { all, allOf, one, run, type Work } from '../work.ts';
+import type { Row } from '../rows.ts';
+import { all, allOf, one, run, runRows, type Work } from '../work.ts';
 import { ruleTable } from './rule-columns.ts';
 
 /** Targets stored per list; beyond, those that ended first are deleted. */
@@ -30,7 +33,6 @@ interface RepeatList {
 }
 
 const NO_BLOCKS = { blocks: 0, endsAt: 0 };
-const NEVER = Number.MAX_SAFE_INTEGER;
 
 /** Values: the list's pk, and a JSON array of targets, or of rows. */
 export interface RepeatStatements {
@@ -139,10 +141,14 @@ function lengthened(
   targetsById.set(seq, target);
   if (rule.expiresAt === null) return rule;
   const state = states.get(target);
-  const next = blockedAgain(state, repeat, receivedAt, rule.expiresAt - receivedAt);
+  // The expiry was rounded up to a second: this is the duration as sent.
+  const sent = rule.expiresAt - Math.ceil(receivedAt / 1000) * 1000;
+  const next = blockedAgain(state, repeat, receivedAt, sent);
   const before = state === undefined ? NO_BLOCKS : state.seq >= firstSeq ? state.before : state;
   const expiresAt = hasEnd ? rule.expiresAt : Math.ceil(next.endsAt / 1000) * 1000;
-  states.set(target, { ...next, endsAt: expiresAt, seq, before });
+  // An imported block that landed after its state.
+  const isRestored = hasEnd && state?.seq === 0 && state.endsAt === expiresAt;
+  states.set(target, isRestored ? { ...state, seq } : { ...next, endsAt: expiresAt, seq, before });
   changed.add(target);
   return expiresAt === rule.expiresAt ? rule : { ...rule, expiresAt };
 }
@@ -171,19 +177,16 @@ function* readLists(items: readonly NumberedItem[], { read }: RepeatStatements):
     );
     const targets = [...new Set([...named, ...targetsByRef.values(), ...targetsById.values()])].sort();
     const rows = targets.length === 0 ? [] : yield* all(read, pk, JSON.stringify(targets));
-    const states = new Map(
-      rows.map((row): [string, Stored] => [
-        String(row.target),
-        {
-          ...{ blocks: Number(row.blocks), endsAt: Number(row.ends_at), sent: Number(row.sent), seq: Number(row.seq) },
-          before: { blocks: Number(row.blocks_before), endsAt: Number(row.ends_before) },
-        },
-      ]),
-    );
+    const states = new Map(rows.map((row): [string, Stored] => [String(row.target), { ...stateOf(row), seq: Number(row.seq) }]));
     lists.set(pk, { pk, repeat, states, changed: new Set(), targetsByRef, targetsById });
   }
   return lists;
 }
+
+const stateOf = (row: Row) => ({
+  ...{ blocks: Number(row.blocks), endsAt: Number(row.ends_at), sent: Number(row.sent) },
+  before: { blocks: Number(row.blocks_before), endsAt: Number(row.ends_before) },
+});
 
 function* write(
   { pk, repeat, states, changed }: RepeatList,
@@ -211,10 +214,14 @@ function* write(
 
 function* revert({ workspace, item: { change } }: NumberedItem): Work<void> {
   if (change.change !== 'undo') return;
-  for (const { place, first, last } of yield* stretchesOf(ruleTable('access_rule'), workspace, change.batchId)) {
-    const own = 'list_pk = $1 AND seq BETWEEN $2 AND $3';
-    yield* run(`DELETE FROM repeat_blocks WHERE ${own} AND blocks_before = 0`, place, first, last);
-    yield* run(`UPDATE repeat_blocks SET blocks = blocks_before, ends_at = ends_before, seq = 0 WHERE ${own}`, place, first, last);
+  const stretches = yield* stretchesOf(ruleTable('access_rule'), workspace, change.batchId);
+  // One pass over a list, not one for each stretch: a batch may have as many as entries.
+  for (const [list, own] of Map.groupBy(stretches, ({ place }) => place)) {
+    const values = [list, own[0]!.first, own.at(-1)!.last, workspace, change.batchId];
+    const where = `list_pk = $1 AND seq BETWEEN $2 AND $3 AND EXISTS (SELECT 1 FROM batches b WHERE b.workspace_pk = $4 AND b.batch_id = $5
+      AND b.last_seq >= seq AND b.first_seq = (SELECT max(m.first_seq) FROM batches m WHERE m.workspace_pk = $4 AND m.first_seq <= seq))`;
+    yield* run(`DELETE FROM repeat_blocks WHERE ${where} AND blocks_before = 0`, ...values);
+    yield* run(`UPDATE repeat_blocks SET blocks = blocks_before, ends_at = ends_before, seq = 0 WHERE ${where}`, ...values);
   }
 }
 
@@ -222,11 +229,7 @@ function* revert({ workspace, item: { change } }: NumberedItem): Work<void> {
 export function* repeatsOf(workspaceId: string, of: readonly { readonly listId: string; readonly target: string }[]) {
   const found: { listId: string; target: string; blocks: number; sent: number; repeat: string }[] = [];
   for (const [listId, own] of Map.groupBy(of, (each) => each.listId)) {
-    const list = yield* one(
-      'SELECT l.pk, l.repeat FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1 AND l.id = $2 AND l.repeat IS NOT NULL',
-      workspaceId,
-      listId,
-    );
+    const list = yield* repeatList(workspaceId, listId);
     if (list === undefined) continue;
     const targets = own.map(({ target }) => target);
     const text = (places: string) =>
@@ -237,5 +240,44 @@ export function* repeatsOf(workspaceId: string, of: readonly { readonly listId: 
   }
   return found;
 }
+
+/** The states of a list that may still count at `now`, ms, by target. */
+export function* repeatPage(
+  workspaceId: string,
+  listId: string,
+  { after, limit, now }: PageRequest & { readonly now: number },
+): Work<Page<SavedRepeat>> {
+  const list = yield* repeatList(workspaceId, listId);
+  if (list === undefined) return { items: [], next: null };
+  const rows = yield* all(
+    'SELECT * FROM repeat_blocks WHERE list_pk = $1 AND target > $2 AND ends_at >= $3 ORDER BY target LIMIT $4',
+    ...[Number(list.pk), after ?? '', now - repeatOf(String(list.repeat))!.within, limit + 1],
+  );
+  const items = rows.map((row) => ({ ...stateOf(row), listId, target: String(row.target) }));
+  return pageOf(items, limit, ({ target }) => target);
+}
+
+/** After the rules landed, which counted each block as the first. The number stays if the block is the same: an undo finds it. */
+export function* restoreRepeats(_now: string, workspaceId: string, states: readonly SavedRepeat[]): Work<void> {
+  for (const [listId, own] of Map.groupBy(states, (state) => state.listId)) {
+    const list = yield* repeatList(workspaceId, listId);
+    if (list === undefined) continue;
+    const rows = new Map(
+      own.map(({ target, blocks, endsAt, sent, before }) => [
+        target,
+        [Number(list.pk), target, blocks, endsAt, sent, 0, before.blocks, before.endsAt],
+      ]),
+    );
+    const seq = 'seq = CASE WHEN repeat_blocks.ends_at = excluded.ends_at THEN repeat_blocks.seq ELSE 0 END';
+    yield* runRows(rows.values(), (values) => `${INTO} VALUES ${values} ${CONFLICT.replace('seq = excluded.seq', seq)}`);
+  }
+}
+
+const repeatList = (workspaceId: string, listId: string) =>
+  one(
+    'SELECT l.pk, l.repeat FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1 AND l.id = $2 AND l.repeat IS NOT NULL',
+    workspaceId,
+    listId,
+  );
 
 export const forgetRepeats = (listPk: number): Work<number> => run('DELETE FROM repeat_blocks WHERE list_pk = $1', listPk);

@@ -18,7 +18,7 @@ import { actorOf, batchChange, whenOf, whereOf, wordOf } from './words.js';
 
 const MINUTE = 60_000;
 
-/** @typedef {{ rules: number, first: { target: string, why: string }[] }} Warned */
+/** @typedef {{ rules: number, first: { target: string, why: string }[] }} Noted */
 
 /**
  * A change, with its batch if it has one; `id` alone: a batch.
@@ -27,7 +27,7 @@ const MINUTE = 60_000;
 export function EntryDialog({ change, id, names, mayUndo, onClose, onDone }) {
   const live = useLive(id && manage(`/batches/${encodeURIComponent(id)}`));
   const [isUndoing, setUndoing] = useState(false);
-  const batch = /** @type {(Batch & { undo: Effect, warned: Warned }) | undefined} */ (live.value);
+  const batch = /** @type {(Batch & { undo: Effect, warned: Noted, repeated: Noted }) | undefined} */ (live.value);
   if (isUndoing && id !== null)
     return html`<${UndoDialog} id=${id} onClose=${() => setUndoing(false)} onDone=${() => Promise.all([live.refresh(), onDone()])} />`;
   const found = change ?? (batch && batchChange(names)(batch));
@@ -38,16 +38,19 @@ export function EntryDialog({ change, id, names, mayUndo, onClose, onDone }) {
   return html`
     <${Dialog} title=${found === undefined ? 'Batch' : wordOf(found)} wide onClose=${onClose} footer=${footer || undefined}>
       ${found && html`<${Facts} facts=${[...factsOf(found), ...(batch ? batchFacts(batch) : [])]} /><${ChangedFields} entry=${found} />`}
-      ${batch && batch.warned.rules > 0 && html`<${WarnedBlocks} warned=${batch.warned} />`}
+      ${batch && html`<${NotedBlocks} ...${batch.warned} text=${(blocks) => `Guard rails only report ${blocks} of protected networks:`} />`}
+      ${batch && html`<${NotedBlocks} ...${batch.repeated} text=${(blocks) => `Longer than sent: ${blocks} of repeat offenders:`} />`}
       ${isForgotten && html`<${Notice}>Not found. Batches are stored for seven days; older ones can no longer be undone.<//>`}
       ${id !== null && !isForgotten && html`<${Loaded} live=${live}>${(/** @type {Batch} */ read) => html`<p class="small soft">${noteOf(read, isUndoable)}</p>`}<//>`}
     <//>
   `;
 }
 
-/** @param {{ warned: Warned }} props */
-const WarnedBlocks = ({ warned: { rules, first } }) => html`
-  <p class="small soft">Guard rails only report ${counted(rules, 'block')} of protected networks:</p>
+/** @param {Noted & { text: (blocks: string) => string }} props */
+const NotedBlocks = ({ rules, first, text }) =>
+  rules > 0 &&
+  html`
+  <p class="small soft">${text(counted(rules, 'block'))}</p>
   <ul>${first.map(({ target, why }) => html`<li key=${target}><span class="mono">${target}</span> ${why}</li>`)}</ul>
 `;
 

@@ -233,7 +233,7 @@ export const isManaged = ({ managed }: FeedSource, { listId }: StoredAccessRule)
 const holds = ({ lists }: FeedSource, listId: string | null): boolean => lists === null || lists.has(listId!);
 
 /** Empty for rules of other lists. */
-function rolesOf({ listId, rule }: StoredAccessRule, feed: FeedSource): RuleRole[] {
+export function rolesOf({ listId, rule }: StoredAccessRule, feed: FeedSource): RuleRole[] {
   const isException = feed.profile.subtractAllow === 'workspace' && rule.action === 'allow';
   return [...(holds(feed, listId) ? [rule.action] : []), ...(isException ? (['exception'] as const) : [])];
 }

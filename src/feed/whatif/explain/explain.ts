@@ -8,8 +8,18 @@ import type { AccessAction, Target } from '../../../rule.ts';
 import { contentAsked, rankInFeed } from '../../build/render-feed.ts';
 import { readSnapshot, type Snapshot } from '../../index/snapshot.ts';
 import { type Family, storedVariant } from '../../variant.ts';
-import { addressesOf, explainFeed, isActive, type NeverBlockOutlook, neverBlockOutlook, rankedExplanation, roled } from './explain-feed.ts';
-import type { FeedExplanation, FeedSource, StoredAccessRule } from './explanation.ts';
+import {
+  addressesOf,
+  explainFeed,
+  isActive,
+  type NeverBlockOutlook,
+  neverBlockOutlook,
+  rankedExplanation,
+  roled,
+  verdict,
+} from './explain-feed.ts';
+import type { FeedExplanation, FeedSource, StoredAccessRule, Verdict } from './explanation.ts';
+import { servedAfter } from './ranked-outlook.ts';
 import { type NeverBlocked, neverBlockRule, type RemainingBlocks } from './remaining-blocks.ts';
 import { type ExplainOptions, feedSources, isHost, rulesByFeed, touchingRules } from './sources.ts';
 
@@ -83,6 +93,17 @@ export async function explain(
     alike.set(family, known);
     return known;
   };
+  const rankedVerdict = async (source: FeedSource, whole: Verdict, change: Parameters<typeof servedAfter>[3]): Promise<Verdict> => {
+    const served = whole === 'out' ? undefined : await servedAfter(options, workspace, source, change);
+    return served === undefined ? whole : verdict(addressesOf(target, storedVariant(source.profile).family, geo), served);
+  };
+  const neverOf = async (source: FeedSource, now: Verdict, listId: string): Promise<NeverBlockOutlook> => {
+    const added = neverBlockRule(target, listId);
+    const whole = neverBlockOutlook(source, rulesOf(source), added, question);
+    const isIgnored = (source.profile.subtractAllow ?? 'off') === 'off';
+    const then = isIgnored ? now : await rankedVerdict(source, whole.verdict, { removed: [], added });
+    return { verdict: then, subtract: then === 'out' ? null : whole.subtract };
+  };
   const ranked = async (source: FeedSource, explanation: FeedExplanation): Promise<FeedExplanation> => {
     if (action !== 'block' || source.agreeing?.quorum.fit !== 'best' || explanation.verdict === 'out') return explanation;
     const asked = addressesOf(target, explanation.family, geo);
@@ -93,7 +114,10 @@ export async function explain(
       const snapshot = await readSnapshot(store, { workspaceId: workspace.id, feedId: source.id }, now);
       rank = snapshot && rankIn(snapshot);
     }
-    return rank?.found === undefined ? explanation : rankedExplanation(source, explanation, rank.found, question);
+    const found = rank?.found === undefined ? explanation : rankedExplanation(source, explanation, rank.found, question);
+    const { removes, verdict: left } = explanation.unblock;
+    const then = removes.length === 0 ? found.verdict : await rankedVerdict(source, left, { removed: removes });
+    return { ...found, unblock: { removes, verdict: then } };
   };
   let untouched = 0;
   const { mostUntouched = Number.POSITIVE_INFINITY } = options;
@@ -116,7 +140,7 @@ export async function explain(
       ...(outlook !== undefined &&
         action === 'block' &&
         explanation.verdict !== 'out' && {
-          never: neverBlockOutlook(source, rulesOf(source), neverBlockRule(target, outlook.listId), question),
+          never: await neverOf(source, explanation.verdict, outlook.listId),
         }),
     });
   }

@@ -8,7 +8,8 @@ import type { AccessRule, Target } from '../../../rule.ts';
 import { formatTarget } from '../../../signal/target.ts';
 import { FAMILIES, type Family, storedVariant } from '../../variant.ts';
 import { addressesOf, contentOf, isActive, isManaged, reaches, roled, subtractionOf, verdict } from './explain-feed.ts';
-import type { StoredAccessRule, Verdict } from './explanation.ts';
+import type { FeedSource, StoredAccessRule, Verdict } from './explanation.ts';
+import { servedAfter } from './ranked-outlook.ts';
 import { type ExplainOptions, feedSources, rulesByFeed, touchingRules } from './sources.ts';
 
 /** A never-block target in this list, landed or hypothetical; with `unblock`: a target whose blocks in this list are removed. */
@@ -55,8 +56,14 @@ export async function remainingBlocks(
   const found = await touchingRules(workspace.id, target, sources, options);
   const isExact = ({ rule }: StoredAccessRule) => rule.action === 'block' && formatTarget(rule.target) === formatTarget(target);
   const active = found.filter((stored) => isActive(stored, asOf));
-  const rules =
-    how === 'allow' ? [...active, neverBlockRule(target, listId)] : active.filter((stored) => stored.listId !== listId || !isExact(stored));
+  const added = how === 'allow' ? neverBlockRule(target, listId) : undefined;
+  const removed = how === 'allow' ? [] : active.filter((stored) => stored.listId === listId && isExact(stored));
+  const rules = [...active.filter((stored) => !removed.includes(stored)), ...(added === undefined ? [] : [added])];
+  // The whole content first: it needs no read of all rules.
+  const isOut = async (source: FeedSource, asked: AddressSet, more: readonly StoredAccessRule[] = []) => {
+    const served = await servedAfter(options, workspace, source, { removed: [...removed, ...more], added });
+    return served !== undefined && verdict(asked, served) === 'out';
+  };
   const question = { target, action: 'block', asOf, geo, guard: options.guard(workspace) } as const;
   const feeds: KeepingFeed[] = [];
   const rulesOf = rulesByFeed(rules);
@@ -68,10 +75,17 @@ export async function remainingBlocks(
     const given = roled(own, source, 'block');
     const isIn = (of: typeof given) => verdict(asked, contentOf(source, of, question, family));
     const now = isIn(given);
-    if (now === 'out') continue;
+    if (now === 'out' || (await isOut(source, asked))) continue;
     const subtraction = how === 'unblock' ? undefined : subtractionOf(source, own, { ...question, asked, family });
     const exact = given.filter(({ stored }) => isExact(stored) && !isManaged(source, stored));
-    const unblocked = exact.length > 0 && isIn(given.filter((each) => !exact.includes(each))) === 'out';
+    const unblocked =
+      exact.length > 0 &&
+      (isIn(given.filter((each) => !exact.includes(each))) === 'out' ||
+        (await isOut(
+          source,
+          asked,
+          exact.map(({ stored }) => stored),
+        )));
     const wayOut: WayOut =
       subtraction?.verdict === 'out'
         ? { do: 'subtract_allow', value: subtraction.value }

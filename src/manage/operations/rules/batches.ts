@@ -10,9 +10,9 @@ import { allLanded } from '../../operate.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
 import { pageSchema } from '../../page.ts';
 import { type FeedSetting, requireManage, setFeeds, settingsBefore } from '../../rules/allow.ts';
+import { MOST_CHECKED, notedBlocks } from '../../rules/noted-blocks.ts';
 import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
 import { namesIn } from '../../rules/rule-json.ts';
-import { MOST_CHECKED, warnedRules } from '../../rules/warned-rules.ts';
 import { FEED_SETTING } from '../feed-fields.ts';
 
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000';
@@ -66,6 +66,10 @@ const WARNED = {
   ],
   first: listOf({ target: '203.0.113.7', why: 'overlaps the protected network 203.0.113.0/24' }),
 } as const satisfies Fields;
+const REPEATED = {
+  rules: [0, `Blocks that last longer than sent (\`repeat\` of their list), of the first ${MOST_CHECKED} entries.`],
+  first: listOf({ target: '203.0.113.7', why: 'third block, each within 30 days: four days instead of one day' }),
+} as const satisfies Fields;
 const UNKNOWN = `there is no batch "${ID}" of the last ${inWords(RULE_RETENTION)}; ${OLDER}`;
 /** Each batch is a query of its own. */
 const MOST = 200;
@@ -99,7 +103,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     summary: 'Get a batch, with the effect of undoing it now',
     answer: answerOf(
       'BatchEffect',
-      { ...BATCH, undo: EFFECT, warned: WARNED },
+      { ...BATCH, undo: EFFECT, warned: WARNED, repeated: REPEATED },
       { not_undoable: Type.Optional(Type.String({ description: 'The reason, if `undoable` is false.' })) },
     ),
     refusals: { 404: UNKNOWN },
@@ -109,7 +113,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
       const { keys } = await namesIn(store, workspaceId);
       const why = batch.undoable ? {} : { not_undoable: notUndoable(batch) };
       const undo = previewJson(await store.undoPreview(workspaceId, batch.id, step));
-      return { ...batchJson(batch, keys), ...why, undo, warned: await warnedRules(context, batch) };
+      return { ...batchJson(batch, keys), ...why, undo, ...(await notedBlocks(context, batch)) };
     },
   }),
   operation('undoBatches', 'POST /undo', 'rules:write', {
