@@ -15,7 +15,8 @@ import type { ChangeOrigin } from '../ports/stored/rule-store.ts';
 import type { AccessAction, JsonObject, Level } from '../rule.ts';
 import { formatTarget, readTarget, targetFieldOf } from '../signal/target.ts';
 import { folderOf } from './folder.ts';
-import { type Past, type PastRule, pastOf } from './past.ts';
+import { pastOf } from './past.ts';
+import type { Past, PastRule } from './replay.ts';
 import { type ArchivedSettings, headOf, type ServiceSettings } from './settings.ts';
 
 /** Rejects with USAGE, NOT_FOUND, and with REFUSED if the archive does not have that moment or is damaged. */

@@ -1,244 +1,57 @@
-/** The rules that concerned an address at an earlier moment, from the archive, then from the store (SPEC D61.4). */
+/** The rules that concerned an address at an earlier moment (SPEC D61.4). */
 import { addressSet, overlaps } from '@weir/network/address-set.ts';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
-import { dayOf, isoTime } from '../clock.ts';
+import { dayOf } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import { isHostNetwork, networkAround } from '../feed/widening.ts';
 import type { StoreReads } from '../ports/store.ts';
-import { type Ending, filePath, filesOf } from './folder.ts';
-import { changes, MissingChanges, readNow, SETTLED } from './next-segment.ts';
-import { type Position, readSegments, type Segment, type SegmentHead } from './segments.ts';
-import type { ArchivedSettings, ServiceSettings } from './settings.ts';
+import { filePath, filesOf } from './folder.ts';
+import { HEAD, type Past, type PastRule, replay, type Wanted } from './replay.ts';
+import { readSegments } from './segments.ts';
+import type { ServiceSettings } from './settings.ts';
 
 /** Rules around the address that a look-up has in memory. */
 const MOST_RULES = 50_000;
 /** Rules whose senders are searched in earlier files. */
 const SENDERS = 100;
 
-interface By {
-  readonly batch_id: string | null;
-  readonly key_id: string | null;
-  readonly actor?: string;
-  readonly person?: string;
-}
-
-/** A line of the archive. */
-export interface PastRule {
-  readonly id: number;
-  readonly target: string;
-  readonly list: string;
-  readonly at: string;
-  readonly seq: number;
-  readonly rule: (Record<string, unknown> & { readonly seq: number; readonly updated_at: string }) | null;
-  readonly by?: By;
-}
-
-export type SettingsThen = readonly [ArchivedSettings, later?: ArchivedSettings];
-
-export interface Past {
-  readonly rules: readonly PastRule[];
-  /** Two if it is not known when the settings changed. */
-  readonly settings: SettingsThen;
-}
-
 /** Blocked hosts are served as at most these networks (`widen_v4`, `widen_v6`). */
 const WIDEST = { 4: 24, 6: 48 } as const;
-const HEAD = /^\{"id":(\d+),"target":"([^"]+)"/;
 
-export interface PastAsked {
-  readonly workspaceId: string;
+export interface PastAsked extends Pick<Wanted<PastRule>, 'workspaceId' | 'at'> {
   readonly network: Network;
-  /** ms */
-  readonly at: number;
 }
 
-/** Rejects with REFUSED if the archive does not have that moment, or is damaged. */
-export async function pastOf(folder: string, asked: PastAsked, store: StoreReads, service: ServiceSettings): Promise<Past> {
-  const { at } = asked;
-  const reader = new PastReader(asked);
-  const bases = filesOf(folder, 'base');
-  const firstDay = await reader.readBase(bases.filter(({ day }) => day <= dayOf(at)).map(({ path }) => path));
-  if (firstDay === undefined) throw new WeirError('REFUSED', await beginning(bases[0]?.path));
-  for (const { path, day } of filesOf(folder, 'changes')) if (day >= firstDay && !reader.isDone) await reader.readChanges(path);
-  if (!reader.isDone) await readStore(reader, asked, store, service);
-  const rules = reader.rules();
-  await findSenders(folder, rules);
-  return { rules, settings: reader.settingsThen() };
-}
-
-async function beginning(path: string | undefined): Promise<string> {
-  let first: SegmentHead | undefined;
-  if (path !== undefined) {
-    await readSegments(path, {
-      head(head) {
-        first = head;
-        return false;
-      },
-    });
-  }
-  return first === undefined ? 'the archive has nothing about this workspace yet' : `the archive begins at ${isoTime(first.until.at)}`;
-}
-
-/** Changes since the end of the archive. */
-async function readStore(reader: PastReader, { workspaceId }: PastAsked, store: StoreReads, service: ServiceSettings): Promise<void> {
-  const end = reader.end()!;
-  const reading = await readNow(store, workspaceId, service, end);
-  if (reading === undefined) throw new WeirError('NOT_FOUND', 'the workspace was deleted');
-  try {
-    await reader.take(await changes(store, reading, end));
-  } catch (error) {
-    if (error instanceof MissingChanges) throw nothingBetween(end.until.at, reading.head.until.at);
-    throw error;
-  }
-}
-
-const nothingBetween = (from: number, to: number) =>
-  new WeirError(
-    'REFUSED',
-    `the archive has nothing between ${isoTime(from)} and ${isoTime(to)}: weir did not write it, or a file is missing or was set aside as damaged`,
+/** The rules that concerned a network. Rejects like `replay`. */
+export async function pastOf(folder: string, { network, ...about }: PastAsked, store: StoreReads, service: ServiceSettings): Promise<Past> {
+  const found = await replay<PastRule>(
+    folder,
+    {
+      ...about,
+      isWanted: nearTo(network),
+      keep: (each) => (typeof each.rule.expires_at !== 'string' || Date.parse(each.rule.expires_at) > about.at ? each : undefined),
+      most: MOST_RULES,
+      tooMany: () => new WeirError('REFUSED', `more than ${MOST_RULES} rules must be examined; ask about an address or a smaller network`),
+    },
+    store,
+    service,
   );
-
-/** A segment, and the settings before and after it. */
-interface Then {
-  readonly head: SegmentHead;
-  readonly earlier: ArchivedSettings;
-  later?: ArchivedSettings;
+  const rules = [...found.rules];
+  await findSenders(folder, rules);
+  return { ...found, rules };
 }
 
-class PastReader {
-  readonly #at: number;
-  readonly #isNear: (target: string) => boolean;
-  readonly #rules = new Map<number, PastRule>();
-  #position: Position | undefined;
-  #audit = 0;
-  #digest = '';
-  /** At `#position`. */
-  #settings: ArchivedSettings | undefined;
-  /** The segment that has the moment. */
-  #then: Then | undefined;
-  #isSkipped = false;
-  isDone = false;
-
-  constructor({ network, at }: PastAsked) {
-    this.#at = at;
-    const wide = networkAround(network, Math.min(network.prefix, WIDEST[network.family]));
-    const [asked, around] = [addressSet([network]), addressSet([wide])];
-    const other = network.family === 4 ? ':' : '.';
-    this.#isNear = (target) => {
-      if (target.includes(other) && !(other === '.' && target.includes(':'))) return false;
-      const found = parseNetwork(target);
-      if (typeof found === 'string') return true;
-      return overlaps(isHostNetwork(found) ? around : asked, found);
-    };
-  }
-
-  /** The newest base up to the moment; returns its day. */
-  async readBase(paths: readonly string[]): Promise<number | undefined> {
-    for (const path of paths.toReversed()) {
-      await readSegments(path, {
-        head: (head) => {
-          if (head.until.at > this.#at) return false;
-          this.#rules.clear();
-          this.#reached(head);
-          return true;
-        },
-        settings: (settings) => this.#take(settings),
-        event: (line) => this.#event(line),
-      });
-      if (this.#position !== undefined) return dayOf(this.#position.at);
-    }
-    return undefined;
-  }
-
-  readChanges(path: string): Promise<void> {
-    return readSegments(path, {
-      head: (head) => this.#head(head),
-      settings: (settings) => this.#take(settings),
-      event: (line) => this.#event(line),
-      end: () => this.#ended(),
-    });
-  }
-
-  async take({ head, settings, events }: Segment): Promise<void> {
-    if (!this.#head(head)) return;
-    if (settings !== undefined) this.#take(settings);
-    for await (const line of events) this.#event(line);
-    this.#ended();
-  }
-
-  end(): Ending | undefined {
-    return this.#position && { until: this.#position, settings: this.#digest, audit: this.#audit };
-  }
-
-  #head(head: SegmentHead): boolean {
-    const known = this.#position!;
-    this.#isSkipped = head.until.seq <= known.seq && head.until.at <= known.at;
-    if (this.#isSkipped) return true;
-    if (known.at > this.#at + SETTLED) {
-      this.isDone = true;
-      return false;
-    }
-    // Only the segment that reaches over a base may begin before it.
-    const { from } = head;
-    if (from === null || from.at > known.at || from.seq > known.seq) throw nothingBetween(known.at, from?.at ?? head.until.at);
-    const isThen = known.at <= this.#at && head.until.at > this.#at;
-    if (isThen) this.#then = { head, earlier: this.#settings! };
-    this.#reached(head);
-    return true;
-  }
-
-  #reached({ until, settings, audit }: SegmentHead): void {
-    if (settings !== this.#digest) this.#settings = undefined;
-    [this.#position, this.#audit, this.#digest] = [until, audit, settings];
-  }
-
-  #take(settings: ArchivedSettings): void {
-    if (!this.#isSkipped) this.#settings = settings;
-  }
-
-  #ended(): void {
-    if (this.#isSkipped) return;
-    if (this.#settings === undefined) throw new WeirError('REFUSED', 'a segment of the archive has no settings');
-    if (this.#then !== undefined) this.#then.later ??= this.#settings;
-  }
-
-  #event(line: string): void {
-    if (this.#isSkipped) return;
-    const [, id, target] = HEAD.exec(line)!;
-    if (!this.#rules.has(Number(id)) && !this.#isNear(target!)) return;
-    const event = JSON.parse(line) as PastRule;
-    const known = this.#rules.get(event.id);
-    if (Date.parse(event.at) > this.#at || (known !== undefined && event.seq < known.seq)) return;
-    if (event.rule === null || !this.#isNear(event.target)) this.#rules.delete(event.id);
-    else this.#rules.set(event.id, event);
-    if (this.#rules.size > MOST_RULES)
-      throw new WeirError('REFUSED', `more than ${MOST_RULES} rules must be examined; ask about an address or a smaller network`);
-  }
-
-  rules(): PastRule[] {
-    const active = (rule: PastRule['rule']) => typeof rule?.expires_at !== 'string' || Date.parse(rule.expires_at) > this.#at;
-    return [...this.#rules.values()].filter(({ rule }) => active(rule));
-  }
-
-  settingsThen(): SettingsThen {
-    if (this.#then === undefined) return [this.#settings!];
-    const { head } = this.#then;
-    const [settings, later] = this.#settingsIn(this.#then);
-    const lost = settings.lists.find(({ id }) => head.lost.includes(id));
-    if (lost === undefined) return [settings, later];
-    const span = `between ${isoTime(head.from!.at)} and ${isoTime(head.until.at)}`;
-    throw new WeirError('REFUSED', `the list ${lost.name} was deleted for good ${span}: choose another time`);
-  }
-
-  #settingsIn({ head, earlier, later = earlier }: Then): SettingsThen {
-    if (head.settings_changed === null) return earlier === later ? [earlier] : [earlier, later];
-    const [first, last] = head.settings_changed;
-    if (this.#at < first) return [earlier];
-    if (this.#at >= last) return [later];
-    const changed = `between ${isoTime(first)} and ${isoTime(last)}`;
-    throw new WeirError('REFUSED', `settings changed several times ${changed}: choose a time before or after`);
-  }
+function nearTo(network: Network): Wanted<PastRule>['isWanted'] {
+  const wide = networkAround(network, Math.min(network.prefix, WIDEST[network.family]));
+  const [asked, around] = [addressSet([network]), addressSet([wide])];
+  const other = network.family === 4 ? ':' : '.';
+  return (target) => {
+    if (target.includes(other) && !(other === '.' && target.includes(':'))) return false;
+    const found = parseNetwork(target);
+    if (typeof found === 'string') return true;
+    return overlaps(isHostNetwork(found) ? around : asked, found);
+  };
 }
 
 /** A base lacks the senders of rules whose batches were no longer stored: earlier files have them. Descriptive: damage is no error. */

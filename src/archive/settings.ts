@@ -1,9 +1,10 @@
 /** Settings of a workspace that decide its feeds, as the archive stores them (SPEC D61.2). */
 import { createHash } from 'node:crypto';
-import type { ComposedFeed } from '../account/feed.ts';
+import { type ComposedFeed, workspaceProfile } from '../account/feed.ts';
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
 import type { AccessList } from '../account/list.ts';
 import type { Workspace } from '../account/workspace.ts';
+import { hostPrefixes } from '../feed/widening.ts';
 import type { GeoData } from '../geo/data.ts';
 import type { QuorumSettings, SnapshotHead } from '../ports/snapshot.ts';
 import type { StoreReads } from '../ports/store.ts';
@@ -73,4 +74,20 @@ export const digestOf = (settings: ArchivedSettings): string => createHash('sha2
 export function headOf({ quorums }: ArchivedSettings, feedId: string | null): SnapshotHead | undefined {
   const found = quorums.find((each) => each.feedId === feedId)?.head;
   return found && { ...found, quorum: { ...found.quorum, fits: new Map(Object.entries(found.quorum.fits)) } };
+}
+
+/** As `headOf`, of any feed, without levels; undefined: there was none. */
+export function anyHeadOf(settings: ArchivedSettings, feedId: string | null): SnapshotHead | undefined {
+  const { workspace, lists, feeds } = settings;
+  const head = ({ kind, profile }: Pick<SnapshotHead, 'kind' | 'profile'>, own: readonly AccessList[]): SnapshotHead => ({
+    ...{ ...STILL, kind, profile, guardRails: workspace, quorum: undefined, workspaceCreatedAt: workspace.createdAt },
+    lists: own.map((list) => ({ id: list.id, name: list.name, key: list.id, levels: 0, hosts: hostPrefixes(list, profile) })),
+  });
+  if (feedId === null) return head({ kind: 'workspace', profile: workspaceProfile(workspace) }, lists);
+  const list = lists.find(({ id }) => id === feedId);
+  if (list !== undefined) return head({ kind: 'list', profile: list }, [list]);
+  const feed = feeds.find(({ id }) => id === feedId);
+  if (feed === undefined) return undefined;
+  const members = feed.lists?.flatMap((id) => lists.filter((each) => each.id === id)) ?? lists;
+  return headOf(settings, feedId) ?? head({ kind: 'composed', profile: feed }, members);
 }

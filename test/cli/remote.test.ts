@@ -116,7 +116,7 @@ suite('commands at a service', () => {
     assert.match((await command(['--url', server.url, 'status'], remote)).stdout, /^process: +\d+: signals, /m);
   });
 
-  test('D61.1, D61.4, D61.6 an earlier look-up is answered from the archive and the store, beside a service and at it', async () => {
+  test('D61.1, D61.4, D61.6, D61.9 an earlier look-up or difference is answered from the archive and the store, beside a service and at it', async () => {
     const post = await fetch(`${server.url}/v1/signal`, {
       method: 'POST',
       headers: { authorization: `Bearer ${KEY}` },
@@ -150,6 +150,7 @@ suite('commands at a service', () => {
       [['DE', '--at', blocked], /^weir: .*must be an address or a network/],
     ] as const)
       for (const run of [here, there]) assert.match((await run('lookup', ...args)).stderr, says);
+    for (const run of [here, there]) assert.match((await run('feed', 'diff', '--since', '8d')).stderr, /^weir: the archive begins at 20/);
     const without = await command(['lookup', '192.0.2.77', '--at', blocked], { ...settings, ARCHIVE_DIR: '' });
     assert.equal(without.stderr, 'weir: there is no archive of earlier rules: ARCHIVE_DIR is not set\n');
   });

@@ -56,8 +56,8 @@ const MEANT: readonly RegExp[] = [
   /^SELECT feed_id, max\(last_pull\) AS at FROM bouncers WHERE workspace_pk = /,
   // What was on a target: each list of a workspace, and in it by an index.
   /^WITH asked \(action, target\) AS .* FROM lists l CROSS JOIN asked a CROSS JOIN access_rules(_before)? /,
-  // The names, lists and last batch of a workspace, for the archive.
-  /^SELECT id, (coalesce\(name, prefix\) AS name, NULL AS|name,) source_id FROM (keys|lists) WHERE workspace_pk = /,
+  // The names, lists and last batch of a workspace, for the archive and changes of feeds.
+  /^SELECT id, (coalesce\(name, prefix\) AS name, NULL AS|name, NULL AS|name,) source_id FROM (feeds|keys|lists) WHERE workspace_pk = /,
   /^SELECT pk, id FROM lists WHERE workspace_pk = \S+ UNION ALL SELECT list_pk, id FROM deleted_lists /,
   /^SELECT last_seq FROM batches WHERE workspace_pk = \S+ ORDER BY first_seq DESC LIMIT 1$/,
   // Counts, and the keys of a workspace: management.

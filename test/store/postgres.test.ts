@@ -19,6 +19,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { agreementConformance } from '../conformance/agreement.ts';
 import { archiveConformance } from '../conformance/archive.ts';
+import { archiveDifferenceConformance } from '../conformance/archive-difference.ts';
 import { archiveWritersConformance } from '../conformance/archive-writers.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
 import { changesConformance } from '../conformance/changes.ts';
@@ -236,6 +237,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   followConformance({ name: 'postgres', open });
   freezeConformance({ name: 'postgres', open });
   archiveConformance({ name: 'postgres', open });
+  archiveDifferenceConformance({ name: 'postgres', open });
   archiveWritersConformance({ name: 'postgres', open });
   managementConformance({ name: 'postgres', open });
   roomConformance({ name: 'postgres', open });

@@ -17,6 +17,7 @@ import { servedSettings } from '../../runtime/served-settings.ts';
 import type { Context } from '../context.ts';
 import { untilLanded } from '../landed.ts';
 import { publish } from '../publish.ts';
+import { localArchive } from './archive.ts';
 import type { Send } from './client.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -83,6 +84,7 @@ export function manageContext(context: Context, store: StoreReads, workspace: Wo
       if ('thawed' in asked) return (await import('../../feed/whatif/difference/thaw.ts')).thawDifference(id, asked, await parts());
       return (await import('../../feed/whatif/difference/difference.ts')).feedDifference(id, asked, await parts());
     },
+    past: localArchive(context, store),
     freezer: async (id, feedId) => (await import('../../runtime/jobs/work/freeze.ts')).frozenContent(id, feedId, await parts()),
     measurer: {
       async measure(request) {

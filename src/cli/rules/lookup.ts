@@ -1,13 +1,10 @@
 /** `weir lookup` (SPEC D10). */
 import type { Command } from 'commander';
 import type { Workspace } from '../../account/workspace.ts';
-import { pastLookUp } from '../../archive/lookup.ts';
-import { geoVersions } from '../../archive/settings.ts';
 import { instantOf } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { explain } from '../../feed/whatif/explain/explain.ts';
 import type { FeedSource, Idle, Relation } from '../../feed/whatif/explain/explanation.ts';
-import { loadGeo } from '../../geo/load.ts';
 import { locate } from '../../geo/locate.ts';
 import { findFeed, findList } from '../../manage/find.ts';
 import { droppedOf, type ListDropped } from '../../manage/hits.ts';
@@ -20,10 +17,10 @@ import { repeatTexts } from '../../manage/rules/repeats.ts';
 import { namesIn, type RuleSource } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction, type Target } from '../../rule.ts';
-import { servedSettings } from '../../runtime/served-settings.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { countText } from '../../text/count.ts';
 import { without } from '../account/settings.ts';
+import { localArchive } from '../client/archive.ts';
 import type { Fields } from '../client/client.ts';
 import { openClient } from '../client/open.ts';
 import type { AddCommand } from '../command.ts';
@@ -82,14 +79,10 @@ async function explainAtService(context: Context, given: Fields, named: string |
   return { target, where, workspace_id: workspace.id, workspace: workspace.name, action, feeds: shown, dropped, at, geo };
 }
 
-/** Reads the archive of this host. */
 async function explainPast(context: Context, { id, name }: Workspace, asked: Omit<PastLookUp, 'workspaceId'>): Promise<Explanation> {
-  const { archiveDir: dir, dataDir } = context.config;
-  if (dir === undefined) throw new WeirError('REFUSED', 'there is no archive of earlier rules: ARCHIVE_DIR is not set');
-  const { geo, guardRails } = servedSettings(context.config);
-  const data = await loadGeo(geo, dataDir);
-  const service = { guardRails, geo: geoVersions(data) };
-  const { feeds, feeds_left_out: _, ...answer } = await pastLookUp({ ...asked, workspaceId: id }, dir, await context.reads(), service);
+  const past = localArchive(context, await context.reads());
+  if (past === undefined) throw new WeirError('REFUSED', 'there is no archive of earlier rules: ARCHIVE_DIR is not set');
+  const { feeds, feeds_left_out: _, ...answer } = await past.lookUp({ ...asked, workspaceId: id });
   return { ...answer, where: null, workspace_id: id, workspace: name, feeds: feeds.map((feed) => ({ ...feed, pulled_by: undefined })) };
 }
 

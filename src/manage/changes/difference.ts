@@ -7,6 +7,7 @@ import type { StoreReads } from '../../ports/store.ts';
 import { type AuditRow, RULE_RETENTION } from '../../ports/stored/account-store.ts';
 import { auditNames } from '../audit.ts';
 import { anyFeedId } from '../find.ts';
+import type { PastReader } from '../lookup/past.ts';
 import { fieldFault } from '../operation.ts';
 import { frozenSince } from '../operations/freezes.ts';
 import { auditEntry } from './entry.ts';
@@ -21,25 +22,37 @@ const ROWS = 1000;
 const MOST_ROWS = 20 * ROWS;
 
 /** Rejects with NOT_FOUND, and with REFUSED if the former content is unknown. */
-export async function differenceJson(store: StoreReads, differ: FeedDiffer, workspaceId: string, asked: Asked, now: number) {
+export async function differenceJson(
+  store: StoreReads,
+  { difference, past }: { readonly difference: FeedDiffer; readonly past?: PastReader | undefined },
+  workspaceId: string,
+  asked: Asked,
+  now: number,
+) {
   const { feed, since, until } = asked;
   if (since >= until) throw fieldFault('since', 'must be before until');
   const known = Math.max(now - RULE_RETENTION, await store.rulesKnownSince(workspaceId));
-  if (since < known)
+  const archive = since < known ? past : undefined;
+  if (since < known && archive === undefined)
     throw new WeirError('REFUSED', `the feed's content at that time is no longer known: rule changes are stored since ${isoTime(known)}`);
   const feedId = feed === undefined ? null : await anyFeedId(store, workspaceId, feed);
   const scope = await scopeOf(store, workspaceId, { feed });
-  const rows = await settingRows(store, workspaceId, scope, since);
-  const { family, action, before, after, added, removed } = await differ(workspaceId, {
-    ...{ feedId, since, until, limit: asked.limit, replaced: replacedBy(rows, feedId, workspaceId) },
-    ...{ family: asked.family, action: asked.action },
-  });
+  const rows = await settingRows(store, workspaceId, scope, since, archive && MOST_SETTINGS);
+  const about = { feedId, since, until, limit: asked.limit, family: asked.family, action: asked.action };
+  const found =
+    archive === undefined
+      ? {
+          ...(await difference(workspaceId, { ...about, replaced: replacedBy(rows, feedId, workspaceId) })),
+          frozenSince: (await frozenSince(store, workspaceId)).get(feedId) ?? null,
+        }
+      : await archive.difference({ ...about, workspaceId });
+  const { family, action, before, after, added, removed } = found;
   const sizeJson = (at: typeof before) => ({ entries: at.entries, over_cap: at.overCap });
   return {
     ...{ since: isoTime(since), until: isoTime(until), family, action },
     ...{ before: sizeJson(before), after: sizeJson(after) },
     ...{ added: added.count, removed: removed.count, added_networks: added.first, removed_networks: removed.first },
-    frozen_since: (await frozenSince(store, workspaceId)).get(feedId) ?? null,
+    frozen_since: found.frozenSince,
     settings_changed: await settingsChanged(
       store,
       workspaceId,
@@ -50,17 +63,24 @@ export async function differenceJson(store: StoreReads, differ: FeedDiffer, work
 
 export type DifferenceJson = Awaited<ReturnType<typeof differenceJson>>;
 
-/** Newest first. */
-async function settingRows(store: StoreReads, workspaceId: string, scope: Scope | null, since: number): Promise<AuditRow[]> {
+/** Newest first. `enough` rows: those that the audit log has; undefined: all. */
+async function settingRows(
+  store: StoreReads,
+  workspaceId: string,
+  scope: Scope | null,
+  since: number,
+  enough?: number,
+): Promise<AuditRow[]> {
   const found: AuditRow[] = [];
   let before = { at: Number.MAX_SAFE_INTEGER, id: 0 };
   for (let read = 0; read < MOST_ROWS; read += ROWS) {
     const rows = await store.auditBetween(workspaceId, { from: since, before }, ROWS);
     found.push(...rows.filter((row) => SETTINGS.test(row.event) && (scope?.hasRow(row) ?? true)));
     const last = rows.at(-1);
-    if (last === undefined || rows.length < ROWS) return found;
+    if (last === undefined || rows.length < ROWS || found.length >= (enough ?? Number.POSITIVE_INFINITY)) return found;
     before = last;
   }
+  if (enough !== undefined) return found;
   throw new WeirError('REFUSED', `more than ${MOST_ROWS} changes in the audit log since then: choose a later time`);
 }
 

@@ -1,4 +1,5 @@
-/** Look-ups in the archive (SPEC D61.4). */
+/** Look-ups in the archive, and differences of feeds (SPEC D61.4, D61.9). */
+import type { DifferenceAsked, FeedDifference } from '../../feed/whatif/difference/difference.ts';
 import type { AccessAction, Target } from '../../rule.ts';
 import type { FeedJson } from './explanation.ts';
 
@@ -31,5 +32,17 @@ export interface PastAnswer {
   readonly dropped: readonly never[];
 }
 
+export interface PastDifferenceAsked extends Omit<DifferenceAsked, 'replaced'> {
+  readonly workspaceId: string;
+}
+
+export interface PastDifference extends FeedDifference {
+  /** At one of the moments; null: not frozen. */
+  readonly frozenSince: string | null;
+}
+
 /** Runs outside the main thread. Rejects with LIMITED if the queue is full, and with REFUSED if the archive does not have that moment. */
-export type PastReader = (asked: PastLookUp) => Promise<PastAnswer>;
+export interface PastReader {
+  lookUp(asked: PastLookUp): Promise<PastAnswer>;
+  difference(asked: PastDifferenceAsked): Promise<PastDifference>;
+}

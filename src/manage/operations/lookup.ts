@@ -183,7 +183,7 @@ async function pastLookUp({ past, workspaceId, isCountry, now }: ManageContext, 
   if (typeof target === 'string') throw fieldFault('target', target);
   const at = sinceGiven('at', asked.at, now());
   if (past === undefined) throw new WeirError('REFUSED', 'there is no archive of earlier rules: ARCHIVE_DIR is not set');
-  return past({ workspaceId, target, action: asked.action ?? 'block', feed: asked.feed, at, most: MOST_EXPLAINED });
+  return past.lookUp({ workspaceId, target, action: asked.action ?? 'block', feed: asked.feed, at, most: MOST_EXPLAINED });
 }
 
 async function lookUp(context: ManageContext, { target: text, action = 'block', feed, path: wantsPath = false }: LookUp) {

@@ -1,6 +1,6 @@
 /** Written by one process at a time, read by look-ups (SPEC D61). */
 import type { ServiceSettings } from '../../archive/settings.ts';
-import type { PastReader } from '../../manage/lookup/past.ts';
+import type { PastAnswer, PastDifference, PastReader } from '../../manage/lookup/past.ts';
 import type { Log } from '../../ports/log.ts';
 import { fairQueue } from '../../schedule/fair-queue.ts';
 import type { OwnedLease } from '../sources/lease.ts';
@@ -67,8 +67,10 @@ export function archiveThread({ lease, service, log, ...data }: Writing) {
 
 type Reading = Pick<PastData, 'settings' | 'dir'> & { readonly service: () => ServiceSettings };
 
-/** One look-up per workspace at a time. Rejects with LIMITED, and like `pastLookUp`. */
+/** One answer per workspace at a time. Rejects with LIMITED, and like `pastLookUp` and `pastDifference`. */
 export function archiveReader({ service, ...data }: Reading): PastReader {
   const line = fairQueue(JOBS.past.line);
-  return (asked) => line(asked.workspaceId, () => answerOf('past', { ...data, service: service(), asked }));
+  const answer = <T>(asked: PastData['asked']) =>
+    line(asked.workspaceId, () => answerOf('past', { ...data, service: service(), asked }) as Promise<T>);
+  return { lookUp: answer<PastAnswer>, difference: answer<PastDifference> };
 }

@@ -72,29 +72,43 @@ export async function feedDifference(workspaceId: string, asked: DifferenceAsked
   const { store, clock } = options;
   const head = await store.snapshot(workspaceId, asked.feedId, clock.now(), undefined);
   if (head === undefined) throw new WeirError('NOT_FOUND', 'the feed was deleted');
-  const stored = storedVariant(head.profile);
-  // Levels and bare addresses do not change the set of addresses.
-  const variant = variantOf({ format: 'plain', family: asked.family ?? stored.family, action: asked.action ?? stored.action }, stored);
+  const variant = variantAsked(head, asked);
   const directory = (await store.directory(workspaceId)) ?? { lists: [] };
   const at = (moment: number) =>
     feedAt(workspaceId, headThen(head, directory, asked.replaced, moment), directory, variant, moment, options);
-  const [before, after] = [await at(asked.since), await at(asked.until)];
-  const { family, action } = variant;
-  return {
-    ...{ family, action, before: before.size, after: after.size },
-    added: networksOf(difference(after.addresses, before.addresses), asked.limit),
-    removed: networksOf(difference(before.addresses, after.addresses), asked.limit),
-  };
+  return compared(variant, [await at(asked.since), await at(asked.until)], asked.limit);
 }
 
-async function feedAt(
+export interface FeedContent {
+  readonly addresses: AddressSet;
+  readonly size: FeedAt;
+}
+
+export const compared = (
+  { family, action }: Pick<Variant, 'family' | 'action'>,
+  [before, after]: readonly [FeedContent, FeedContent],
+  limit: number,
+): FeedDifference => ({
+  ...{ family, action, before: before.size, after: after.size },
+  added: networksOf(difference(after.addresses, before.addresses), limit),
+  removed: networksOf(difference(before.addresses, after.addresses), limit),
+});
+
+/** Of the variant in requests without parameters; levels and bare addresses do not change the set of addresses. */
+export function variantAsked({ profile }: SnapshotHead, { family, action }: Pick<DifferenceAsked, 'family' | 'action'>): Variant {
+  const stored = storedVariant(profile);
+  return variantOf({ format: 'plain', family: family ?? stored.family, action: action ?? stored.action }, stored);
+}
+
+/** Rejects with TOO_LARGE for too many rules. */
+export async function feedAt(
   workspaceId: string,
   head: SnapshotHead,
   { lists: all }: Pick<WorkspaceDirectory, 'lists'>,
   variant: Variant,
   at: number,
-  { store, geo, guard, clock }: DifferenceOptions,
-) {
+  { store, geo, guard, clock }: Omit<DifferenceOptions, 'store'> & { readonly store: Pick<StoreReads, 'placeAt' | 'rulesAt'> },
+): Promise<FeedContent> {
   const place = await store.placeAt(workspaceId, at);
   const second = secondOf(at);
   const columns = new ListColumns();

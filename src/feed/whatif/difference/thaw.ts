@@ -1,5 +1,4 @@
 /** Compares a frozen feed with what it serves after a thaw (SPEC D60.6). */
-import { difference } from '@weir/network/address-set.ts';
 import { instantOf, secondOf } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
 import type { StoreReads } from '../../../ports/store.ts';
@@ -9,7 +8,7 @@ import { FeedRanges } from '../../index/feed-ranges.ts';
 import { readSnapshot, type Snapshot } from '../../index/snapshot.ts';
 import { WorkspaceRules } from '../../index/workspace-rules.ts';
 import { storedVariant, variantOf } from '../../variant.ts';
-import { type DifferenceOptions, type FeedDifference, networksOf, type ThawAsked } from './difference.ts';
+import { compared, type DifferenceOptions, type FeedDifference, type ThawAsked } from './difference.ts';
 
 interface Options extends Omit<DifferenceOptions, 'store'> {
   readonly store: Pick<StoreReads, 'snapshot' | 'follow'>;
@@ -34,10 +33,5 @@ export async function thawDifference(
     const { content, facts } = contentAsked(snapshot, asked, secondOf(now.wall), geo, guard);
     return { addresses: addressesIn(content), size: { entries: facts.entryCount, overCap: facts.entryCount > facts.entryLimit } };
   };
-  const [was, is] = [at(before), at(after)];
-  return {
-    ...{ action, family, before: was.size, after: is.size },
-    added: networksOf(difference(is.addresses, was.addresses), limit),
-    removed: networksOf(difference(was.addresses, is.addresses), limit),
-  };
+  return compared({ action, family }, [at(before), at(after)], limit);
 }

@@ -16,9 +16,9 @@ const networks = (example: string, description: string) => [[example], Type.Arra
 
 export const DIFFERENCE_OPERATIONS: readonly Operation[] = [
   operation('feedDifference', 'GET /difference', 'rules:read', {
-    summary: `Compare a feed at two points in time, up to ${inWords(RULE_RETENTION)} back`,
+    summary: `Compare a feed at two points in time, up to ${inWords(RULE_RETENTION)} back, with an archive up to ARCHIVE_DAYS`,
     description:
-      'Reconstructs the feed from the rules and settings of that time, but with current geo data and protected networks. settings_changed lists later changes of settings. If the feed cannot be reconstructed, the response is a 409.',
+      'Reconstructs the feed from the rules and settings of that time, but with current geo data and protected networks. settings_changed lists later changes of settings. If the feed cannot be reconstructed, the response is a 409. Earlier times come from the archive, with the protected networks of both times; rules on countries and ASNs that matter are then a 409.',
     query: Type.Object({
       feed: textField(200, "UUID or name of a list or feed; default: the workspace's feed."),
       since: Type.String({ maxLength: 40, description: 'The first point in time: an instant or an age such as 2h.' }),
@@ -60,11 +60,11 @@ export const DIFFERENCE_OPERATIONS: readonly Operation[] = [
       413: 'comparing the feed takes longer than 60 s',
     },
     isLong: true,
-    async run({ store, workspaceId, now, difference }, { query: { feed, since, until, family, action, limit = 1000 } }) {
+    async run({ store, workspaceId, now, difference, past }, { query: { feed, since, until, family, action, limit = 1000 } }) {
       const at = now();
       return differenceJson(
         store,
-        difference,
+        { difference, past },
         workspaceId,
         {
           feed,

@@ -1,6 +1,7 @@
+import { pastDifference } from '../../../archive/difference.ts';
 import { pastLookUp } from '../../../archive/lookup.ts';
 import type { ServiceSettings } from '../../../archive/settings.ts';
-import type { PastLookUp } from '../../../manage/lookup/past.ts';
+import type { PastAnswer, PastDifference, PastDifferenceAsked, PastLookUp } from '../../../manage/lookup/past.ts';
 import type { Config } from '../../../settings/settings.ts';
 import { openReads } from '../../engines.ts';
 
@@ -8,14 +9,14 @@ export interface PastData {
   readonly settings: Pick<Config, 'databaseUrl' | 'dataDir'>;
   readonly dir: string;
   readonly service: ServiceSettings;
-  readonly asked: PastLookUp;
+  readonly asked: PastLookUp | PastDifferenceAsked;
 }
 
 export const serve = ({ settings, dir, service, asked }: PastData) => ({
-  async answer() {
+  async answer(): Promise<PastAnswer | PastDifference> {
     const store = await openReads(settings as Config);
     try {
-      return await pastLookUp(asked, dir, store, service);
+      return await ('since' in asked ? pastDifference(asked, dir, store, service) : pastLookUp(asked, dir, store, service));
     } finally {
       await store.close();
     }
