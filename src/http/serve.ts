@@ -184,15 +184,14 @@ function ask({ row, answer }: Endpoint, call: Call, admitted: GateResult, body: 
 
 function finish({ group }: Found, { request, response }: Call, answered: Answer | HttpFault): void {
   const answer = 'body' in answered ? answered : errorAnswer(group, answered);
-  if (answer.onSent !== undefined) {
+  const { onSent, onClosed } = answer;
+  // `close` does not fire again for a client that disconnected earlier.
+  if (response.closed) onClosed?.();
+  else if (onSent !== undefined || onClosed !== undefined) {
     response.once('close', () => {
-      if (response.writableFinished) answer.onSent!();
+      if (response.writableFinished) onSent?.();
+      onClosed?.();
     });
-  }
-  if (answer.onClosed !== undefined) {
-    // `close` does not fire again for a client that disconnected earlier.
-    if (response.closed) answer.onClosed();
-    else response.once('close', answer.onClosed);
   }
   answerEarly(request, response, answer);
 }

@@ -51,6 +51,7 @@ export class WaitingFeeds {
   readonly #workspaces = new Map<string, WaitingWorkspace>();
   readonly #slots = new Map<number, Set<WaitingClient>>();
   readonly #most: MostWaiting;
+  /** Released. */
   #slot = 0;
   size = 0;
 
@@ -101,6 +102,7 @@ export class WaitingFeeds {
     workspace.size += 1;
     this.size += 1;
     feed.clients.add(client);
+    if (this.#slots.size === 0) this.#slot = Math.floor(feed.usedAt / SLOT);
     const slot = slotOf(client);
     const sameEnd = this.#slots.get(slot) ?? new Set();
     this.#slots.set(slot, sameEnd.add(client));
@@ -130,8 +132,9 @@ export class WaitingFeeds {
   expire(now: number): WaitingClient[] {
     const slot = Math.floor(now / SLOT);
     if (slot === this.#slot) return [];
+    const ended: WaitingClient[] = [];
+    for (let end = this.#slot + 1; end <= slot; end += 1) ended.push(...(this.#slots.get(end) ?? []));
     this.#slot = slot;
-    const ended = [...this.#slots].filter(([end]) => end <= slot).flatMap(([, clients]) => [...clients]);
     for (const [id, workspace] of this.#workspaces) {
       for (const [feedId, feed] of workspace.feeds) {
         if (feed.clients.size > 0) feed.usedAt = now;

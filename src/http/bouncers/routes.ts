@@ -23,19 +23,18 @@ export function readBouncer<C>(call: Call, caller: C): Asked<C> {
   const keepOpen = (ms: number) => {
     const { socket } = request;
     const { timeout = 0 } = socket;
-    const onClose = () => {
-      line.isOpen = false;
-      line.onClose();
-    };
     const line = {
       isOpen: !response.closed,
       onClose: () => {},
       end() {
-        response.off('close', onClose);
+        line.onClose = () => {};
         socket.setTimeout(timeout);
       },
     };
-    response.once('close', onClose);
+    response.once('close', () => {
+      line.isOpen = false;
+      line.onClose();
+    });
     socket.setTimeout(ms + SLACK);
     return line;
   };
