@@ -904,16 +904,21 @@ suite('management', () => {
     assert.deepEqual([served[0]!.verdict, served[0]!.rank], ['in', null]);
     // An unblock leaves an older rule, of a rank that is left out.
     for (const [list, ip] of [
-      [0, '203.0.113.0/24'],
+      [0, '198.51.100.240/28'],
       [1, '198.51.100.70'],
       [1, '198.51.100.80'],
-      [1, '203.0.113.9'],
+      [1, '198.51.100.241'],
     ] as const)
-      await postSignals(server.url, admin, [{ type: 'access_rules', action: 'block', ip }], `/v1/signal?list=${lists[list]}`);
-    await eventually(async () => assert.equal((await getFeed(server.url, admin, `/${name}`)).text, '198.51.100.80/32\n203.0.113.0/24\n'));
-    const [found] = (await get(`/lookup?target=203.0.113.9&feed=${name}`)).body.feeds as Json[];
+      assert.equal(
+        (await postSignals(server.url, admin, [{ type: 'access_rules', action: 'block', ip }], `/v1/signal?list=${lists[list]}`)).text,
+        '{"success":true,"message":"Processed 1 entries, 0 failed"}',
+      );
+    await eventually(async () =>
+      assert.equal((await getFeed(server.url, admin, `/${name}`)).text, '198.51.100.80/32\n198.51.100.240/28\n'),
+    );
+    const [found] = (await get(`/lookup?target=198.51.100.241&feed=${name}`)).body.feeds as Json[];
     assert.deepEqual([found!.verdict, (found!.unblock as unknown as Json).verdict], ['in', 'out']);
-    const unblock = { value: '203.0.113.9', action: 'unblock', list: lists[1], preview: true };
+    const unblock = { value: '198.51.100.241', action: 'unblock', list: lists[1], preview: true };
     const remaining = (await call('POST', '/rules', admin, unblock)).body.still_blocked as Json[];
     assert.deepEqual([remaining.some((feed) => feed.name === name), remaining.some((feed) => feed.name === lists[0])], [false, true]);
   });
