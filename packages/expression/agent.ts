@@ -1,11 +1,11 @@
 /** Agent values of fields that differ from the original request when WAF rules run (D19.13). */
 
-/** TLS and TCP fingerprints arrive too late or never. */
+/** The agent cannot read it: TLS and TCP fingerprints arrive too late or never. */
 export function isUnknownToAgent(name: string): boolean {
   return (name.startsWith('signal.') && !name.startsWith('signal.ja4h')) || name.startsWith('http.response.');
 }
 
-/** null: it is the original value. */
+/** How the agent's value differs; null: it does not. */
 export function agentNote(name: string): string | null {
   if (name.startsWith('http.response.')) return `${name} is not known to the agent: it does not load the rule`;
   if (isUnknownToAgent(name)) return `${name} is always empty or 0 at the agent when it runs WAF rules`;

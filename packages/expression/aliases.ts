@@ -1,4 +1,4 @@
-/** With the names in this language. */
+/** Field names of other engines, with the names in this language. */
 export const ALIASES: ReadonlyMap<string, string> = new Map([
   ['http.host', 'http.request.host'],
   ['http.method', 'http.request.method'],
@@ -55,7 +55,7 @@ export const ALIASES: ReadonlyMap<string, string> = new Map([
   ['endswith', 'ends_with'],
 ]);
 
-/** In place of a field, with a hint. */
+/** Common mistakes in place of a field, with a hint. */
 export const WORDS: ReadonlyMap<string, string> = new Map([
   ['true', 'there is no literal "true": write the field alone'],
   ['false', 'there is no literal "false": write "not" before the field'],

@@ -4,7 +4,7 @@ import type { Field } from './scheme.ts';
 import type { FunctionSignature } from './signature.ts';
 import type { Type } from './types.ts';
 
-/** Of type Bool. */
+/** An expression of type Bool. */
 export type FilterAst = Expression;
 
 /** Type Bool, or Array(Bool) under `[*]`. */
@@ -13,7 +13,7 @@ export type Expression = Combination | Negation | Quantifier | Comparison;
 /** `&&`, `||` and `^^` are other spellings. */
 export type LogicalOperator = 'or' | 'xor' | 'and';
 
-/** Two or more, from left to right. */
+/** Two or more operands, from left to right. */
 interface Combination {
   readonly kind: 'combination';
   readonly type: Type;
@@ -43,7 +43,7 @@ export type Comparison = {
 
 export type OrderingOperator = 'eq' | 'ne' | 'ge' | 'le' | 'gt' | 'lt';
 
-/** `is true`: no operator, of a Bool value. */
+/** `is true` tests a Bool value without an operator. */
 export type Test = { readonly op: 'is true' } | RightTest;
 
 export type RightTest =

@@ -17,7 +17,7 @@ export function encodeText(text: string): ByteString {
   return bytes;
 }
 
-/** Of `text[from, to)` in UTF-8, in bytes. */
+/** In UTF-8. */
 export function byteLength(text: string, from: number, to: number): number {
   let length = to - from;
   for (let i = from; i < to; i++) {

@@ -23,11 +23,11 @@ export interface Cursor {
   /** In characters. */
   pos: number;
   fault: Fault | null;
-  /** Including characters read again: the measure of the work. */
+  /** Characters read, including those read again: the measure of the work. */
   steps: number;
-  /** Of the logical operator ahead; 0: none. */
+  /** Precedence of the logical operator ahead; 0: none. */
   ahead: number;
-  /** Of the operator ahead: start of its right side. */
+  /** Start of the right side of the operator ahead. */
   aheadEnd: number;
   /** Fields of the expression, in order of first use. */
   readonly fields: Field[];
@@ -36,18 +36,18 @@ export interface Cursor {
   list: Span | null;
 }
 
-/** At `[start, end)`. */
+/** Notes a fault at `[start, end)`. */
 export function fail(c: Cursor, start: number, end: number, message: Message): null {
   c.fault = { start, end, message };
   return null;
 }
 
-/** From here to the end of the text. */
+/** Notes a fault from here to the end of the text. */
 export function failHere(c: Cursor, message: Message): null {
   return fail(c, c.pos, c.text.length, message);
 }
 
-/** Also CR and LF. A tab is not white space in this language. */
+/** Skips spaces, CR and LF. A tab is not white space in this language. */
 export function skipSpace(c: Cursor): void {
   const { text } = c;
   const from = c.pos;
@@ -57,7 +57,7 @@ export function skipSpace(c: Cursor): void {
   c.steps += i - from + 1;
 }
 
-/** For the end of a message. */
+/** The character at `pos`, for the end of a message. */
 function found(text: string, pos: number): string {
   return pos === text.length ? ', found the end' : `, found ${quote(String.fromCodePoint(text.codePointAt(pos)!))}`;
 }
@@ -67,7 +67,7 @@ export function failExpected(c: Cursor, what: string): null {
   return failHere(c, () => `expected ${what}${found(text, pos)}`);
 }
 
-/** Whether the next character is `code`. */
+/** Whether the next character was `code`; if so, moves past it. */
 export function take(c: Cursor, code: number): boolean {
   c.steps++;
   if (c.text.charCodeAt(c.pos) !== code) return false;
@@ -95,12 +95,12 @@ export function isHex(code: number): boolean {
   return code < 128 && (CLASSES[code] & HEX) !== 0;
 }
 
-/** The start of an identifier. */
+/** A letter or `_`: the start of an identifier. */
 export function isLetter(code: number): boolean {
   return code < 128 && (CLASSES[code] & LETTER) !== 0;
 }
 
-/** Part of an identifier, but not of a number. */
+/** A character of identifiers, but not of numbers. */
 export function isWordNotHex(code: number): boolean {
   return code < 128 && (CLASSES[code] & (WORD | HEX)) === WORD;
 }

@@ -262,7 +262,7 @@ function parseValueArgument(c: Cursor, depth: number): Argument | null {
   return compared ? parseComparison(c, value) : value;
 }
 
-/** In this order: an address, an integer, bytes in hexadecimal. */
+/** Tries, in this order: an address, an integer, bytes in hexadecimal. */
 function lexOtherLiteral(c: Cursor): Argument | null {
   const { text } = c;
   const start = c.pos;
@@ -280,7 +280,7 @@ function lexOtherLiteral(c: Cursor): Argument | null {
   return lexLiteral(c, BYTES);
 }
 
-/** Or of one character. */
+/** End of the word, or of one character. */
 function endOfWord(c: Cursor, start: number): number {
   let end = start;
   while (isWord(c.text.charCodeAt(end))) end++;

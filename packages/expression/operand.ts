@@ -1,4 +1,4 @@
-/** By the type of the left side; and indexes of values. */
+/** Right sides of comparisons, by the type of the left side, and indexes of values. */
 import { EACH, type Index, type Item, type Literal, type RightTest } from './ast.ts';
 import { type ByteString, decodeText } from './bytes.ts';
 import { type Cursor, fail, failExpected, failHere, quote, skipSpace, take } from './cursor.ts';
@@ -99,7 +99,7 @@ function unsupported(op: ComparisonOperator, type: Type): string {
 const MAX_INDEX = 2n ** 32n - 1n;
 const INDEX_EXPECTED = 'expected "*", a number or a quoted name';
 
-/** Between the brackets after a value. */
+/** The text between the brackets after a value. */
 export function lexIndex(c: Cursor): Index | null {
   const start = c.pos;
   if (take(c, 0x2a)) return EACH;

@@ -8,7 +8,7 @@ const [OR, XOR, AND] = [1, 2, 3];
 
 export type ComparisonOperator = OrderingOperator | 'in' | 'bitwise_and' | 'contains' | 'matches' | 'wildcard' | 'strict wildcard';
 
-/** After white space; notes it in the cursor, without moving it. */
+/** Finds a logical operator after white space; notes it in the cursor, without moving it. */
 export function lookAhead(c: Cursor): void {
   const start = c.pos;
   skipSpace(c);
@@ -47,14 +47,14 @@ export function lookAhead(c: Cursor): void {
   c.pos = start;
 }
 
-/** Of `not` or `!`; 0: none. */
+/** Length of `not` or `!`; 0: none. */
 export function negationLength(c: Cursor): number {
   const code = c.text.charCodeAt(c.pos);
   if (code === 0x21) return 1;
   return code === 0x6e && c.text.charCodeAt(c.pos + 1) === 0x6f && c.text.charCodeAt(c.pos + 2) === 0x74 ? 3 : 0;
 }
 
-/** After `any` or `all` and white space; -1: no quantifier here. */
+/** The parenthesis after `any` or `all` and white space; -1: no quantifier here. */
 export function quantifierParenthesis(c: Cursor): number {
   const { text, pos } = c;
   if (text.charCodeAt(pos) !== 0x61 || !(text.startsWith('any', pos) || text.startsWith('all', pos))) return -1;
@@ -65,7 +65,7 @@ export function quantifierParenthesis(c: Cursor): number {
   return text.charCodeAt(at) === 0x28 ? at : -1;
 }
 
-/** The longer of two. null, without moving, if there is none. */
+/** The longer of two operators. null, without moving, if there is none. */
 export function lexComparison(c: Cursor): ComparisonOperator | null {
   const { text, pos } = c;
   const second = text.charCodeAt(pos + 1);

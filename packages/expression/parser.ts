@@ -1,4 +1,4 @@
-/** Against a scheme (docs/expressions.md). */
+/** Checks expressions against a scheme (docs/expressions.md). */
 import type { FilterAst } from './ast.ts';
 import { type Cursor, fail, failHere, quote } from './cursor.ts';
 import { locate, type ParseError } from './fault.ts';
@@ -8,9 +8,9 @@ import type { Field, Scheme } from './scheme.ts';
 import { BOOL } from './types.ts';
 import { isWhiteSpace } from './white-space.ts';
 
-/** Of a rule, in code points. The caller checks it. */
+/** Code points of a rule's expression. The caller checks the limit. */
 export const MAX_CHARACTERS = 4096;
-/** Of a rule. The caller checks it. */
+/** Regular expressions of a rule. The caller checks the limit. */
 export const MAX_REGEXES = 64;
 
 type ParseResult =
@@ -27,7 +27,7 @@ type ParseResult =
     }
   | { readonly ok: false; readonly fault: ParseError; readonly steps: number };
 
-/** The fault that the engine would report. Never throws. */
+/** Returns the fault that the engine would report. Never throws. */
 export function parseExpression(text: string, scheme: Scheme): ParseResult {
   const [start, end] = trim(text);
   const c: Cursor = {
@@ -77,7 +77,7 @@ function leftOver(rest: string): string {
   return `expected "and", "or", "xor" or the end, found ${quote(Array.from(text.slice(0, 40)).slice(0, 20).join(''))}`;
 }
 
-/** Without white space: Unicode's White_Space, unlike JavaScript's. */
+/** Bounds without white space: Unicode's White_Space, unlike JavaScript's. */
 function trim(text: string): [start: number, end: number] {
   let start = 0;
   let end = text.length;

@@ -1,4 +1,4 @@
-/** As text that parses to the same tree. */
+/** Prints a tree as text that parses to the same tree. */
 
 import { addressText } from './address.ts';
 import {
@@ -25,7 +25,7 @@ export function printExpression(ast: Expression): string {
 
 const ORDERS: Readonly<Record<OrderingOperator, string>> = { eq: '==', ne: '!=', ge: '>=', le: '<=', gt: '>', lt: '<' };
 
-/** Parentheses if the context binds at least as strongly. */
+/** Adds parentheses if the context binds at least as strongly. */
 function print(ast: Expression, around: number): string {
   switch (ast.kind) {
     case 'combination': {

@@ -19,7 +19,7 @@ export function readsOf(ast: FilterAst): Read[] {
   return [...reads.values()];
 }
 
-/** Fields and calls, from left to right, outer ones first. */
+/** Visits fields and calls, from left to right, outer ones first. */
 export function walkValues(ast: Argument, visit: (value: Value) => void): void {
   switch (ast.kind) {
     case 'literal':
@@ -40,7 +40,7 @@ export function walkValues(ast: Argument, visit: (value: Value) => void): void {
   }
 }
 
-/** Including arguments; `negated`: after an odd number of `not`. */
+/** Visits all expressions, including arguments; `negated`: after an odd number of `not`. */
 export function walkExpressions(ast: Argument, visit: (expression: Expression, negated: boolean) => void, negated = false): void {
   if (ast.kind === 'literal') return;
   if (ast.kind === 'value') {

@@ -69,7 +69,6 @@ export function parameterAt(signature: FunctionSignature, index: number): Parame
   return signature.parameters[Math.min(index, signature.parameters.length - 1)];
 }
 
-/** `first` is the type of the first argument. */
 export function accepts(parameter: Parameter, type: Type, first: Type): boolean {
   if (parameter.asFirst) return type === first;
   return parameter.types.includes(type) || (parameter.anyArray && type.kind === 'Array');

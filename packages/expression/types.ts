@@ -36,7 +36,7 @@ export function arrayOf(of: Type): Type {
 /** The type of a comparison under `[*]`. */
 export const BOOL_ARRAY: Type = compound('Array', BOOL);
 
-/** Null if the text is not a type. */
+/** null: no type. */
 export function parseType(text: string, depth = 0): Type | null {
   const primitive = PRIMITIVES.get(text);
   if (primitive !== undefined) return primitive;

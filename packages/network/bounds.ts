@@ -22,7 +22,7 @@ export function maskHostBits(words: Uint32Array, at: number, prefix: number): vo
   for (let i = 0; i < 4; i++) words[at + i] &= ~HOST_MASKS[4 * prefix + i];
 }
 
-/** Writes the last address of the network of the address at `words[at]` to `into[to]`. */
+/** The last address of the network at `words[at]`, into `into[to]`. */
 export function lastAddressV6(words: ArrayLike<number>, at: number, prefix: number, into: Uint32Array, to = 0): void {
   for (let i = 0; i < 4; i++) into[to + i] = words[at + i] | HOST_MASKS[4 * prefix + i];
 }

@@ -93,7 +93,6 @@ export abstract class Ranges<R extends Ranges<R>> {
     return changed;
   }
 
-  /** Adds the range at `words[at]`. */
   protected add(words: ArrayLike<number>, at: number): void {
     const to = this.next();
     for (let i = 0; i < this.#step; i++) this.#data[to + i] = words[at + i];
@@ -157,7 +156,7 @@ export class V4Ranges extends Ranges<V4Ranges> {
     this.data[at + 1] = end;
   }
 
-  /** Host bits must be zero. */
+  /** The host bits must be zero. */
   pushNetwork(address: number, prefix: number): void {
     this.push(address, lastAddressV4(address, prefix));
   }

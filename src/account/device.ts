@@ -1,4 +1,4 @@
-/** By API key, User-Agent and address; when they count as stopped (SPEC D16.7 to D16.10, D42.5). */
+/** Devices by API key, User-Agent and address; when they count as stopped (SPEC D16.7 to D16.10, D42.5). */
 import { createHash } from 'node:crypto';
 
 export interface DeviceName {
@@ -15,7 +15,7 @@ export interface DeviceDocument {
   readonly family: string;
   readonly action: string;
   readonly etag: string;
-  /** Of the content, whole seconds. */
+  /** First appearance of the content, whole seconds. */
   readonly lastModified: number;
   /** ms. */
   readonly at: number;
@@ -70,7 +70,7 @@ export interface DeviceState extends DeviceName, Pulls {
 }
 
 export const MOST_DOCUMENTS = 16;
-/** Of polls without another refusal, ms. */
+/** A refusal expires after polls for this long without another, ms. */
 const RECENT_REFUSAL = 3_600_000;
 /** Intervals needed for a usual one, and their maximum weight: older intervals fade. */
 const USUAL = 4;
@@ -79,7 +79,7 @@ const MOST_COUNTED = 64;
 const PATIENT_INTERVALS = 10;
 export const LEAST_PATIENCE = 600_000;
 
-/** With the polls and time (ms) after which one counts as a device. */
+/** Interactive programs, with the polls and time (ms) after which one counts as a device. */
 const BY_HAND = /^(?:curl|wget|httpie|xh|mozilla|postman|insomnia|python-)/i;
 const TRIED = { pulls: 100, time: 3_600_000 };
 

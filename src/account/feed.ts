@@ -24,9 +24,9 @@ export type Members = readonly string[] | null;
 const FITS = ['none', 'lists', 'sources', 'best'] as const;
 export type Fit = (typeof FITS)[number];
 
-/** SPEC D29. */
+/** How a feed is composed (SPEC D29). */
 export interface FeedMaking {
-  /** null: one. */
+  /** Independent lists that must contain a network; null: one. */
   readonly minSources: number | null;
   /** null: not at all. */
   readonly fit: Fit | null;
@@ -100,7 +100,7 @@ export type FeedPatch = Partial<Omit<ComposedFeed, 'id' | 'workspaceId' | 'name'
 
 export type SavedFeed = Omit<ComposedFeed, 'workspaceId'>;
 
-/** One list suffices by default. */
+/** By default one list suffices. */
 export type NewFeed = Omit<SavedFeed, 'id' | keyof FeedMaking> & Partial<FeedMaking>;
 
 /**

@@ -32,12 +32,12 @@ export interface RepeatState {
   readonly sent: number;
 }
 
-/** Of one target of a list, in an export. */
+/** The state of one target of a list, in an export. */
 export interface SavedRepeat extends RepeatState {
   readonly listId: string;
   /** Canonical text. */
   readonly target: string;
-  /** Before the batch of the last block; 0 blocks: none. */
+  /** The state before the batch of the last block; 0 blocks: none. */
   readonly before: Pick<RepeatState, 'blocks' | 'endsAt'>;
 }
 

@@ -46,7 +46,7 @@ export function stateOf(source: Aging & Pick<Source, 'isPaused'>, state: SourceS
   return LOG_STATES.find((each) => holds[each])!;
 }
 
-/** That the list is emptied soon, or was. */
+/** They hide that the list is emptied soon, or was. */
 const HIDING: readonly LogState[] = ['paused', 'stopped', 'held'];
 
 /** How alerts and metrics call it: `expired` and `stale` also where it is paused, stopped or held (SPEC D44.8). */

@@ -30,7 +30,7 @@ export const PLAIN_READING: SourceReading = {
   signers: [],
 };
 
-/** SPEC D23.10 and following. */
+/** Limits that put a refresh on hold (SPEC D23.10 and following). */
 export interface SourceGuards {
   readonly changePercent: number;
   readonly refusedPercent: number;
@@ -147,7 +147,7 @@ export interface Source extends SourceSettings {
   readonly listId: string;
   readonly name: string;
   readonly isPaused: boolean;
-  /** With settings, or when paused or resumed. A state of another revision is not written. */
+  /** Changes with the settings, and when paused or resumed. A state of another revision is not written. */
   readonly revision: number;
   /** ms since 1970, as all instants here. */
   readonly createdAt: number;
@@ -177,14 +177,14 @@ export interface Applying {
   readonly equalSeq?: number;
 }
 
-/** The list differs from its origin since. */
+/** Since this undo the list differs from its origin. */
 export interface Undone {
   readonly batch: string;
   readonly seq: number;
   readonly at: number;
 }
 
-/** Reset by changes of the settings. */
+/** Changes of the settings reset it. */
 export interface SourceState {
   readonly nextAt: number;
   /** Last valid response, unchanged ones included. */

@@ -1,4 +1,4 @@
-/** A row per kind of device (SPEC D25.1). A target sets the defaults of format, family, host style and entry cap. */
+/** One row per kind of device (SPEC D25.1). A target sets the defaults of format, family, host style and entry cap. */
 
 /** With prefix length, or bare: the addresses of larger networks one by one. */
 export const HOST_STYLES = ['cidr', 'bare'] as const;
@@ -11,11 +11,11 @@ export interface Target {
   readonly hostStyle: HostStyle;
   /** null: not documented by the vendor. */
   readonly maxEntries: number | null;
-  /** Per list, or for all lists of the device. */
+  /** Whether the limit is per list, or for all lists of the device. */
   readonly counts: 'list' | 'device';
   readonly beyond: string;
   readonly empty: string;
-  /** And the date read (YYYY-MM-DD). */
+  /** Source of the numbers, and the date read (YYYY-MM-DD). */
   readonly source: string;
   readonly readAt: string;
   /** Below docs/. */

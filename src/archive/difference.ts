@@ -100,7 +100,7 @@ interface Rule {
   readonly levels: number;
 }
 
-/** Rules that have expired in that second are none. */
+/** A rule that has expired in that second does not count. */
 function keptAt(second: number): (rule: ActiveRule) => Rule | undefined {
   const shared = new Map<unknown, string>();
   return ({ id, seq, list, target, rule: { action, expires_at: end, confidence, severity } }) => {

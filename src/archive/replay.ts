@@ -29,7 +29,7 @@ export type SettingsThen = readonly [ArchivedSettings, later?: ArchivedSettings]
 
 export interface Past<R = PastRule> {
   readonly rules: readonly R[];
-  /** Two if it is not known when the settings changed. */
+  /** Two settings if it is not known when they changed. */
   readonly settings: SettingsThen;
 }
 
@@ -40,7 +40,7 @@ export interface Wanted<R> {
   /** ms */
   readonly at: number;
   isWanted(target: string): boolean;
-  /** undefined: not a rule at that moment. */
+  /** undefined: it was not a rule at that moment. */
   keep(rule: ActiveRule): R | undefined;
   /** Rules in memory. */
   readonly most: number;

@@ -55,7 +55,7 @@ export interface Segment {
 
 /** Uncompressed bytes of a member. */
 const MEMBER = 1_048_576;
-/** Per read: lines of settings may have megabytes. */
+/** Bytes per read: lines of settings may have megabytes. */
 const CHUNK = 131_072;
 export const TEMPORARY = '.new';
 

@@ -76,7 +76,7 @@ export function headOf({ quorums }: ArchivedSettings, feedId: string | null): Sn
   return found && { ...found, quorum: { ...found.quorum, fits: new Map(Object.entries(found.quorum.fits)) } };
 }
 
-/** As `headOf`, of any feed, without levels; undefined: there was none. */
+/** As `headOf`, for any feed, without levels; undefined: there was none. */
 export function anyHeadOf(settings: ArchivedSettings, feedId: string | null): SnapshotHead | undefined {
   const { workspace, lists, feeds } = settings;
   const head = ({ kind, profile }: Pick<SnapshotHead, 'kind' | 'profile'>, own: readonly AccessList[]): SnapshotHead => ({

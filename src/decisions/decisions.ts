@@ -3,7 +3,7 @@ import type { Network } from '@weir/network/network.ts';
 
 /** Also the name of a network that several lists cover. */
 export const ORIGIN = 'weir';
-/** The feed announces lists (SPEC D31.1): clients then count by list. */
+/** Origin if the feed announces lists (SPEC D31.1): clients then count by list. */
 export const LISTS_ORIGIN = 'lists';
 
 export const SCOPES = ['Ip', 'Range'] as const;
@@ -25,7 +25,7 @@ export interface DecisionMark {
   readonly version: number;
 }
 
-/** Evicted from memory or from the store (SPEC D14.16). */
+/** A log evicted from memory or from the store (SPEC D14.16). */
 export interface DroppedDecisions {
   readonly workspaceId: string;
   readonly feedId: string | null;
@@ -69,14 +69,14 @@ export function readVersion(text: string): DecisionMark | null {
 /** A JSON body. */
 export interface DecisionAnswer {
   readonly bytes: Uint8Array;
-  /** After this body. */
+  /** The version after this body. */
   readonly mark: DecisionMark;
   /** null: the body has everything. */
   readonly since: DecisionMark | null;
   readonly check?: FeedCheck | undefined;
   readonly count: number;
-  /** Of more than one address. */
+  /** Networks of more than one address. */
   readonly networks: number;
-  /** Too wide for single addresses. */
+  /** Networks too wide for single addresses. */
   readonly leftOut: { readonly networks: number; readonly addresses: number };
 }

@@ -64,7 +64,7 @@ export interface DocumentBuilder {
   forget(workspaceId: string, document: DocumentKind, feedId: string | null): Promise<void>;
 }
 
-/** ms, and feeds. */
+/** Per preview: ms, and feeds. */
 export const PREVIEW_LIMIT = 5_000;
 export const MOST_PREVIEWED = 20;
 
@@ -142,7 +142,7 @@ export interface AddressSpace {
   readonly neverBlock: readonly number[];
   /** At most ten. */
   readonly widest: readonly Block[];
-  /** Of at most 32 bits, or the /32s, with the most addresses; at most ten. */
+  /** Networks of at most 32 bits, or the /32s, with the most addresses; at most ten. */
   readonly v6: readonly Block[];
 }
 

@@ -7,7 +7,7 @@ const RADIX = LEVELS.length + 1;
 
 const code = (level: Level | null) => (level === null ? 0 : LEVELS.indexOf(level) + 1);
 
-/** For `RuleSink`: confidence × 5 + severity, 0 = unset. */
+/** Code for `RuleSink`: confidence × 5 + severity, 0 = unset. */
 export const levelCode = (confidence: Level | null, severity: Level | null): number => code(confidence) * RADIX + code(severity);
 
 /** null = unset. */
@@ -31,7 +31,7 @@ interface LevelClass {
 
 export const LEVEL_CLASSES: readonly LevelClass[] = LEVELS.flatMap((confidence) => LEVELS.map((severity) => ({ confidence, severity })));
 
-/** To class indexes; unset levels default to `defaults`. */
+/** Maps codes to class indexes; unset levels default to `defaults`. */
 export function classTable(defaults: LevelClass): Uint8Array {
   const table = new Uint8Array(RADIX * RADIX);
   for (let confidence = 0; confidence < RADIX; confidence++) {

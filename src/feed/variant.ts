@@ -5,7 +5,7 @@ import { FORMAT_NAMES, FORMATS, type Format, formatOf } from './formats/table.ts
 export const FAMILIES = ['v4', 'v6', 'both'] as const;
 export type Family = (typeof FAMILIES)[number];
 
-/** All but the coding. */
+/** Everything but the coding. */
 export interface Variant {
   readonly document: 'feed';
   readonly format: Format;

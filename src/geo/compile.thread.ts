@@ -8,7 +8,7 @@ import type { GeoSources } from './sources.ts';
 /** Posts one `Compiled` per source. */
 export interface CompileRequest {
   readonly sources: readonly GeoSources[];
-  /** undefined: none. */
+  /** undefined: no cache. */
   readonly cacheDir: string | undefined;
 }
 

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { WeirError } from '../errors.ts';
 import { type GeoKind, KINDS } from './kind.ts';
 
-/** From 0. */
+/** Columns, counted from 0. */
 export interface CsvLayout {
   /** Printed by `weir geo status`. */
   readonly format: string;

@@ -53,7 +53,7 @@ interface CsvReader {
   readonly readKey: KeyReader;
   /** For messages. */
   readonly expectedKey: string;
-  /** Per row; only these are read. */
+  /** Fields per row; only these are read. */
   readonly wanted: number;
   readonly most: number;
   /** Start and end of each of these fields. */
@@ -170,7 +170,7 @@ function isDescending(first: Uint32Array, last: Uint32Array, family: 4 | 6): boo
   return false;
 }
 
-/** By a GeoLite2 Locations file. */
+/** Maps ids by a GeoLite2 Locations file. */
 function geonameKeys(locations: Buffer): KeyReader {
   const keys = new Map(locationRows(locations).map((row) => [row.geoname_id, readKeyText('country', row.country_iso_code ?? '')]));
   return (bytes, from, to) => (from === to ? SKIP : (keys.get(String.fromCharCode(...bytes.subarray(from, to))) ?? INVALID));

@@ -15,7 +15,7 @@ export interface GeoKindData {
   /** YYYY-MM-DD, of publication, else of the file's last modification. */
   readonly date: string;
   readonly rows: number;
-  /** Without an assigned country or AS. */
+  /** Rows without an assigned country or AS. */
   readonly skippedRows: number;
   /** Sharing addresses with an earlier row: such an address belongs to both keys. */
   readonly overlappingRows: number;

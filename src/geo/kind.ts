@@ -12,24 +12,24 @@ export const INVALID = -2;
 export type KeyReader = (bytes: Uint8Array, from: number, to: number) => number;
 
 interface KindTraits {
-  /** Of the operator's file. */
+  /** Setting for the operator's file. */
   readonly setting: string;
   /** npm package, and its IPv4 file, with the IPv6 file in the same folder. */
   readonly packaged: { readonly name: string; readonly file: string };
-  /** By `weir geo update`: IPv4, IPv6. */
+  /** Files for `weir geo update`: IPv4, IPv6. */
   readonly published: readonly [string, string];
-  /** Of the key, best first. */
+  /** Headers of the key, best first. */
   readonly columns: readonly string[];
-  /** Of the display name. */
+  /** Headers of the display name. */
   readonly nameColumns: readonly string[];
   readonly readKey: KeyReader;
   /** For messages. */
   readonly expected: string;
-  /** Plural noun. */
+  /** Keys, plural noun. */
   readonly plural: string;
-  /** Of a decoded MMDB record. */
+  /** Key of a decoded MMDB record. */
   readonly recordKey: (record: Record<string, unknown>) => string | undefined;
-  /** In such a record. */
+  /** Display name in such a record. */
   readonly recordName: (record: Record<string, unknown>) => string | undefined;
 }
 

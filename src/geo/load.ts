@@ -7,7 +7,7 @@ import type { GeoData, GeoKindData } from './data.ts';
 import type { GeoKind } from './kind.ts';
 import { findSources, type GeoFiles, type GeoSources } from './sources.ts';
 
-/** In another thread. With `cacheDir`, reads and stores compiled data there. Rejects with GEO_FILE, one line per unusable file. */
+/** Loads in another thread. With `cacheDir`, reads and stores compiled data there. Rejects with GEO_FILE, one line per unusable file. */
 export async function loadGeo(files: GeoFiles, cacheDir?: string): Promise<GeoData> {
   const found = await Promise.all([find('country', files), find('asn', files)]);
   const loaded = await loadAll(

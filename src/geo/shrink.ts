@@ -2,7 +2,7 @@ import type { GeoKindData } from './data.ts';
 import { KINDS } from './kind.ts';
 import { sourcesLabel } from './sources.ts';
 
-/** Under half of the rows, countries or ASNs in use. */
+/** The fault: under half of the rows, countries or ASNs in use. */
 export function shrinkFault(inUse: GeoKindData, next: GeoKindData): string | undefined {
   const { plural } = KINDS[next.kind];
   const counts = [

@@ -21,7 +21,7 @@ export interface GeoFiles {
 export interface GeoSources {
   readonly kind: GeoKind;
   readonly origin: GeoOrigin;
-  /** And its twin of the other family. */
+  /** The file and its twin of the other family. */
   readonly files: readonly string[];
   /** GeoLite2, maps GeoNames ids to countries; in the same folder. */
   readonly locations: string | undefined;
@@ -113,7 +113,7 @@ function twinOf(file: string): string | undefined {
   return twin === name ? undefined : join(dirname(file), twin);
 }
 
-/** Of the same product, or else the only one: …-Country-Locations-en.csv for …-Country-Blocks-IPv4.csv. */
+/** The file of the same product, or else the only one: …-Country-Locations-en.csv for …-Country-Blocks-IPv4.csv. */
 async function findLocations(file: string): Promise<string | undefined> {
   const names = await readdir(dirname(file)).catch(() => []);
   const candidates = names.filter((name) => name.endsWith('-Locations-en.csv'));

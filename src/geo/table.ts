@@ -59,7 +59,6 @@ export function buildTable(families: readonly [v4: Rows, v6: Rows]): { readonly 
   return { table: { version, words, lengths }, overlaps };
 }
 
-/** Compares addresses of `width` words at `a[i]` and `b[j]`. */
 function compareWords(a: Uint32Array, i: number, b: Uint32Array, j: number, width: number): number {
   for (let word = 0; word < width; word++) {
     if (a[i + word] !== b[j + word]) return a[i + word] < b[j + word] ? -1 : 1;

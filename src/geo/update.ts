@@ -11,7 +11,7 @@ import { shrinkFault } from './shrink.ts';
 import { downloadedFile, type GeoFiles, sourcesOf } from './sources.ts';
 import { type KindUpdate, type KnownDownload, readUpdateState, type UpdateState, writeUpdateState } from './update-state.ts';
 
-/** Per family: no table of the full Internet has fewer. */
+/** Rows per family: no table of the full Internet has fewer. */
 const LEAST_ROWS = 10_000;
 
 /** Optional, in the format of `sha256sum`. */
@@ -132,7 +132,7 @@ async function fileMark(file: string): Promise<string> {
   return `${size} ${mtimeMs}`;
 }
 
-/** Concatenated, into the waiting file. Returns validators; undefined: none has changed. Rejects with GEO_FILE. */
+/** Fetches concatenated files into the waiting file. Returns validators; undefined: none has changed. Rejects with GEO_FILE. */
 async function fetchKind(
   kind: GeoKind,
   request: UpdateRequest,
@@ -165,7 +165,7 @@ async function fetchKind(
   }
 }
 
-/** Before it is read. Throws GEO_FILE. */
+/** Checks before reading. Throws GEO_FILE. */
 function check({ lines, isComplete, sha256 }: Downloaded, url: string, expected: string | undefined): void {
   const fault =
     (!isComplete && 'it ends within a line') ||
@@ -174,7 +174,7 @@ function check({ lines, isComplete, sha256 }: Downloaded, url: string, expected:
   if (fault) throw new WeirError('GEO_FILE', `${url}: ${fault}`);
 }
 
-/** Of the publisher. */
+/** The publisher's checksum. */
 type Checksums = (name: string) => Promise<string | undefined>;
 
 function checksumsOf({ url, limits, signal }: UpdateRequest): Checksums {

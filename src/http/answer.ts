@@ -20,7 +20,7 @@ export interface Answer {
 const LONG = 64 * 1024;
 const AT_ONCE = 1024 * 1024;
 const SHORT = 4096;
-/** Per turn of the event loop. */
+/** Bytes per turn of the event loop. */
 const OF_TURN = 2 * 1024 * 1024;
 
 /** Hundreds of clients may wait for the same document. */

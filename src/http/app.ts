@@ -89,9 +89,9 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Per address. */
+/** Sign-ins per address. */
 const SIGN_INS = 64;
-/** Without progress, ms. */
+/** Longest time without progress, ms. */
 const STALLED = 30_000;
 
 export function createApp(parts: AppParts): App {

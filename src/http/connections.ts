@@ -10,9 +10,9 @@ export interface ConnectionLimits {
   /** In total, and per address (IPv6: per /64). */
   readonly most: number;
   readonly mostPerAddress: number;
-  /** Such as proxies. */
+  /** Unlimited networks, such as proxies. */
   readonly unlimited: readonly string[];
-  /** Without progress, ms. Node checks a stalled write twice: it may take double. */
+  /** Longest time without progress, ms. Node checks a stalled write twice: it may take double. */
   readonly stalled: number;
 }
 

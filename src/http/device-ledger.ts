@@ -55,11 +55,11 @@ export interface DeviceLedger extends DeviceNotes {
   noteRefused(digest: string, poll: Poll): void;
 }
 
-/** Between two reads: per workspace, in total, with invalid keys. */
+/** Devices between two reads: per workspace, in total, with invalid keys. */
 const MOST_OF_WORKSPACE = 5_000;
 const MOST = 20_000;
 const MOST_REFUSED = 1_000;
-/** Counted regardless of the total. */
+/** Devices counted regardless of the total. */
 const ALWAYS = 100;
 /** Stored characters. */
 const USER_AGENT = 200;

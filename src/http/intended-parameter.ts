@@ -1,7 +1,7 @@
 /** Finds the parameter that a misspelt one probably means (SPEC D5.20, D42.1). */
 import { isOneEdit } from '../text/one-edit.ts';
 
-/** Of commands, management, signals and bouncers. */
+/** Synonyms of commands, management, signals and bouncers. */
 const SAME: readonly (readonly string[])[] = [
   ['dry_run', 'preview', 'test', 'try', 'trial', 'validate', 'check', 'simulate', 'simulated', 'simulation', 'no_op', 'what_if'],
   ['list', 'list_id', 'list_name', 'feed', 'feed_id', 'feed_name'],

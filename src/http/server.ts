@@ -15,14 +15,14 @@ import { plainTarget } from './target.ts';
 // An import of values would load the complete module, including the WebSocket client.
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
-/** And for its headers alone, ms. */
+/** For requests, and for headers alone, ms. */
 const REQUEST_TIMEOUT = 120_000;
 const HEADERS_TIMEOUT = 20_000;
 /** Check interval of both, ms. */
 const TIMEOUT_CHECK = 10_000;
 /** Idle timeout, ms. */
 const KEEP_ALIVE = 75_000;
-/** For a client with a refused request to close, ms. */
+/** Time for a client with a refused request to close, ms. */
 const LINGER = 2_000;
 /** Limit of a TLS handshake, ms; less than the time to stop. */
 const HANDSHAKE_TIMEOUT = 5_000;
@@ -30,7 +30,7 @@ const HANDSHAKE_TIMEOUT = 5_000;
 const LAST_ACCEPTS = 500;
 /** A turn of the event loop without work takes less, ms. */
 const SHORT_TURN = 0.1;
-/** While stopping, ms. */
+/** Check interval while stopping, ms. */
 const CLOSE_IDLE = 50;
 
 export interface ServerParts {

@@ -81,7 +81,6 @@ export const stoppedJson = (stopped: Stopped, names: ReadonlyMap<string, string>
   last_pull: isoTime(stopped.lastPull),
 });
 
-/** `names`: names of workspaces by id. */
 export const failingWebhookJson = ({ id, name, workspaceId, failures }: FailingWebhook, names: ReadonlyMap<string, string>) => ({
   id,
   name,

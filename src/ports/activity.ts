@@ -21,7 +21,7 @@ export const ACTIVITY_FIELDS = [
 
 export const NO_ACTIVITY: ActivityCounts = { accepted: 0, failed: 0, landed: 0, pulls: 0, notModified: 0, refused: 0 };
 
-/** Minutes. */
+/** Both in minutes. */
 export const ACTIVITY_STEPS: readonly (readonly [step: number, retention: number])[] = [
   [1, 1500],
   [60, 31 * 1440],

@@ -33,7 +33,7 @@ function endOf(stream: string): number {
   }
 }
 
-/** Of partitions with messages. */
+/** Ends of partitions with messages. */
 export async function endsOf(stream: Pick<Stream, 'partitions' | 'bounds'>): Promise<ReadonlyMap<number, number>> {
   const ends = new Map<number, number>();
   for (let partition = 0; partition < (await stream.partitions()); partition += 1) {

@@ -6,11 +6,11 @@ import type { Stream } from '../ports/stream.ts';
 import { shared } from '../serial.ts';
 import type { LandingReport } from './consumer-role.ts';
 
-/** To the store, ms: expiry and Last-Modified use both. */
+/** Tolerated difference to the store, ms: expiry and Last-Modified use both. */
 const CLOCK_LIMIT = 2000;
 /** Timeout of an engine, ms. */
 const PATIENCE = 3000;
-/** Of own threads, ms, which may be busy without a fault. */
+/** Timeout of own threads, ms, which may be busy without a fault. */
 const BUSY = 60_000;
 /** Until a request returns the last known result, ms. A response may take 100 ms. */
 const WAIT = 25;

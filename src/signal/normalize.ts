@@ -9,7 +9,6 @@ import { TARGET_FIELDS } from './target.ts';
 
 export type Fields = Record<string, unknown>;
 
-/** Known fields. */
 export const EVENT_FIELDS = Object.keys(V1Event.properties);
 export const ENVELOPE_FIELDS = Object.keys(AnyEnvelope.properties);
 const V1_PLACES = new Map(EVENT_FIELDS.map((field, place) => [field, place]));

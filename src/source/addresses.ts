@@ -20,12 +20,12 @@ type Family = 4 | 6;
 type Counts = Readonly<Record<Family, number>>;
 
 const FAMILIES = [4, 6] as const;
-/** About a millisecond. */
+/** Ranges: about a millisecond. */
 const PIECE = 8192;
 const NAMED = 3;
-/** Without confirmation. */
+/** Additions without confirmation. */
 const FEW = 100;
-/** Without confirmation, % of the addresses. */
+/** Changes without confirmation, % of the addresses. */
 export const SURE_PERCENT = 50;
 
 /** IPv6 addresses counted as one. */
@@ -37,7 +37,7 @@ const countsOf = (set: AddressSet): Counts => {
 };
 const lengthOf = ({ v4, v6 }: AddressSet): number => v4.length + v6.length;
 
-/** Sorted in pieces. `isExact`: IPv6 networks narrower than a /64 too. */
+/** Addresses sorted in pieces. `isExact`: IPv6 networks narrower than a /64 too. */
 export class Pile {
   readonly #isExact: boolean;
   #open = addressSet([]);
@@ -82,7 +82,7 @@ export class Pile {
   }
 }
 
-/** Before and after a change. */
+/** Counts addresses before and after a change. */
 export class AddressTally {
   readonly #geo: GeoDatabase;
   readonly #piles: ReadonlyMap<AccessAction, Readonly<Record<'before' | 'after', Pile>>>;

@@ -30,7 +30,7 @@ export async function* withoutBroad(
   }
 }
 
-/** Per turn. */
+/** Entries per turn. */
 const SLICE = 1000;
 
 export async function broadOf(

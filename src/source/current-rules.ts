@@ -23,7 +23,7 @@ export interface CurrentRule {
   readonly isAllow: boolean;
 }
 
-/** Per turn: two milliseconds. */
+/** Rules per turn: two milliseconds. */
 const READ = 1000;
 const FLAG = { ref: 1, allow: 2, wanted: 4 } as const;
 const FIRST = 1024;

@@ -57,7 +57,7 @@ export interface SyncPlan {
   readonly changed: number;
   readonly removed: number;
   readonly unchanged: number;
-  /** Unmatched: never removed. */
+  /** Unmatched rules: never removed. */
   readonly kept: number;
   readonly listed: number;
   /** Of the actions concerned. */
@@ -68,22 +68,22 @@ export interface SyncPlan {
   readonly expired: number;
   readonly passed: Readonly<Record<string, number>>;
   readonly faults: readonly PlacedFault[];
-  /** Because of their number. */
+  /** Their number requires confirmation. */
   readonly isLarge: boolean;
-  /** Require confirmation too. */
+  /** They require confirmation too. */
   readonly wide: number;
 }
 
 export const needsConfirmation = ({ isLarge, wide }: Pick<SyncPlan, 'isLarge' | 'wide'>): boolean => isLarge || wide > 0;
 
 const SLICE = LIMITS.batchEntries;
-/** Per turn. */
+/** Entries per turn. */
 const TURN = 200;
 /** In API documents. */
 export const MOST_FAULTS = 1000;
 export const FIRST_FAULTS = `The first ${MOST_FAULTS.toLocaleString('en')}.`;
 const MOST_REASONS = 20;
-/** Without confirmation. */
+/** Additions without confirmation. */
 const FEW = 100;
 const compared = (rule: ComparedRule): Readonly<Record<Compared, unknown>> =>
   rule.ruleRef === null ? rule : { ...rule, name: `${rule.action} ${formatTarget(rule.target)}` };

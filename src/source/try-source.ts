@@ -39,7 +39,7 @@ export interface TryPorts extends TrialOptions {
 }
 
 const MOST_LISTED = 20;
-/** Between progress reports and turns. */
+/** Entries between progress reports and turns. */
 const TURN = 2000;
 
 export type TryReport = Awaited<ReturnType<typeof trySource>>;

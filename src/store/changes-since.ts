@@ -9,7 +9,7 @@ import type { Row } from './rows.ts';
 import { takeFrozen, takeFrozenChanges } from './rules/frozen-rules.ts';
 import { all, one, type Work } from './work.ts';
 
-/** More cost as much as the complete list. */
+/** More changes cost as much as the complete list. */
 const MOST = 20_000;
 /** Older reads start again, ms: changes are stored for a week (D9.7). */
 const RETENTION = 6 * DAY;
@@ -18,7 +18,7 @@ const ASKED = 500;
 export const COLUMNS = 'id, action, v4, v6, expires_at, levels, target';
 export const ACTIVE = '(expires_at IS NULL OR expires_at > $3)';
 
-/** By pk. */
+/** Complete lists, by pk. */
 interface Followed extends ServedSource {
   readonly complete: readonly number[];
 }

@@ -109,7 +109,10 @@ export function* sweep(
   return removed;
 }
 
-/** Above half of the limit (0 = none), but none of the last seven days: filling the log must not hide what was done. Returns the rows. */
+/**
+ * Deletes above half of the limit (0 = none), but none of the last seven days: filling the log must not hide what was done. Returns the
+ * rows.
+ */
 function* shortenAudit(now: number, auditBytes: number, limit: number): Work<Row[]> {
   if (auditBytes === 0) return [];
   const full = yield* all("SELECT workspace_pk FROM taken_bytes WHERE what = 'audit' AND bytes > $1", auditBytes / 2);
@@ -129,7 +132,7 @@ function* shortenAudit(now: number, auditBytes: number, limit: number): Work<Row
 const BATCHES = 500;
 const OLDEST = `FROM batches WHERE landed_at < $1 ORDER BY landed_at, workspace_pk, first_seq LIMIT ${BATCHES}`;
 
-/** Those applied before an instant (ms). */
+/** Deletes batches applied before an instant (ms). */
 function* removeBatches(landedBefore: number, limit: number): Work<number> {
   const { removed, isDone } = yield* removePrevious(OLDEST, [landedBefore], limit);
   if (!isDone) return removed;
@@ -164,7 +167,10 @@ function* removePrevious(from: string, values: readonly number[], limit: number)
 
 const GIVEN_UP = 'FROM batches WHERE workspace_pk = $1 AND first_seq > $2 AND first_seq <= $3';
 
-/** Of the oldest batches of one workspace above `most`. Records the position first, so that nobody treats the rest as complete. */
+/**
+ * Drops versions of the oldest batches of one workspace above `most`. Records the position first, so that nobody treats the rest as
+ * complete.
+ */
 function* giveUp(atMost: AtMost, most: { readonly mostPrevious: number; readonly mostPreviousInAll: number }, limit: number): Work<number> {
   const open = yield* one('SELECT workspace_pk, removed_seq, until_seq FROM given_up WHERE removed_seq < until_seq LIMIT 1');
   if (open !== undefined) {

@@ -2,10 +2,10 @@ import type { Log } from '../ports/log.ts';
 import type { Draft, Stream } from '../ports/stream.ts';
 import { shared } from '../serial.ts';
 
-/** Of an append's outcome, ms; also the shortest interval between probes. */
+/** Time that an outcome is current, ms; also the shortest interval between probes. */
 const COUNTS = 5000;
 
-/** Of this process. */
+/** The appends of this process. */
 export interface AppendWatch {
   draft(): Draft;
   /**

@@ -1,4 +1,4 @@
-/** For workspaces with messages that may not have landed (SPEC D5.13). */
+/** Waits for workspaces with messages that may not have landed (SPEC D5.13). */
 import type { StoreReads } from '../ports/store.ts';
 import type { Message, Stream } from '../ports/stream.ts';
 import { caughtUp, sharedPositions } from './lag.ts';
@@ -8,7 +8,7 @@ const OTHERS = 25;
 
 /** By workspace that appends through this process. */
 export function notedAppends(stream: Stream, store: Pick<StoreReads, 'position'>) {
-  /** That may not have landed, as an increasing number. */
+  /** Last appends that may not have landed, as an increasing number. */
   const last = new Map<string, number>();
   let count = 0;
   /** The stream's end once since the process started: all earlier messages have landed then. */
@@ -55,7 +55,7 @@ export function notedAppends(stream: Stream, store: Pick<StoreReads, 'position'>
       hasReached ||= left === 0;
       if (left === 0 && last.get(workspaceId) === own) last.delete(workspaceId);
     },
-    /** After 2 s at the latest, with the number of messages left. */
+    /** Resolves after 2 s at the latest, with the number of messages left. */
     untilLanded: () => caughtUp(stream, positions),
   };
 }

@@ -4,7 +4,7 @@ import { landingFaults } from './landing-status.ts';
 import { type LandingParts, type LandingStore, landPartition, partitionName } from './partition.ts';
 import { pause, retrying } from './retry.ts';
 
-/** Of the stream's identity and the owned partitions, ms. */
+/** Checks of the stream's identity and the owned partitions, ms. */
 const REVIEW = 1000;
 /** Part name of faults that concern every partition. */
 const STREAM = 'stream';

@@ -11,13 +11,13 @@ const SLICE = 1000;
 export interface Keeping {
   /** Landed messages of the embedded stream, hours. */
   readonly streamHours: number;
-  /** Of these, bytes; 0 = unlimited. */
+  /** Limit of these, bytes; 0 = unlimited. */
   readonly streamBytes: number;
-  /** Of a workspace's audit log, bytes; 0 = unlimited. */
+  /** Limit of a workspace's audit log, bytes; 0 = unlimited. */
   readonly auditBytes: number;
 }
 
-/** At `now` (ms): RULE_RETENTION, AUDIT_RETENTION, landed messages as configured. Resolves with true if there may be more. */
+/** Sweeps at `now` (ms): RULE_RETENTION, AUDIT_RETENTION, landed messages as configured. Resolves with true if there may be more. */
 export async function sweepSlice(
   stream: Stream,
   store: Pick<StoreReads, 'position'> & Pick<StoreWrites, 'sweep' | 'shrink'>,

@@ -30,7 +30,7 @@ export function sharedPositions(store: Positions): Positions {
   return { position: (streamId, partition) => read([streamId, partition]) };
 }
 
-/** Of the whole stream. */
+/** Messages of the whole stream. */
 export async function unlanded(stream: Log, store: Positions): Promise<number> {
   const streamId = await stream.id();
   const counts = Array.from({ length: await stream.partitions() }, async (_, partition) => {

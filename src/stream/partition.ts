@@ -10,7 +10,7 @@ import { readTraceparent } from '../signal/message/traceparent.ts';
 import { positionOutside } from './fatal-landing.ts';
 import { pause } from './retry.ts';
 
-/** Under load they share a sync and changed pages. */
+/** Records: under load they share a sync and changed pages. */
 const BATCH = 8000;
 /** How long a read waits for a record, ms. */
 const WAIT = 1000;
@@ -141,7 +141,7 @@ interface DecodedRecords {
   readonly defects: readonly { readonly offset: number; readonly defect: unknown }[];
 }
 
-/** And characters, per turn of the event loop, so calls from other threads can run. */
+/** Records and characters, per turn of the event loop, so calls from other threads can run. */
 const DECODED = 500;
 const DECODED_TEXT = 1 << 19;
 /** Characters decoded and landed together. */

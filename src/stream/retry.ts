@@ -2,10 +2,10 @@ import type { Clock } from '../clock.ts';
 import { FatalLanding } from './fatal-landing.ts';
 import type { LandingFaults } from './landing-status.ts';
 
-/** ms: doubled each time, up to the longest. A halt is checked again after the longest: a person may have acted. */
+/** Pauses, ms: doubled each time, up to the longest. A halt is checked again after the longest: a person may have acted. */
 const BACKOFF = { first: 100, longest: 5000 };
 
-/** Until it returns or `stop` aborts, again after a pause if it throws. Reports faults under the part's name. */
+/** Works until it returns or `stop` aborts, again after a pause if it throws. Reports faults under the part's name. */
 export async function retrying(
   part: string,
   work: () => Promise<void>,
@@ -29,7 +29,7 @@ export async function retrying(
   }
 }
 
-/** Or as soon as `stop` aborts. */
+/** Resolves after `ms`, or when `stop` aborts. */
 export const pause = (ms: number, clock: Clock, stop: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const end = () => {

@@ -1,4 +1,4 @@
-/** Every operator with its right side. None can fail (D19.6). */
+/** Tests for every operator with its right side. None can fail (D19.6). */
 import type { Item, OrderingOperator, Range, Test } from '../ast.ts';
 import type { ByteString } from '../bytes.ts';
 import { compileMatcher } from '../regex/matcher.ts';

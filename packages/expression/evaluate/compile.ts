@@ -1,4 +1,4 @@
-/** D19.1 to D19.6. */
+/** Compiles expressions (D19.1 to D19.6). */
 import type { Comparison, Expression, FilterAst, LogicalOperator, Value as ValueNode } from '../ast.ts';
 import { compileTest } from './comparison.ts';
 import type { Compiler, Run, RunMany } from './compiler.ts';

@@ -1,7 +1,7 @@
-/** In time linear in both. */
+/** Finds bytes in bytes, in time linear in both. */
 import type { ByteString } from '../bytes.ts';
 
-/** At or after `from`; -1 if absent. */
+/** Start of the needle at or after `from`; -1 if absent. */
 export type Search = (value: ByteString, from: number) => number;
 
 /** V8's own search is quadratic for long needles: up to this length that is a small constant. */

@@ -9,10 +9,10 @@ export type Int = number | bigint;
 /** Bool, Int, Bytes, Ip (its 4 or 16 bytes), an array, or a map with keys in byte order. */
 export type Value = boolean | Int | ByteString | readonly Value[] | ReadonlyMap<ByteString, Value>;
 
-/** Absent key, index past the end, function without a result (D19.3). */
+/** undefined: absent key, index past the end, function without a result (D19.3). */
 export type Optional = Value | undefined;
 
-/** In a fixed order: compiled expressions use the index of a field. */
+/** Fields in a fixed order: compiled expressions use the index of a field. */
 export interface Layout {
   readonly scheme: Scheme;
   readonly fields: readonly Field[];
@@ -79,10 +79,10 @@ export class EvaluationError extends Error {
   }
 }
 
-/** Valid, but: a function of an operator's own scheme, a regular expression too large. */
+/** A valid expression that cannot run: a function of an operator's own scheme, a regular expression too large. */
 export class CannotRun extends Error {}
 
-/** In one evaluation. */
+/** Bytes that functions may create in one evaluation. */
 export const MAX_MADE = 8 * 1024 * 1024;
 
 /** Call before creating the bytes. */

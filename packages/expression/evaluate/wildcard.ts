@@ -1,4 +1,4 @@
-/** The complete value, `*` for any bytes, in linear time. */
+/** Matches the complete value, with `*` for any bytes, in linear time. */
 import type { ByteString } from '../bytes.ts';
 import { lowerCase } from './ascii.ts';
 import { compileSearch } from './search.ts';
@@ -10,7 +10,7 @@ export function compileWildcard(pattern: ByteString, strict: boolean): (value: B
   return strict ? match : (value) => match(lowerCase(value));
 }
 
-/** Without escapes. */
+/** Texts between the stars, without escapes. */
 function splitPattern(pattern: ByteString): ByteString[] {
   const literals = [''];
   for (let i = 0; i < pattern.length; i++) {

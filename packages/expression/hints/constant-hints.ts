@@ -1,4 +1,4 @@
-/** D19.11. */
+/** Hints on constant parts (D19.11). */
 import type { Comparison, Expression, Value } from '../ast.ts';
 import { printExpression, printValue } from '../print.ts';
 

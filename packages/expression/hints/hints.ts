@@ -1,4 +1,4 @@
-/** One sentence each (D19.11). A hint refuses nothing. */
+/** Hints, one sentence each (D19.11). A hint refuses nothing. */
 
 import { addressText } from '../address.ts';
 import { agentNote } from '../agent.ts';
@@ -117,7 +117,7 @@ function allHint(argument: Expression | Value, beside: readonly Expression[]): s
   return `all(…) is true of every request without ${sourceOf(left)}: join it with any(…)`;
 }
 
-/** True only if the value is present. */
+/** Whether it is true only if the value is present. */
 function needs(ast: Expression, value: Value): boolean {
   if (ast.kind === 'quantifier') return ast.op === 'any' && ast.argument.kind !== 'value' && needs(ast.argument, value);
   if (ast.kind === 'combination') {
@@ -128,7 +128,7 @@ function needs(ast: Expression, value: Value): boolean {
   return ast.kind === 'comparison' && ast.op !== 'ne' && sourceOf(ast.left) === sourceOf(value);
 }
 
-/** In some requests. */
+/** Whether some requests lack the value. */
 function mayBeMissing(value: Value): boolean {
   const { source, indexes } = value;
   if (indexes.length > 0) return true;
@@ -139,14 +139,14 @@ function mayBeMissing(value: Value): boolean {
   return first.kind === 'value' && first.mapped === 0 && mayBeMissing(first);
 }
 
-/** Inside all function calls. */
+/** The value inside all function calls. */
 function innermost(value: Value): Value {
   if (value.source.kind === 'field') return value;
   const [first] = value.source.arguments;
   return first.kind === 'value' ? innermost(first) : value;
 }
 
-/** Such as `http.request.headers["x"]`. */
+/** Text of a value, such as `http.request.headers["x"]`. */
 function sourceOf(value: Value): string {
   const inner = innermost(value);
   return inner.source.kind === 'field' ? printValue({ ...inner, indexes: inner.indexes.slice(0, 1) }) : printValue(inner);

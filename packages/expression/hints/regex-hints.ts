@@ -1,8 +1,8 @@
-/** D19.11. */
+/** Hints on regular expressions (D19.11). */
 import type { Value } from '../ast.ts';
 import { printValue } from '../print.ts';
 
-/** Of `left matches pattern`. */
+/** Hints on `left matches pattern`. */
 export function regexHints(left: Value, pattern: string): string[] {
   return [doubledBackslash(pattern), halfAnchored(pattern), notAnchored(left, pattern)].filter((hint) => hint !== null);
 }
@@ -49,7 +49,7 @@ function halfAnchored(pattern: string): string | null {
   return first && last ? '^ and $ belong to the first and the last branch only: for all of them write ^(…|…)$' : null;
 }
 
-/** A single word or name. */
+/** Their value is a single word or name. */
 const COMPLETE_FIELDS = new Set([
   'http.request.method',
   'http.request.scheme',

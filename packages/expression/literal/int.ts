@@ -59,7 +59,7 @@ function badDigits(text: string, start: number, end: number, radix: number): str
   return `${quote(text.slice(start, end))} is no ${RADIX_NAMES[radix]} integer${glued}`;
 }
 
-/** Or one integer. */
+/** `first..last`, or one integer. */
 export function lexIntRange(c: Cursor): Range<bigint> | null {
   const start = c.pos;
   const first = lexInt(c);

@@ -1,4 +1,4 @@
-/** In a list also a network or a range. */
+/** An address; in a list also a network or a range. */
 
 import { lastOfNetwork, parseAddress, parseLooseAddress } from '../address.ts';
 import type { Range } from '../ast.ts';

@@ -130,7 +130,7 @@ function isSeparator(code: number): boolean {
   return code === 0x3a || code === 0x2d || code === 0x2e;
 }
 
-/** Or the end of the text. */
+/** The position after `count` code points, or the end of the text. */
 function endOfCharacters(text: string, from: number, count: number): number {
   let end = from;
   for (let i = 0; i < count && end < text.length; i++) end += text.codePointAt(end)! > 0xffff ? 2 : 1;

@@ -33,7 +33,6 @@ interface RegexVerdict {
   readonly fault: string | null;
   /** Undefined if invalid. */
   readonly tree: Tree | undefined;
-  /** Characters read: the measure of the work. */
   readonly steps: number;
 }
 
@@ -72,7 +71,7 @@ function read(s: Scanner): Node | null {
   return open === undefined ? finish(parts) : refuse(s, open.start, 'the group is not closed');
 }
 
-/** False: faulty. */
+/** False: the part is faulty. */
 function readPart(s: Scanner, parts: Parts): boolean {
   switch (peek(s)) {
     case 0x28: // (

@@ -1,4 +1,4 @@
-/** They nest and have the operators &&, -- and ~~. */
+/** Bracketed classes nest and have the operators &&, -- and ~~. */
 import { type Atom, lexEscape } from './escape.ts';
 import { charClass, literal, type Node, nest, unicodeClass } from './node.ts';
 import { atEnd, bump, bumpSpace, peek, peekNext, peekNextSpace, refuse, type Scanner, skipIgnored, takeText } from './scanner.ts';
@@ -14,17 +14,17 @@ const NOT_CLOSED = 'the class is not closed';
 interface Members {
   /** Sets read so far, or the result of an operator. */
   readonly sets: SetTree[];
-  /** And of single characters among them. */
+  /** Members, and single characters among them. */
   items: number;
   characters: number;
   /** Levels of syntax tree of the highest member. */
   height: number;
   ranges: number;
-  /** Estimated automaton for members beyond ASCII. */
+  /** Estimated size of the automaton for members beyond ASCII, bytes. */
   beyond: number;
 }
 
-/** Its parent set, and the left side of its last operator. */
+/** An open class: its parent set, and the left side of its last operator. */
 interface Level {
   readonly start: number;
   readonly negated: boolean;
@@ -157,7 +157,7 @@ function lexAsciiClass(s: Scanner): SetTree | null {
   return { kind: 'ascii', name: found[2], negated: found[1] !== '', fold: s.fold };
 }
 
-/** Or a range of characters. */
+/** Adds one member or a range of characters. */
 function lexMember(s: Scanner, set: Members, levels: readonly Level[]): boolean {
   const start = s.pos;
   const from = lexAtom(s);

@@ -12,13 +12,12 @@ import { type Program, programOf, shortest, TooLarge, takesCharacters, trimmed }
 import { simulate } from './run/simulate.ts';
 import type { Tree } from './tree.ts';
 
-/** The value is bytes. */
 export type Matcher = (value: ByteString) => boolean;
 
-/** Of a runnable pattern. */
+/** States of a runnable pattern. */
 const MAX_STATES = 100_000;
 
-/** Of valid patterns (`checkRegex`); a text: why it cannot run. */
+/** Takes valid patterns (`checkRegex`); returns a text if one cannot run. */
 export function compileMatcher(pattern: string): Matcher | string {
   const { tree, fault } = checkRegex(pattern);
   if (tree === undefined) return fault!;

@@ -9,20 +9,20 @@ export interface Node {
   readonly tree: Tree;
   /** Levels of the syntax tree above the leaves, as the engine counts them. */
   readonly height: number;
-  /** Estimated, can be Infinity. */
+  /** Estimated size of the automaton; can be Infinity. */
   readonly bytes: number;
-  /** Of a character class; 0 for anything else. */
+  /** Ranges of a character class; 0 for anything else. */
   readonly ranges: number;
   /** The empty string may match. */
   readonly nullable: boolean;
   /** Only the empty string matches: an assertion or an empty group. */
   readonly empty: boolean;
-  /** Such as `(?i)`; they cannot be repeated. */
+  /** Flags such as `(?i)`; they cannot be repeated. */
   readonly directive: boolean;
 }
 
 export const MAX_HEIGHT = 250;
-/** Of an automaton. */
+/** The engine's limit for an automaton. */
 export const MAX_BYTES = 10 * 1024 * 1024;
 
 // Sizes in the engine's automaton, in bytes: a state, a transition of a class, a branch.
@@ -48,7 +48,6 @@ export function literal(bytes: ByteString): Node {
   return leaf(bytesTree(bytes), bytes.length * STATE, bytes.length === 1 ? 1 : 0, false);
 }
 
-/** `ranges`: number of byte ranges. */
 export function charClass(tree: Tree, ranges: number): Node {
   const most = Math.min(Math.max(ranges, 1), MAX_RANGES);
   return leaf(tree, 2 * STATE + most * TRANSITION, most, false);

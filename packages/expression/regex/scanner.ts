@@ -28,7 +28,7 @@ export function flagsOf({ verbose, unicode, fold, multiLine, dotAll, crlf }: Sca
   return { verbose, unicode, fold, multiLine, dotAll, crlf };
 }
 
-/** With the character in the pattern, from 1. */
+/** Notes the fault and its character in the pattern, from 1. */
 export function refuse(s: Scanner, at: number, text: string): null {
   s.fault = `${text}, at character ${Array.from(s.text.slice(0, at)).length + 1} of the regular expression`;
   return null;
@@ -38,7 +38,7 @@ export function atEnd(s: Scanner): boolean {
   return s.pos >= s.text.length;
 }
 
-/** NaN at the end. */
+/** The next code point; NaN at the end. */
 export function peek(s: Scanner): number {
   return codePoint(s.text, s.pos);
 }
@@ -48,7 +48,7 @@ function codePoint(text: string, at: number): number {
   return unit >= 0xd800 && unit < 0xdc00 ? text.codePointAt(at)! : unit;
 }
 
-/** Whether another code point follows. */
+/** Moves past a code point; whether another one follows. */
 export function bump(s: Scanner): boolean {
   if (atEnd(s)) return false;
   s.steps++;
@@ -56,14 +56,14 @@ export function bump(s: Scanner): boolean {
   return s.pos < s.text.length;
 }
 
-/** Also skips ignored characters in verbose mode. */
+/** As `bump`; also skips ignored characters in verbose mode. */
 export function bumpSpace(s: Scanner): boolean {
   if (!bump(s)) return false;
   skipIgnored(s);
   return !atEnd(s);
 }
 
-/** In verbose mode. */
+/** Skips white space and comments in verbose mode. */
 export function skipIgnored(s: Scanner): void {
   if (!s.verbose) return;
   while (!atEnd(s)) {

@@ -75,7 +75,7 @@ const BY_VALUE: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['wordbreak', WORD_BREAK],
 ]);
 
-/** With hundreds of ranges. */
+/** Properties with hundreds of ranges. */
 const LARGE =
   words(`l letter lc casedletter ll lo lu alpha alphabetic c other cn unassigned assigned idc idcontinue ids idstart xidc xidcontinue
   xids xidstart`);

@@ -32,7 +32,7 @@ function landmark(random: Random, family: Family): bigint {
   }
 }
 
-/** Of one family, close to few places: they overlap and touch; a third of them are networks. */
+/** Ranges of one family, close to few places: they overlap and touch; a third of them are networks. */
 export function randomRanges(random: Random, family: Family): RandomRange[] {
   const bits = BITS[family];
   const places = Array.from({ length: 1 + random.below(3) }, () => landmark(random, family));

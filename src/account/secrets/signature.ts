@@ -17,7 +17,7 @@ export interface SigningKey {
 
 const TYPE = 'ssh-ed25519';
 const HASH = 'sha512';
-/** Of Ed25519, bytes. */
+/** Lengths in Ed25519, bytes. */
 const [KEY_LENGTH, SIGNATURE_LENGTH] = [32, 64];
 
 const text = (value: string | Uint8Array): Buffer => {

@@ -20,7 +20,6 @@ export const LINGER = 1000;
 /** Failed entries are printed immediately: memory is bounded. */
 interface Report {
   failed(entry: string): Promise<void>;
-  /** `tried`: the result of a dry run. */
   end(processed: number, failed: number, tried: DryRunSum | undefined, batches: readonly string[], replacement?: string): Promise<void>;
 }
 

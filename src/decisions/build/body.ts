@@ -1,4 +1,4 @@
-/** Large JSON bodies in chunks, so the feed thread can serve others in between. */
+/** Builds large JSON bodies in chunks, so the feed thread can serve others in between. */
 
 const PIECE = 8_192;
 
@@ -9,14 +9,14 @@ export class Body {
   #isFirst = true;
   count = 0;
 
-  /** Verbatim, outside of any array. */
+  /** Appends text verbatim, outside of any array. */
   raw(text: string): void {
     this.#encode();
     this.#pieces.push(this.#encoder.encode(text));
     this.#isFirst = true;
   }
 
-  /** With a comma if it is not the first. */
+  /** Appends to the array, with a comma if it is not the first. */
   add(text: string): void {
     this.#texts.push(text);
     this.count += 1;
@@ -26,7 +26,7 @@ export class Body {
     return this.#texts.length >= PIECE;
   }
 
-  /** Then yields to other work. */
+  /** Encodes the pending values, then yields to other work. */
   async flush(): Promise<void> {
     this.#encode();
     await new Promise<void>((resolve) => setImmediate(resolve));

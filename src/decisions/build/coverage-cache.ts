@@ -1,4 +1,4 @@
-/** Only networks affected by a changed rule are computed again. */
+/** Caches coverage: only networks affected by a changed rule are computed again. */
 import { addressSet, pushNetworks } from '@weir/network/address-set.ts';
 import type { CidrsV4, CidrsV6 } from '@weir/network/coalesce.ts';
 import type { Network } from '@weir/network/network.ts';
@@ -11,7 +11,7 @@ import type { NumberedLists } from './numbered-lists.ts';
 import { placesIn, placesOverlapping, type SortedNetworks } from './sorted-networks.ts';
 
 interface Cached {
-  /** One per part, matching the rows of `rules`. Tables that follow a snapshot stay the same objects. */
+  /** One table per part, matching the rows of `rules`. Tables that follow a snapshot stay the same objects. */
   readonly tables: readonly RuleTable[];
   readonly widenings: readonly (Widening | undefined)[];
   readonly rules: readonly BlockingRules[];
@@ -20,9 +20,9 @@ interface Cached {
   readonly networks: DecisionNetworks;
 }
 
-/** Above it a full computation is no slower. */
+/** Above this share a full computation is no slower. */
 const MOST_CHANGED = 1 / 8;
-/** New, or affected by a changed rule. */
+/** Index of a network that is new, or affected by a changed rule. */
 const NONE = -1;
 
 export class CoverageCache {
@@ -46,7 +46,7 @@ export class CoverageCache {
     return covered;
   }
 
-  /** Added, removed, or with another expiry; undefined: too many, or the previous state is unknown. */
+  /** Networks of rules that were added, removed, or have another expiry; undefined: too many, or the previous state is unknown. */
   #changedSince(
     parts: readonly ActivePart[],
     rules: readonly BlockingRules[],
@@ -107,7 +107,7 @@ export class CoverageCache {
   }
 }
 
-/** undefined: more than `most`, or a country or ASN changed. */
+/** undefined: more than `most` networks, or a country or ASN changed. */
 function changedIn(active: ActiveRules, before: BlockingRules, rules: BlockingRules, most: number): Network[] | undefined {
   if (changedRows(before.geo, rules.geo, 0) === undefined) return undefined;
   const v4 = changedRows(before.v4, rules.v4, most);
@@ -117,7 +117,7 @@ function changedIn(active: ActiveRules, before: BlockingRules, rules: BlockingRu
   return [...v4.map((row) => rowsV4.network(row)), ...v6.map((row) => rowsV6.network(row))];
 }
 
-/** undefined: more than `most`. */
+/** undefined: more than `most` rows differ. */
 function changedRows(before: Float64Array, rules: Float64Array, most: number): number[] | undefined {
   const changed: number[] = [];
   for (let row = 0; row < rules.length; row++) {
@@ -128,7 +128,7 @@ function changedRows(before: Float64Array, rules: Float64Array, most: number): n
   return changed;
 }
 
-/** In order. */
+/** The networks at these places, in order. */
 function partOf({ v4, v6 }: SortedNetworks, places: readonly number[]): { readonly v4: CidrsV4; readonly v6: CidrsV6 } {
   const inV4 = places.filter((at) => at < v4.length);
   const inV6 = places.slice(inV4.length).map((at) => at - v4.length);

@@ -1,11 +1,11 @@
-/** Of one family, sorted by start, then by end descending. Two rules are either disjoint or nested. */
+/** Rules of one family, sorted by start, then by end descending. Two rules are either disjoint or nested. */
 export interface CoveringRules<T extends number | bigint> {
   readonly starts: ArrayLike<T>;
   /** Exclusive. */
   readonly ends: ArrayLike<T>;
   /** Whole seconds; Infinity: never. */
   readonly expires: ArrayLike<number>;
-  /** From 1. */
+  /** List number of each rule, from 1. */
   readonly lists: ArrayLike<number>;
 }
 
@@ -19,9 +19,9 @@ export interface Coverage {
 export const SEVERAL = -1;
 
 export interface Attribution {
-  /** Of addresses that rules of two lists cover. */
+  /** The list of addresses that rules of two lists cover. */
   around(list: number, other: number): number;
-  /** Of a network whose addresses belong to two lists. */
+  /** The list of a network whose addresses belong to two lists. */
   beside(list: number, other: number): number;
 }
 

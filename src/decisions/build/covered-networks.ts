@@ -1,4 +1,4 @@
-/** SPEC D14.2, D14.5, D31.2. */
+/** Networks with expiry and lists (SPEC D14.2, D14.5, D31.2). */
 import { type AddressSet, addressSet, intersection } from '@weir/network/address-set.ts';
 import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
 import { sortPairs } from '@weir/network/radix.ts';
@@ -8,7 +8,7 @@ import type { RuleTable } from '../../feed/index/rule-table.ts';
 import { type Attribution, type Coverage, type CoveringRules, coverageOf } from './coverage.ts';
 import type { NumberedLists } from './numbered-lists.ts';
 
-/** Sorted, IPv4 first. */
+/** Sorted networks, IPv4 first. */
 export interface DecisionNetworks {
   readonly v4: CidrsV4;
   readonly v6: CidrsV6;
@@ -16,7 +16,7 @@ export interface DecisionNetworks {
   readonly coverage: Coverage;
 }
 
-/** Of one family, as columns. */
+/** Rules of one family, as columns. */
 class NetworkColumns<A> {
   length = 0;
   readonly addresses: A[] = [];
@@ -52,7 +52,7 @@ class NetworkColumns<A> {
     this.lists.set(lists);
   }
 
-  /** At least this prefix length. */
+  /** The rules with at least this prefix length. */
   from(prefix: number): NetworkColumns<A> {
     const narrow = new NetworkColumns<A>(this.length);
     for (let i = 0; i < this.length; i++) {
@@ -88,7 +88,7 @@ function blockingOf(active: ActiveRules): BlockingRules {
   return { v4: of(v4), v6: of(v6), geo: of(geo) };
 }
 
-/** Countries and ASNs expanded; with `within`, only rules that overlap it. */
+/** Expands countries and ASNs; with `within`, only rules that overlap it. */
 export function blockingNetworks(
   parts: readonly ActivePart[],
   rules: readonly BlockingRules[],

@@ -1,4 +1,4 @@
-/** On the feed thread. The document builder updates decisions; bouncers query them. */
+/** Runs on the feed thread. The document builder updates decisions; bouncers query them. */
 import { type Clock, within } from '../../clock.ts';
 import type { VersionedContent, VersionedContents } from '../../feed/build/versioned-content.ts';
 import { plainId } from '../../feed/canary.ts';
@@ -8,7 +8,7 @@ import type { DecisionAnswer, DecisionRequest, DroppedDecisions } from '../decis
 import { DecisionFeeds, MOST_NETWORKS, type NetworkBounds } from './decision-feeds.ts';
 import { FeedDecisions } from './feed-decisions.ts';
 
-/** Of the decision log, ms. */
+/** Timeout of the decision log, ms. */
 const ASK_LIMIT = 2_000;
 
 export interface DecisionBuilderOptions {
@@ -17,12 +17,12 @@ export interface DecisionBuilderOptions {
   readonly clock: Clock;
   /** Default: MOST_NETWORKS. */
   readonly most?: NetworkBounds;
-  /** Evicted from memory or from the store. */
+  /** Reports decisions evicted from memory or from the store. */
   readonly onDropped?: (dropped: DroppedDecisions) => void;
 }
 
 export interface DecisionAnswers {
-  /** From the feed's last build; undefined: this thread has not built the feed. */
+  /** The answer is from the feed's last build; undefined: this thread has not built the feed. */
   decisions(request: DecisionRequest): Promise<DecisionAnswer | undefined>;
 }
 

@@ -1,4 +1,4 @@
-/** As bouncers receive them (SPEC D14.2). */
+/** The networks of a block feed as bouncers receive them (SPEC D14.2). */
 import { type AddressSet, addressSet, difference, intersection, pushNetworks } from '@weir/network/address-set.ts';
 import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6, countV4, countV6 } from '@weir/network/coalesce.ts';
 import { bestEntries } from '../../feed/build/best.ts';
@@ -24,12 +24,12 @@ import type { NumberedLists } from './numbered-lists.ts';
 
 export interface DecisionContent {
   readonly published: DecisionNetworks;
-  /** Of the block feed, for look-ups. The same object, unless the feed publishes single addresses. */
+  /** The networks of the block feed, for look-ups. The same object, unless the feed publishes single addresses. */
   readonly all: DecisionNetworks;
-  /** By number, from 1. */
+  /** Names by list number, from 1. */
   readonly listNames: readonly string[];
   readonly leftOut: DecisionAnswer['leftOut'];
-  /** Beyond those already checked against the store, whole seconds; Infinity: never. */
+  /** The next expiry beyond those already checked against the store, whole seconds; Infinity: never. */
   readonly nextExpiry: number;
   /** undefined: the feed must not be trimmed. */
   readonly trimmed?: TrimResult | undefined;
@@ -44,14 +44,14 @@ interface DecisionParts {
   /** Rules that expire by then are excluded; whole seconds. */
   readonly asOf: number;
   readonly geo: GeoDatabase;
-  /** In no block feed. */
+  /** They are in no block feed. */
   readonly guarded: AddressSet | undefined;
   readonly entryLimit: number;
   /** Networks of up to so many addresses become single addresses, wider ones are omitted; null: publish networks. */
   readonly singleAddresses: number | null;
-  /** `left`: indexes of the trimmed ones. */
+  /** `left`: indexes of the trimmed lists. */
   readonly numbered: (left: readonly number[]) => NumberedLists;
-  /** From the feed's last build. */
+  /** Cached by the feed's last build. */
   readonly coverage: CoverageCache;
 }
 
@@ -60,7 +60,7 @@ const TRIM_KEY = 'decisions';
 
 const NOTHING = { networks: 0, addresses: 0 };
 
-/** Or their count if it exceeds the cap. */
+/** The content, or its count if it exceeds the cap. */
 export function decisionContent(snapshot: Snapshot, parts: DecisionParts): DecisionContent | TooManyDecisions {
   const { asOf, geo, guarded, entryLimit, singleAddresses, numbered, coverage } = parts;
   const query = { family: 'both', action: 'block', asOf, classes: undefined, guarded, asSent: singleAddresses !== null } as const;
@@ -106,14 +106,14 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
     return found && { networks: found.classes[0] ?? networksOf([]), trimmed: found.trimmed };
   }
 
-  /** On networks of up to `most` addresses. */
+  /** The rules on networks of up to `most` addresses. */
   function narrowRules(most: number, of: NumberedLists): NetworkRules {
     const rules = blockingNetworks(active, blocking, of);
     const bits = Math.floor(Math.log2(most));
     return { v4: rules.v4.from(32 - bits), v6: rules.v6.from(128 - bits) };
   }
 
-  /** Within a content. */
+  /** The addresses of narrow rules within a content. */
   function singlesOf(most: number): (networks?: Networks) => AddressSet {
     const exceptions = exceptionsOf(snapshot);
     const allowed = exceptions && snapshot.ranges.ranges(active, { ...query, role: exceptions }, geo);

@@ -1,4 +1,4 @@
-/** Least recently used first, within limits that workspaces share (SPEC D14.16). */
+/** Feeds in memory, least recently used first, within limits that workspaces share (SPEC D14.16). */
 
 /** In networks: published now, published recently, and unpublished recently. */
 export interface NetworkBounds {
@@ -9,7 +9,7 @@ export interface NetworkBounds {
 /** About 70 bytes each. */
 export const MOST_NETWORKS: NetworkBounds = { ofWorkspace: 2_000_000, inAll: 8_000_000 };
 
-/** null: the workspace's own. */
+/** null: the workspace's own feed. */
 export interface FeedName {
   readonly workspaceId: string;
   readonly feedId: string | null;
@@ -18,7 +18,7 @@ export interface FeedName {
 /** `size` is in networks. */
 export class DecisionFeeds<T extends { readonly size: number }> {
   readonly #bounds: NetworkBounds;
-  /** The least recently used first. */
+  /** By workspace, the least recently used first. */
   readonly #workspaces = new Map<string, Map<string | null, T>>();
 
   constructor(bounds: NetworkBounds) {

@@ -11,7 +11,7 @@ import { decisionKeyAt, type PublishedNetworks } from './published-networks.ts';
 
 export interface DecisionTexts {
   readonly networks: PublishedNetworks;
-  /** By number, from 1. */
+  /** Names by list number, from 1. */
   readonly listNames: readonly string[];
   /** ms */
   readonly now: number;
@@ -91,7 +91,7 @@ function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
       }
       return text(key, duration, origin, scenario.text);
     },
-    /** Under the list name it was published with; undefined: the filter excludes it. */
+    /** Uses the list name it was published with; undefined: the filter excludes it. */
     deleted(key: DecisionKey): string | undefined {
       const name = nameOf(key);
       const from = name === '' ? ORIGIN : LISTS_ORIGIN;
@@ -109,7 +109,7 @@ const wantsScenario = ({ containing, without }: DecisionFilter, name: string): b
 /** Half a second: clients expect a fraction, and some read a timeout of 0 as no timeout. */
 const DELETED_DURATION = '-1.5s';
 
-/** In Go's format, such as `3h59m20.5s`, at least 1.5 s. Clients truncate to whole seconds, so half a second is added. */
+/** A duration in Go's format, such as `3h59m20.5s`, at least 1.5 s. Clients truncate to whole seconds, so half a second is added. */
 function durationText(seconds: number): string {
   const total = Math.max(1, Math.ceil(seconds));
   const [hours, minutes] = [Math.floor(total / 3600), Math.floor(total / 60) % 60];
@@ -119,7 +119,7 @@ function durationText(seconds: number): string {
 /** The id of an IPv4 network is its address and prefix length. */
 const V6_IDS = 2 ** 40;
 
-/** Stable, below 2 ** 53. */
+/** A stable number below 2 ** 53. */
 function idOf(network: Network, key: NetworkKey): number {
   if (network.family === 4) return network.address * 64 + network.prefix;
   const digest = createHash('sha256').update(key, 'latin1').digest();

@@ -3,7 +3,7 @@
  */
 import { type DecisionKey, decisionKey, isV4, nameOf, networkKey } from './network-key.ts';
 
-/** Published until a second, or deleted at a second. */
+/** A network published until a second, or deleted at a second. */
 export interface LogEntry {
   readonly key: DecisionKey;
   readonly isDeleted: boolean;
@@ -14,9 +14,9 @@ export interface LogEntry {
 const DELETED = 1;
 const V6 = 2;
 const NAMED = 4;
-/** Instead of a network: two bytes of length, then the text. */
+/** Marks a name instead of a network: two bytes of length, then the text. */
 const NAME = 8;
-/** Flags before the key; second and name number after it. */
+/** Bytes of the flags before the key, and of the second and name number after it. */
 const FLAGS = 1;
 const SECOND = 4;
 const NUMBER = 4;
@@ -27,7 +27,7 @@ const KEY_V6 = 17;
 export class LogWriter {
   #bytes = Buffer.alloc(1024);
   #length = 0;
-  /** Those written so far. */
+  /** Numbers of the names written so far. */
   readonly #names = new Map<string, number>();
 
   get length(): number {
@@ -46,7 +46,7 @@ export class LogWriter {
     if (number !== undefined) this.#length = this.#bytes.writeUInt32BE(number, this.#length);
   }
 
-  /** A copy. */
+  /** A copy of all entries. */
   end(): Uint8Array<ArrayBuffer> {
     return Uint8Array.from(this.#bytes.subarray(0, this.#length));
   }

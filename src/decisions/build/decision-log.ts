@@ -14,10 +14,10 @@ import { ReannounceQueue } from './reannounce-queue.ts';
 import { restoreLog } from './restored-log.ts';
 import { placeOf, placesIn } from './sorted-networks.ts';
 
-/** Seconds, and how many at most. */
+/** How long deletions are remembered, s, and how many at most. */
 const DELETION_RETENTION = 7 * 86_400;
 const MOST_DELETED = 131_072;
-/** Of appended changes; then the whole log is written again. */
+/** Bytes of appended changes; then the whole log is written again. */
 const COMPACT_AT = 1 << 20;
 
 const UNNOTICED = 1; // s; smaller steps back of the clock are ignored
@@ -34,7 +34,7 @@ export interface LogChanges {
 export interface LogRecord {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isComplete: boolean;
-  /** Since the last record. */
+  /** The changes since the last record. */
   readonly change: Uint8Array;
 }
 
@@ -44,11 +44,11 @@ export class DecisionLog {
   readonly #builder: string;
   readonly #versions = new LogVersions();
   #networks = NOTHING;
-  /** If the network outlives its lease, whole seconds. */
+  /** When a network is announced again if it outlives its lease, whole seconds. */
   #again = new Float64Array();
-  /** A network expires or must be announced again, seconds. */
+  /** When the first network expires or must be announced again, seconds. */
   #earliest = Number.POSITIVE_INFINITY;
-  /** Some bouncer may still enforce these; oldest first, whole seconds. */
+  /** When networks were deleted that some bouncer may still enforce; oldest first, whole seconds. */
   #deleted = new Map<DecisionKey, number>();
   /** Earlier lease ends of some bouncers: the network is announced again then. */
   readonly #reannounce = new ReannounceQueue();
@@ -58,9 +58,9 @@ export class DecisionLog {
   #retryAt = 0;
   #writtenBytes = 0;
   #completeBytes = 0;
-  /** Whole seconds. */
+  /** The last recorded time, whole seconds. */
   #latest = Number.NEGATIVE_INFINITY;
-  /** Of some bouncers' leases beyond those recorded here, s, and through which second. */
+  /** How far some bouncers' leases exceed those recorded here, s, and through which second. */
   #ahead = NOT_AHEAD;
 
   /** `builder`: other logs, before a restart and of other processes, have another. */
@@ -72,7 +72,7 @@ export class DecisionLog {
     return { builder: this.#builder, version: this.#versions.version };
   }
 
-  /** Published, deleted, and in the change history. */
+  /** Networks in memory: published, deleted, and in the change history. */
   get size(): number {
     return this.#networks.until.length + this.#deleted.size + this.#versions.size;
   }
@@ -81,7 +81,7 @@ export class DecisionLog {
     return this.#networks;
   }
 
-  /** Whole seconds: an announcement, an expiry or a retried write, although no content changes. */
+  /** Next announcement, expiry or retried write, whole seconds, although no content changes. */
   get nextDue(): number {
     return Math.min(this.#earliest, this.#reannounce.next, this.#lacksRecord ? this.#retryAt : Number.POSITIVE_INFINITY);
   }
@@ -98,7 +98,7 @@ export class DecisionLog {
     for (const again of this.#again) this.#earliest = Math.min(this.#earliest, again);
   }
 
-  /** What another process has announced to the same bouncers. Call before `take`. `now` in ms. */
+  /** Merges what another process has announced to the same bouncers. Call before `take`. `now` in ms. */
   join(records: Iterable<Uint8Array>, now: number): void {
     const second = secondOf(now);
     const deleted: DecisionKey[] = [];
@@ -122,7 +122,7 @@ export class DecisionLog {
     this.#move(deleted);
   }
 
-  /** With list names if the feed announces lists. `now` in ms. */
+  /** Publishes networks, with list names if the feed announces lists. `now` in ms. */
   take({ v4, v6, coverage: { expires, lists } }: DecisionNetworks, now: number, names: readonly string[] = []): void {
     const second = secondOf(now);
     this.passed(now);
@@ -205,7 +205,7 @@ export class DecisionLog {
     this.#move(touched);
   }
 
-  /** ms. If the clock stepped back, leases announced with the wrong time end earlier by as much (SPEC D37.1). */
+  /** `now` in ms. If the clock stepped back, leases announced with the wrong time end earlier by as much (SPEC D37.1). */
   passed(now: number): void {
     const second = secondOf(now);
     const by = this.#latest - second;
@@ -221,7 +221,7 @@ export class DecisionLog {
     [this.#earliest, this.#lacksRecord] = [second, true];
   }
 
-  /** null: everything published and everything deleted. */
+  /** `mark` null: everything published and everything deleted. */
   since(mark: DecisionMark | null): LogChanges {
     const keys = mark?.builder === this.#builder ? this.#versions.since(mark.version) : undefined;
     if (keys === undefined) return { isEverything: true, changed: this.#networks.until.keys(), deleted: this.#deleted.keys() };
@@ -236,7 +236,7 @@ export class DecisionLog {
     return { isEverything: false, changed, deleted };
   }
 
-  /** To store before bouncers see the changes; undefined: nothing. Counts as written unless `notWritten` is called. */
+  /** The record to store before bouncers see the changes; undefined: nothing. Counts as written unless `notWritten` is called. */
   takeRecord(): LogRecord | undefined {
     const { length } = this.#unwritten;
     if (length === 0 && !this.#lacksRecord) return undefined;
@@ -288,7 +288,7 @@ export class DecisionLog {
     this.#versions.move(touched, this.#networks.until.length + this.#deleted.size);
   }
 
-  /** Under this very name. */
+  /** The network published under this very name. */
   #find(key: DecisionKey): number | undefined {
     const at = placeOf(this.#networks, networkOf(key));
     return at === undefined || nameAt(this.#networks, at) !== nameOf(key) ? undefined : at;

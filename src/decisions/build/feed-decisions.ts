@@ -1,4 +1,4 @@
-/** Of one feed on the feed thread: takes networks from builds and renders responses. */
+/** Decisions of one feed on the feed thread: takes networks from builds and renders responses. */
 import { randomUUID } from 'node:crypto';
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { Network } from '@weir/network/network.ts';
@@ -30,14 +30,14 @@ export class FeedDecisions implements VersionedContent {
   readonly #store: DecisionLogStore;
   #log: DecisionLog | undefined;
   #content: DecisionContent | undefined;
-  /** Of announced lists. */
+  /** Names of the announced lists. */
   #names: readonly string[] = [];
   /** Decisions wider than one address. */
   #broad = 0;
   readonly #coverage = new CoverageCache();
   readonly #numbers = new StableNumbers();
   readonly #digest = new NetworkDigest();
-  /** And this object's own later ones. */
+  /** The last record read, and this object's own later ones. */
   #read = 0;
   readonly #own = new Set<number>();
   /** Pending while announcements are being stored (SPEC D35.6). Never rejects. */
@@ -103,7 +103,7 @@ export class FeedDecisions implements VersionedContent {
     return { bytes, since, check, ...about };
   }
 
-  /** Resolves once recorded. */
+  /** Resolves once the content is recorded. */
   async #announce(log: DecisionLog, content: DecisionContent, now: number): Promise<void> {
     log.take(content.published, now, this.#names);
     const recording = this.#record(log, now);
@@ -112,7 +112,7 @@ export class FeedDecisions implements VersionedContent {
     if (this.#recording === recording) this.#recording = undefined;
   }
 
-  /** With the announcements of other processes; while the store is down, the local state. */
+  /** The log with the announcements of other processes; while the store is down, the local state. */
   async #joined(now: number): Promise<DecisionLog> {
     const known = this.#log;
     if (known === undefined) {

@@ -6,18 +6,18 @@ export const LONGEST_LEASE = 14 * 86_400;
 /** Longer leases come in steps of this period, each network at its own offset, so few are announced at a time, s. */
 const PERIOD = LONGEST_LEASE / 2;
 const SLOT = 600;
-/** Before the lease ends, s (at most half of it): enough for the next build, fetch and large responses. */
+/** Announced again this long before the lease ends, s (at most half of it): enough for the next build, fetch and large responses. */
 const AHEAD = 300;
 
-/** Of a network whose announcement could not be stored, s (SPEC D35.5): after a restart nobody knows that bouncers keep it. */
+/** The lease of a network whose announcement could not be stored, s (SPEC D35.5): after a restart nobody knows that bouncers keep it. */
 export const LONGEST_UNRECORDED_LEASE = 3_600;
-/** s. */
+/** Interval between attempts to store it, s. */
 export const RECORD_RETRY = 60;
 
 export const leaseUntil = (expires: number, key: NetworkKey, second: number): number =>
   expires - second <= LONGEST_LEASE ? expires : nextPeriod(key, second);
 
-/** If it outlives its lease; `second`: announced at, if known. */
+/** When to announce a network again if it outlives its lease; `second`: announced at, if known. */
 export const renewAt = (until: number, second = Number.NEGATIVE_INFINITY): number =>
   until - Math.min(AHEAD, Math.floor((until - second) / 2));
 

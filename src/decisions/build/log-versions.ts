@@ -1,4 +1,4 @@
-/** SPEC D14.3, D14.16. */
+/** Networks changed in each version (SPEC D14.3, D14.16). */
 import type { DecisionKey } from './network-key.ts';
 
 /** At most two full sets' worth of changes, within these limits. A client further behind gets a full resync. */
@@ -6,7 +6,7 @@ const [LEAST_CHANGES, MOST_CHANGES] = [4096, 262_144];
 
 export class LogVersions {
   #version = 0;
-  /** Before the oldest stored change. */
+  /** The version before the oldest stored change. */
   #known = 0;
   #changes: (readonly DecisionKey[])[] = [];
   #size = 0;
@@ -15,12 +15,12 @@ export class LogVersions {
     return this.#version;
   }
 
-  /** Stored. */
+  /** Number of stored changes. */
   get size(): number {
     return this.#size;
   }
 
-  /** In which these networks were announced or deleted. `everything`: networks in the log. */
+  /** Starts a version in which these networks were announced or deleted. `everything`: networks in the log. */
   move(touched: readonly DecisionKey[], everything: number): void {
     if (touched.length === 0) return;
     this.#version += 1;

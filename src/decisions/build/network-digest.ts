@@ -5,7 +5,7 @@ import { formatAddress } from '@weir/network/format.ts';
 import { keyAt, networkOf, networksOf } from './network-key.ts';
 import { placesIn, type SortedNetworks } from './sorted-networks.ts';
 
-/** Per turn of the thread, with bytes hashed. */
+/** Lines per turn of the thread, and bytes hashed. */
 const LINES = 8_192;
 const BYTES = 1 << 20;
 /** An IPv6 address, a prefix length and the end. */
@@ -20,7 +20,7 @@ interface Lines {
 
 const NOTHING: Lines = { networks: networksOf([]), bytes: Buffer.alloc(0), starts: new Uint32Array(1) };
 
-/** Of the last version: the next one differs little. */
+/** Caches the lines of the last version: the next one differs little. */
 export class NetworkDigest {
   #lines = NOTHING;
   #last: { readonly networks: SortedNetworks; readonly digest: Promise<string> } | undefined;

@@ -1,4 +1,4 @@
-/** For map keys and for the store. */
+/** Networks as strings, for map keys and for the store. */
 import type { CidrsV4, CidrsV6 } from '@weir/network/coalesce.ts';
 import type { Network } from '@weir/network/network.ts';
 
@@ -16,9 +16,9 @@ export const decisionKey = (key: NetworkKey, name: string): DecisionKey => (name
 
 export const isV4 = (key: DecisionKey): boolean => key.length === V4_LENGTH || key[V4_LENGTH] === NAMED;
 const lengthOf = (key: DecisionKey) => (isV4(key) ? V4_LENGTH : V6_LENGTH);
-/** Empty if there is none. */
+/** The list name; empty if there is none. */
 export const nameOf = (key: DecisionKey): string => key.slice(lengthOf(key) + NAMED.length);
-/** Without the name. */
+/** The key without the name. */
 export const networkKey = (key: DecisionKey): NetworkKey => key.slice(0, lengthOf(key));
 const prefixOf = (key: DecisionKey) => key.charCodeAt(lengthOf(key) - 1);
 

@@ -3,7 +3,7 @@ import type { SnapshotHead } from '../../ports/snapshot.ts';
 import { type Attribution, COMPLETING_LIST, ONE_LIST, SEVERAL } from './coverage.ts';
 
 export interface NumberedLists {
-  /** Of the feed's nth part, from 1; SEVERAL if it has none. */
+  /** The number of the feed's nth part, from 1; SEVERAL if it has none. */
   readonly of: (part: number) => number;
   /** List names by number. */
   readonly names: readonly string[];

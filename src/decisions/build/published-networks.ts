@@ -1,4 +1,4 @@
-/** With their lists. */
+/** Published networks with their lists. */
 import type { DecisionNetworks } from './covered-networks.ts';
 import { type DecisionKey, decisionKey, keyAt } from './network-key.ts';
 
@@ -6,7 +6,7 @@ export interface PublishedNetworks extends Omit<DecisionNetworks, 'coverage'> {
   /** Lease ends, whole seconds. */
   readonly until: Float64Array;
   readonly lists: Int32Array;
-  /** Of the announced lists by number, from 1; empty if the feed does not announce lists (SPEC D31.1). */
+  /** Names of the announced lists by number, from 1; empty if the feed does not announce lists (SPEC D31.1). */
   readonly names: readonly string[];
 }
 

@@ -1,11 +1,11 @@
-/** For bouncers with an earlier lease end (SPEC D14.5). Whole seconds. */
+/** Networks to announce again for bouncers with an earlier lease end (SPEC D14.5). Whole seconds. */
 import type { DecisionKey } from './network-key.ts';
 
 export class ReannounceQueue {
   readonly #keys = new Map<number, Set<DecisionKey>>();
   #next = Number.POSITIVE_INFINITY;
 
-  /** Infinity if empty. */
+  /** The earliest second; Infinity if empty. */
   get next(): number {
     return this.#next;
   }
@@ -19,7 +19,7 @@ export class ReannounceQueue {
     for (const [second, keys] of this.#keys) for (const key of keys) yield [second, key];
   }
 
-  /** Removes them. */
+  /** Removes and returns the networks that are due. */
   takeDue(second: number): DecisionKey[] {
     const takeDue: DecisionKey[] = [];
     this.#next = Number.POSITIVE_INFINITY;

@@ -6,9 +6,9 @@ import type { PublishedNetworks } from './published-networks.ts';
 
 export interface RestoredLog {
   readonly networks: PublishedNetworks;
-  /** Oldest first, whole seconds. */
+  /** Deletions, oldest first, whole seconds. */
   readonly deleted: Map<DecisionKey, number>;
-  /** Of some bouncers, whole seconds. */
+  /** Earlier leases of some bouncers, whole seconds. */
   readonly reannounce: readonly (readonly [second: number, key: DecisionKey])[];
   readonly bytes: number;
 }

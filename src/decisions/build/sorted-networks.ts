@@ -1,4 +1,4 @@
-/** IPv4 first. */
+/** Networks sorted, IPv4 first. */
 import { firstAddressV4, maskHostBits } from '@weir/network/bounds.ts';
 import { type CidrsV4, type CidrsV6, compareCidrsV4, compareCidrsV6 } from '@weir/network/coalesce.ts';
 import type { Network } from '@weir/network/network.ts';
@@ -48,13 +48,13 @@ export function placeOf(networks: SortedNetworks, network: Network): number | un
   return at !== undefined && prefixAt(networks, at) === network.prefix && isWithin(networks, at, network) ? at : undefined;
 }
 
-/** Contains this one. The networks must be disjoint. */
+/** The network around this one. The networks must be disjoint. */
 export function placeAround(networks: SortedNetworks, network: Network): number | undefined {
   const at = placeBefore(networks, network);
   return at !== undefined && prefixAt(networks, at) <= network.prefix && isWithin(networks, at, network) ? at : undefined;
 }
 
-/** The last of the same family that starts at or before this one. */
+/** The last network of the same family that starts at or before this one. */
 function placeBefore({ v4, v6 }: SortedNetworks, network: Network): number | undefined {
   if (network.family === 4) {
     const above = firstReaching(v4.length, (i) => (v4.addresses[i] - network.address || v4.prefixes[i] - network.prefix) > 0);

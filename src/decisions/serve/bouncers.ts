@@ -27,12 +27,12 @@ interface Known {
   filter: string;
   /** Fully sent responses, oldest first. */
   pulls: readonly Pull[];
-  /** Sent with their digest, oldest first; shared by all bouncers with the same answer. */
+  /** Versions sent with their digest, oldest first; shared by all bouncers with the same answer. */
   checks: readonly FeedCheck[];
   verdict: Enforced['verdict'] | undefined;
 }
 
-/** In a report. */
+/** Versions usable in a report. */
 const MOST_CHECKS = 16;
 
 /** For each sign of a bouncer; `before` undefined: this process has not seen it. */
@@ -61,7 +61,7 @@ export class Bouncers {
     return known === undefined || known.filter !== filter ? null : (known.pulls.at(-1)?.mark ?? null);
   }
 
-  /** Fully sent; `pull` undefined: it does not advance the bouncer, such as a look-up. `wall` and `monotonic` in ms. */
+  /** A fully sent response; `pull` undefined: it does not advance the bouncer, such as a look-up. `wall` and `monotonic` in ms. */
   answered(
     name: BouncerName,
     { count, networks, leftOut, check }: Pick<DecisionAnswer, 'count' | 'networks' | 'leftOut' | 'check'>,
@@ -89,12 +89,12 @@ export class Bouncers {
     return this.#known.get(name, keyOf(name))?.info.refusal?.status;
   }
 
-  /** JSON. `wall` in ms. */
+  /** `metrics`: JSON. `wall` in ms. */
   reported(name: BouncerName, metrics: string, wall: number): void {
     this.#touch(name, wall, { metrics, metricsAt: wall });
   }
 
-  /** Read back from its firewall. `wall` in ms. */
+  /** Networks read back from its firewall. `wall` in ms. */
   enforces(name: BouncerName, { version, count, digest }: FeedCheck, wall: number): void {
     const sent = this.#known.get(name, keyOf(name))?.checks.findLast((check) => check.version === version);
     const verdict = sent === undefined ? 'unknown' : sent.count === count && sent.digest === digest ? 'same' : 'different';
@@ -104,7 +104,7 @@ export class Bouncers {
     known.verdict = verdict;
   }
 
-  /** Since the last call; iterate once. Metrics are released as they are read. */
+  /** Bouncers since the last call; iterate once. Metrics are released as they are read. */
   takeSeen(): Iterable<Bouncer> {
     const seen = this.#unsaved;
     this.#unsaved = new Set();
@@ -112,7 +112,7 @@ export class Bouncers {
     return drained(seen);
   }
 
-  /** Not seen for a while before. `takeSeen` still returns them. */
+  /** Bouncers not seen for a while before. `takeSeen` still returns them. */
   takeNew(): Bouncer[] {
     return this.#firstSeen.take().map(({ info }) => info);
   }
@@ -142,7 +142,7 @@ export class Bouncers {
   }
 }
 
-/** Also of bouncers that the caller does not read. */
+/** Releases metrics also of bouncers that the caller does not read. */
 function* drained(seen: Set<Known>): Generator<Bouncer> {
   const take = (known: Known): Bouncer => {
     const { info } = known;
@@ -166,7 +166,7 @@ const NEW = {
 
 const keyOf = ({ feedId, userAgent, address }: BouncerName) => JSON.stringify([feedId, userAgent, address]);
 
-/** Still needed for the next response, without repeated versions. */
+/** Fetches still needed for the next response, without repeated versions. */
 function reaching(pulls: readonly Pull[], now: number): readonly Pull[] {
   let from = 0;
   while (from < pulls.length - 2 && pulls[from + 1].at <= now - REACH) from += 1;

@@ -35,7 +35,7 @@ export class FairMap<V> {
     return this.#workspaces.get(workspaceId)?.keys.get(keyId)?.get(name);
   }
 
-  /** As its owner's newest. Returns the evicted value. */
+  /** Becomes its owner's newest. Returns the evicted value. */
   put({ workspaceId, keyId }: Owner, name: string, value: V): V | undefined {
     const workspace = this.#workspaces.get(workspaceId) ?? { size: 0, keys: new Map<string, OfKey<V>>() };
     this.#workspaces.set(workspaceId, workspace);

@@ -1,20 +1,20 @@
-/** From a bouncer's usage metrics (SPEC D31.4). */
+/** Reads drops from a bouncer's usage metrics (SPEC D31.4). */
 import { createHash } from 'node:crypto';
 import type { HitWindow } from '../../ports/history.ts';
 import { LISTS_ORIGIN } from '../decisions.ts';
 import { isObject, type Sent } from './metrics.ts';
 
-/** Per report, windows per component, lists per window. Drops beyond these count for no list, or not at all. */
+/** Limits per report: components, windows per component, lists per window. Drops beyond these count for no list, or not at all. */
 const COMPONENTS = 10;
 const WINDOWS = 20;
 const LISTS = 500;
-/** Plausible. */
+/** The largest plausible count. */
 const MOST = 1e12;
 
 const objectsOf = (value: unknown, most = Number.POSITIVE_INFINITY): Sent[] =>
   Array.isArray(value) ? value.slice(0, most).filter(isObject) : [];
 
-/** With drops; `keyId` sent it. */
+/** Windows with drops; `keyId` sent the report. */
 export function hitWindows(report: Sent, keyId: string): HitWindow[] {
   return objectsOf(report.remediation_components, COMPONENTS).flatMap(({ metrics, type, name, utc_startup_timestamp: started }) =>
     objectsOf(metrics, WINDOWS).flatMap((window) => {

@@ -1,4 +1,4 @@
-/** In the store for `weir bouncer ls`, and in the log if they cannot enforce all of a feed. */
+/** Writes bouncers to the store for `weir bouncer ls`, and to the log if they cannot enforce all of a feed. */
 import { DAY } from '../../clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { StoreWrites } from '../../ports/store.ts';
@@ -8,7 +8,7 @@ import type { DroppedDecisions } from '../decisions.ts';
 import { gapOf } from '../enforcement-gap.ts';
 import type { BouncerWatch } from './bouncers.ts';
 
-/** Of an absent bouncer, ms. */
+/** Time that an absent bouncer is stored, ms. */
 const RETENTION = 30 * DAY;
 
 /** Bouncers per write, so landing waits for no more. */
@@ -36,7 +36,7 @@ const byKey = (a: Bouncer, b: Bouncer): number => (`${a.workspaceId} ${a.keyId}`
 
 const HOUR = 3_600_000;
 
-/** Once an hour per workspace (SPEC D14.16). `now`: ms. */
+/** Logs once an hour per workspace (SPEC D14.16). `now`: ms. */
 export function droppedLog(log: Log, now: () => number): (dropped: DroppedDecisions) => void {
   const said = new Map<string, number>();
   return ({ workspaceId, feedId, where }) => {
@@ -54,11 +54,11 @@ export function droppedLog(log: Log, now: () => number): (dropped: DroppedDecisi
   };
 }
 
-/** Per workspace and minute; `weir bouncer ls` has the rest. */
+/** Log lines per workspace and minute; `weir bouncer ls` has the rest. */
 const LINES = 20;
 const MINUTE = 60_000;
 
-/** New bouncers, and once what each cannot enforce; `before` undefined: not seen by this process. `now`: ms. */
+/** Logs new bouncers, and once what each cannot enforce; `before` undefined: not seen by this process. `now`: ms. */
 export function bouncerLog(log: Log, now: () => number): BouncerWatch {
   const said = new Map<string, number>();
   let minute = 0;

@@ -1,8 +1,8 @@
-/** The stored part (SPEC D14.12): the fields that `weir bouncer ls` displays. */
+/** The stored metrics (SPEC D14.12): the fields that `weir bouncer ls` displays. */
 import { parsedJson } from '../../json/json.ts';
 import type { FeedCheck } from '../decisions.ts';
 
-/** Per report, items per component, labels per item, characters per text. */
+/** Limits per report, items per component, labels per item, characters per text. */
 const COMPONENTS = 2;
 const ITEMS = 20;
 const LABELS = 4;

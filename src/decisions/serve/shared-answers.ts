@@ -1,7 +1,7 @@
 import { gzipBody } from '../../feed/serve/gzip.ts';
 import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
 
-/** For all bouncers at the same version. */
+/** One answer for all bouncers at the same version. */
 export interface SharedAnswer extends DecisionAnswer {
   /** Of the request: `canaryId` for canaries. */
   readonly contentId: string | null;
@@ -16,9 +16,9 @@ export const BUSY = 'busy';
 
 /** ms: durations count from the creation. */
 const SHARED = 5_000;
-/** Cached, not counting the newest. */
+/** Bytes cached, not counting the newest. */
 const MOST_CACHED = 64 << 20;
-/** Cached or being sent, per workspace and in total. A workspace without any always gets one. */
+/** Bytes cached or being sent, per workspace and in total. A workspace without any always gets one. */
 const MOST_OF_WORKSPACE = 64 << 20;
 const MOST = 192 << 20;
 /** Rendered one after the other, so other workspaces get their turn. */
@@ -80,7 +80,7 @@ export class DecisionAnswers {
     return cached.answer;
   }
 
-  /** After the workspace's earlier ones. */
+  /** Waits for the workspace's earlier requests. */
   #inTurn(request: DecisionRequest): Promise<SharedAnswer | undefined | typeof BUSY> {
     const { workspaceId } = request;
     const lane = this.#lanes.get(workspaceId) ?? { waiting: 0, last: Promise.resolve() };

@@ -1,4 +1,4 @@
-/** By workspace and feed, within limits (SPEC D50.3), and by the end of their time. */
+/** Waiting clients by workspace and feed, within limits (SPEC D50.3), and by the end of their time. */
 import type { DecisionMark } from '../decisions.ts';
 
 export interface MostWaiting {
@@ -7,7 +7,7 @@ export interface MostWaiting {
   readonly inAll: number;
 }
 
-/** Of a feed without clients, ms: its clients return for the next change. */
+/** Time that a feed without clients is known, ms: its clients return for the next change. */
 const KEPT = 10_000;
 /** Clients of the same slot are released together, ms. */
 const SLOT = 100;
@@ -24,9 +24,9 @@ export interface WaitingFeed {
   readonly workspaceId: string;
   readonly feedId: string | null;
   readonly clients: Set<WaitingClient>;
-  /** Known. */
+  /** The newest known. */
   mark: DecisionMark | undefined;
-  /** The version contains it. */
+  /** `mark` contains this revision. */
   revision: number | undefined;
   /** Whole seconds. */
   nextExpiry: number;
@@ -51,7 +51,7 @@ export class WaitingFeeds {
   readonly #workspaces = new Map<string, WaitingWorkspace>();
   readonly #slots = new Map<number, Set<WaitingClient>>();
   readonly #most: MostWaiting;
-  /** Released. */
+  /** Last released slot. */
   #slot = 0;
   size = 0;
 
@@ -146,7 +146,7 @@ export class WaitingFeeds {
   }
 }
 
-/** Begins after the client's time. */
+/** The slot begins after the client's time. */
 const slotOf = ({ until }: WaitingClient): number => Math.ceil(until / SLOT);
 
 const newWorkspace = (id: string): WaitingWorkspace => ({

@@ -14,15 +14,15 @@ import { type MostWaiting, type WaitingClient, type WaitingFeed, WaitingFeeds, t
 
 /** Interval of the clock's work, ms. */
 const TICK = 50;
-/** Between looks at the revisions, and between rebuilds of a workspace, ms. */
+/** Shortest interval between looks at the revisions, and between rebuilds of a workspace, ms. */
 const SHORTEST = 100;
-/** Between looks while anybody waits, ms: a commit may have been missed. */
+/** Longest interval between looks while anybody waits, ms: a commit may have been missed. */
 const LONGEST = 1_000;
-/** Of a workspace for each client answered, ms: the answers take the process's time. */
+/** Pause of a workspace for each client answered, ms: the answers take the process's time. */
 const PER_CLIENT = 0.2;
-/** In one turn of the event loop. */
+/** Clients answered in one turn of the event loop. */
 const AT_ONCE = 50;
-/** Then a feed is looked at as if it had been fetched, ms, if FEED_REBUILD_SECONDS is shorter. */
+/** Time until a feed is looked at as if fetched, ms, if FEED_REBUILD_SECONDS is shorter. */
 const SHORTEST_FETCH = 5_000;
 
 export interface WaitingParts {
@@ -96,7 +96,7 @@ export class Waiting {
     return promise;
   }
 
-  /** And every later one at once. */
+  /** Answers all clients, and every later one immediately. */
   drain(): void {
     this.#isDraining = true;
     this.#stop?.();
@@ -145,7 +145,7 @@ export class Waiting {
     this.#refreshDue();
   }
 
-  /** Unless that was less than `interval` ms ago. */
+  /** Reads unless it did less than `interval` ms ago. */
   async #look(interval: number): Promise<void> {
     const { store, clock } = this.#parts;
     if (this.#isLooking || clock.monotonic() < this.#lookedAt + interval) return;

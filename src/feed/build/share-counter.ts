@@ -10,9 +10,9 @@ import { countNetworks, geoName } from '../geo-cost.ts';
 import { type FeedShares, type Share, sharesOf } from '../shares.ts';
 import type { Family } from '../variant.ts';
 
-/** A few milliseconds. */
+/** Rules: a few milliseconds. */
 const STEP_RULES = 5_000;
-/** Of one count, and of its wait, ms. */
+/** Limit of one count, and of its wait, ms. */
 const LONGEST = 2_000;
 /** Time budget of a workspace, ms, and its refill per ms. */
 const ALLOWANCE = 4_000;

@@ -29,7 +29,7 @@ export interface FeedNetworks {
   readonly count: number;
 }
 
-/** Coalesced and sorted; an excluded family is empty. */
+/** Networks coalesced and sorted; an excluded family is empty. */
 export interface NetworkClass {
   /** Index into LEVEL_CLASSES; 0 if the format is not rated. */
   readonly index: number;

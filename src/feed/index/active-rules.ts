@@ -60,7 +60,7 @@ export class ActiveRules {
     if (this.#withV6) v6.pushAll(found.v6);
   }
 
-  /** Begins at row `first`. */
+  /** Visits active rules from row `first`. */
   each(table: RuleTable, role: RuleRole, take: (row: number, tag: number) => void, first = 0): void {
     // Another build may have checked later expiries.
     const askedThrough = Math.min(this.tables.renewalsAskedThrough, this.asOf);

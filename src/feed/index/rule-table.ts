@@ -3,7 +3,7 @@ import { type AccessAction, type GeoTarget, RULE_ROLES, type RuleRole, type Targ
 const LEVEL_BITS = 5;
 const LEVEL_MASK = (1 << LEVEL_BITS) - 1;
 const FIRST_CAPACITY = 64;
-/** Of a trimmed table: 1/64. */
+/** Spare part of a trimmed table: 1/64. */
 const SPARE_SHIFT = 6;
 /** Id and tag of removed rows; never a valid rule. */
 const NO_RULE = -1;
@@ -20,7 +20,7 @@ const NO_WORDS = new Uint32Array(0);
 export class RuleTable {
   readonly width: number;
   length = 0;
-  /** In order of removal. Their space is not reused. */
+  /** Removed rows in order of removal. Their space is not reused. */
   readonly removals: { readonly row: number; readonly expires: number }[] = [];
   #isFilled = false;
   renewed = 0;

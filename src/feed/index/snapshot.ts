@@ -17,7 +17,7 @@ import { addRule, newTables } from './rule-table.ts';
 /** Whole seconds; 0 = never. */
 export const expiryOf = ({ rule: { expiresAt } }: StoredRule): number => (expiresAt === null ? 0 : Math.ceil(expiresAt / 1000));
 
-/** Those beyond the maximum are only counted. */
+/** Rules beyond the maximum are only counted. */
 interface StoredRules {
   readonly rules: StoredRule[];
   count: number;
@@ -29,7 +29,7 @@ export const MOST_RULES = DEFAULT_ENTRY_LIMIT;
 /** The rules and settings of a document from one read transaction; lives on the feed thread. */
 export interface Snapshot {
   readonly head: SnapshotHead;
-  /** Without rules expired by then. `sequence`: the highest of its builds. */
+  /** Rules expired by then are excluded. `sequence`: the highest of its builds. */
   readonly at: ReadStamp;
   /** The rules per list in the feed's order (if needed separately), then never-block rules of other lists. */
   readonly parts: readonly SnapshotPart[];

@@ -10,10 +10,10 @@ import { RangeIndex } from './range-index.ts';
 import { addTables } from './rule-table.ts';
 import { IntoColumns, RuleColumns, type SharedRules, type SnapshotPart } from './snapshot.ts';
 
-/** Per list, absolutely and as a fraction. */
+/** Removed rows per list, absolutely and as a fraction. */
 const REMOVED = 1000;
 const REMOVED_PART = 0.25;
-/** For an earlier read, ms. */
+/** Longest wait for an earlier read, ms. */
 const PATIENCE = 5_000;
 
 type ChangesSince = (now: Instant, known: KnownRules, sink: ListSink) => ReturnType<StoreReads['follow']>;

@@ -23,7 +23,7 @@ export type Forecast = { readonly feeds: readonly ForecastFeed[]; readonly leftO
 export interface FeedForecast {
   /** With `listOnly` the list's own feed. Never rejects; takes up to 5 seconds. */
   dryRun(signals: Foreseen, listOnly: boolean): Promise<Forecast>;
-  /** In the background. */
+  /** Runs in the background. */
   accepted(signals: Foreseen): void;
 }
 

@@ -7,7 +7,7 @@ export interface Body {
   readonly parts: readonly BodyPart[] | undefined;
   /** undefined until requested. */
   gzip: Gzipped | undefined;
-  /** Until this one is compressed. */
+  /** The predecessor, until this one is compressed. */
   before: Gzipped | undefined;
   readonly digests: { [algorithm in Digest]?: Promise<string> };
   compressing: Promise<Uint8Array> | undefined;

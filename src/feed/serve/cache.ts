@@ -38,7 +38,7 @@ export interface CachedFeed {
   /** Of the variant nearest to its cap. */
   readonly entries: number;
   readonly limit: number;
-  /** At the last recent request. */
+  /** Stale at the last recent request. */
   readonly isStale: boolean;
 }
 
@@ -77,7 +77,7 @@ export class DocumentCache {
     return (await this.findNamed(query, withBody, isUrgent)).found;
   }
 
-  /** With name and signing key, as confirmed for the request. */
+  /** Finds it with name and signing key, as confirmed for the request. */
   async findNamed(query: DocumentQuery, withBody: boolean, isUrgent = false): Promise<{ found: Found; named?: NamedFeed }> {
     const arrival = this.#context.moment();
     this.#prune(arrival.monotonic);

@@ -18,7 +18,7 @@ export interface DocumentCacheOptions {
   readonly zlib: string;
   /** undefined: this process does not land. */
   readonly caughtUp: ((workspaceId: string) => Promise<void>) | undefined;
-  /** At most two seconds old under traffic. Changes on deletion of a list or feed (SPEC D5.24). */
+  /** Is at most two seconds old under traffic. Changes on deletion of a list or feed (SPEC D5.24). */
   readonly keyRevision: () => number | undefined;
   readonly watch: FeedWatch;
   /** The error behind a stale or failed response. */
@@ -28,7 +28,7 @@ export interface DocumentCacheOptions {
 /** ms: normally, and right after a failure. */
 export const STORE_TIMEOUT = 10_000;
 export const FAILING_STORE_TIMEOUT = 1_000;
-/** After a store failure, ms. */
+/** Longest pause after a store failure, ms. */
 const LONGEST_PAUSE = 1_000;
 
 export class ServeContext {
@@ -53,7 +53,7 @@ export class ServeContext {
     return this.options.clock.monotonic();
   }
 
-  /** With a new, highest sequence. */
+  /** Now, with a new, highest sequence. */
   moment(): ReadStamp {
     this.#sequence += 1;
     return { ...this.now(), sequence: this.#sequence };

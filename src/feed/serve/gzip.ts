@@ -27,7 +27,7 @@ const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff);
 const END = Uint8Array.of(3, 0);
 const TRAILER_LENGTH = 8;
 
-/** Outside this thread; deterministic for a given zlib. Copies parts of `before`, a body of the same variant. */
+/** Compresses outside this thread; deterministic for a given zlib. Copies parts of `before`, a body of the same variant. */
 export async function gzipBody(
   identity: Uint8Array,
   parts: readonly BodyPart[] = partsOf(identity.length),

@@ -29,11 +29,11 @@ import {
   withoutBuilds,
 } from './variant-state.ts';
 
-/** ms (SPEC D5.16). */
+/** Longest stale service, ms (SPEC D5.16). */
 export const LONGEST_OUTAGE = 86_400_000;
-/** After the last stale response, ms. */
+/** Stale until this long after the last stale response, ms. */
 const STALE_REPORTED = 15 * 60_000;
-/** Per request, after expiries during the build. */
+/** Rebuilds per request, after expiries during the build. */
 const MAX_ROUNDS = 3;
 /** Cached variants per document: clients can create any number of filters. A feed has fewer. */
 const MOST_VARIANTS = 64;
@@ -78,7 +78,7 @@ export class ServedDocument {
     return ['feed', 'decisions'].includes(this.document) && !isCanaryId(this.feedId) ? this.#context.options.watch : undefined;
   }
 
-  /** Without a ready response, ms, monotonic. */
+  /** Last request without a ready response, ms, monotonic. */
   get usedAt(): number {
     return this.#usedAt;
   }

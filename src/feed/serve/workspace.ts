@@ -10,10 +10,10 @@ import type { Representation, TooLarge } from './representation.ts';
 import { type NamedFeed, type Resolution, resolutionOf, workspaceFeed } from './resolution.ts';
 import { ServedDocument } from './served-document.ts';
 
-/** ms. */
+/** Longest wait, ms. */
 const CAUGHT_UP_LIMIT = 2_000;
 const UUID_LENGTH = 36;
-/** Per kind: more than the default MAX_LISTS. */
+/** Documents per kind: more than the default MAX_LISTS. */
 const MOST_DOCUMENTS = 12_000;
 
 export interface Known {
@@ -106,7 +106,7 @@ export class ServedWorkspace {
     return served;
   }
 
-  /** ms, monotonic. */
+  /** `time`: ms, monotonic. */
   prune(time: number): void {
     for (const served of this.#served()) if (served.usedAt < time) this.#forget(served);
     const used = new Set([...this.#served()].map(({ feedId }) => plainId(feedId)));

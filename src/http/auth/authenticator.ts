@@ -34,7 +34,7 @@ export interface Authenticator {
   /** For callers with another proof, such as a session. `digest`: SHA-256 of the key, latin1. */
   authenticateKey(group: Group, digest: string, client: Client, at?: Instant): Caller | HttpFault | Promise<Caller | HttpFault>;
   refuse(group: Group, client: Client): HttpFault;
-  /** Unchecked, if its address sent too many wrong ones in this second. */
+  /** Refuses unchecked if the address sent too many wrong ones in this second. */
   throttled(client: Client): HttpFault | undefined;
   /** undefined until the first read. */
   keyRevision(): number | undefined;
@@ -58,7 +58,7 @@ const STORE_LIMIT = 1000;
 /** Further unknown keys get 429. */
 const MOST_LOOK_UPS = 5000;
 const MOST_UNKNOWN = 10_000;
-/** Of a cached key while the store is down, ms. */
+/** Validity of a cached key while the store is down, ms. */
 const HONOURED = 24 * 3600 * 1000;
 
 const UNAVAILABLE: HttpFault = { status: 500 };

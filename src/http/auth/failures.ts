@@ -1,7 +1,7 @@
 import type { Failures } from '../../ports/http-counts.ts';
 import { sourceOf } from '../source.ts';
 
-/** Per source; then 429. */
+/** Failures per source; then 429. */
 const PER_SECOND = 20;
 const MOST_SOURCES = 10_000;
 const OTHERS = 'other addresses';

@@ -1,12 +1,12 @@
 import { before, within } from '../../clock.ts';
 import { shared } from '../../serial.ts';
 
-/** Also the limit of its read, ms. */
+/** Lifetime, and limit of its read, ms. */
 const FRESH = 1000;
 const STORE_LIMIT = 1000;
-/** Of changes, ms. Until then requests need not wait for a slow store. */
+/** Delay of changes, ms. Until then requests need not wait for a slow store. */
 const EFFECTIVE = 2000;
-/** For a slow store in that time, ms. */
+/** Wait for a slow store in that time, ms. */
 const PATIENCE = 50;
 
 /** The store's key revision (SPEC D2.8). Unchanged: no key, permission or subscription has changed. */
@@ -16,7 +16,7 @@ export interface KeyRevision {
   readonly readable: boolean;
   /** Whether the last read is less than a second older than `at` (ms, monotonic). */
   isFresh(at: number): boolean;
-  /** If due. Never rejects. Does not wait for a store that is down; waits briefly if the last read is less than two seconds old. */
+  /** Reads if due. Never rejects. Does not wait for a store that is down; waits briefly if the last read is less than two seconds old. */
   refresh(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** For workspaces that protect their own clients (SPEC D62). */
+/** Addresses of workspaces that protect their own clients (SPEC D62). */
 import { PRIVATE_USE } from '@weir/network/special-purpose.ts';
 import type { Caller } from '../../account/caller.ts';
 import { type GuardRails, MOST_PEERS, protectedWord, protectsPeers } from '../../account/guard-rails.ts';
@@ -9,9 +9,9 @@ export interface PeerLedger extends PeerNotes {
   note(caller: Pick<Caller, 'workspaceId' | 'keyId' | 'personId' | 'guardRails'>, ip: string): void;
 }
 
-/** ms. */
+/** Interval, ms. */
 const AGAIN = 3_600_000;
-/** In all; above it every client is noted again. */
+/** Clients in all; above it every client is noted again. */
 const MOST = 50_000;
 
 /** `service`: the service's guard rails; `proxies`: networks of TRUST_PROXY; `now`: ms. */

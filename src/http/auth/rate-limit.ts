@@ -1,6 +1,6 @@
 /** Token buckets, one per key: a minute's quota may come at once; tokens refill evenly. */
 export interface RateLimiter {
-  /** At `now` (ms, monotonic). 0 admits; else takes nothing and returns the seconds to wait, at least 1. */
+  /** Takes at `now` (ms, monotonic). 0 admits; else takes nothing and returns the seconds to wait, at least 1. */
   take(key: string, now: number, count?: number): number;
 }
 

@@ -4,7 +4,7 @@ import type { GuardRails } from '../../account/guard-rails.ts';
 import { networks } from '../source.ts';
 
 export interface RememberedKey {
-  /** Of the key text, latin1. */
+  /** SHA-256 of the key text, latin1. */
   readonly digest: string;
   readonly caller: Caller;
   /** Read before the caller. While the store has the same revision, the key is unchanged. */
@@ -18,7 +18,7 @@ export interface RememberedKey {
 /** The least recently confirmed is evicted. Default of MAX_KEYS. */
 const MOST_OF_WORKSPACE = 10_000;
 
-/** By SHA-256, as latin1 strings: the cheapest form. */
+/** Keys by SHA-256, as latin1 strings: the cheapest form. */
 export function rememberedKeys(most = MOST_OF_WORKSPACE) {
   const keys = new Map<string, RememberedKey>();
   /** Slots per workspace, in the order of confirmation. */

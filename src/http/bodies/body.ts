@@ -1,15 +1,15 @@
-/** Within the budget; drains those of refused requests. */
+/** Reads within the budget; drains those of refused requests. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Answer, write } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
 import type { BodyReservation } from './body-budget.ts';
 import { countDropped, countRead } from './pace.ts';
 
-/** Of unknown length; it doubles. The largest piece that a socket delivers. */
+/** Buffer for unknown lengths; it doubles. The largest piece that a socket delivers. */
 const FIRST_CAPACITY = 64 * 1024;
 /** Time to drain a refused request, ms: most clients read the response only after sending. */
 const LINGER = 2000;
-/** Drained to reuse the connection. */
+/** Bytes drained to reuse the connection. */
 const SMALL = 64 * 1024;
 
 export interface BodyLimit {

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { coalesced } from '../../schedule/debounce.ts';
 
-/** Of a resumed body, bytes. */
+/** Least of a resumed body, bytes. */
 const PIECE = 64 * 1024;
 
 type CountPiece = (body: Readable, bytes: number) => void;

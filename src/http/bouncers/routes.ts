@@ -12,7 +12,7 @@ export const USAGE_BODY: BodyLimit = {
 };
 export const GOOD_KEY = jsonAnswer(200, '', { 'Cache-Control': 'no-store' });
 
-/** Without progress beyond the time that it waits, ms. */
+/** Longest time without progress beyond the client's wait, ms. */
 const SLACK = 30_000;
 
 type Asked<C> = Omit<BouncerRequest, 'caller' | 'readmit'> & { readonly caller: C; readonly call: Call };

@@ -2,7 +2,7 @@
 
 export type Modules = ReadonlyMap<string, string>;
 
-/** Used by so many lazy modules, a module goes into the entry pack. */
+/** A module used by so many lazy modules goes into the entry pack. */
 const SHARED = 6;
 
 export const packOf = (path: string): string => path.replaceAll('/', '-');

@@ -24,9 +24,9 @@ interface LogOut {
   readonly token: string;
 }
 
-/** ms. */
+/** Time limit, ms. */
 const LONGEST = 600_000;
-/** Each asks a provider. */
+/** Concurrent callbacks: each asks a provider. */
 const MOST_FINISHING = 32;
 const SECRET = /^[\w-]{43}$/;
 

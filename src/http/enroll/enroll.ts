@@ -26,7 +26,7 @@ interface EnrolmentParts {
 }
 
 const TEMPLATE = new URL('../../../integrations/enroll.sh', import.meta.url);
-/** Of all addresses, per minute. */
+/** Codes of all addresses, per minute. */
 export const MOST_TRIED = 6_000;
 
 const UNSAFE =

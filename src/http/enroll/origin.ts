@@ -1,4 +1,4 @@
-/** As clients know it, and whether a request is protected from eavesdroppers (SPEC D52.4). */
+/** The address that clients know, and whether a request is protected from eavesdroppers (SPEC D52.4). */
 import type { IncomingMessage } from 'node:http';
 import { networks } from '../source.ts';
 

@@ -60,7 +60,7 @@ export function readOperation(operation: Operation): (call: Call, identity: Iden
 /** Reads every parameter, without a limit. */
 const ALL = { maxKeys: 0 };
 
-/** Per kind and workspace: each holds its data and response in memory. */
+/** Requests per kind and workspace: each holds its data and response in memory. */
 const AT_ONCE = 2;
 
 export function done(

@@ -2,7 +2,7 @@ import { coalesced } from '../../schedule/debounce.ts';
 
 type RunSlices = <T>(work: Generator<undefined, T>) => Promise<T>;
 
-/** Of other requests by all batches, ms. */
+/** Delay of other requests by all batches, ms. */
 const TURN = 2;
 /** Time of one batch before the next, ms. */
 const SLICE = 1;

@@ -16,7 +16,7 @@ interface Bootstrap {
 
 /** Retention of expired rules, replaced versions and batches, ms. */
 export const RULE_RETENTION = 7 * DAY;
-/** Also of devices and people, ms. */
+/** Retention, also of devices and people, ms. */
 export const AUDIT_RETENTION = 90 * DAY;
 /** ms; and the limit per workspace. */
 export const RESTORE_PERIOD = 7 * DAY;

@@ -17,7 +17,7 @@ export interface NewLogRow {
 
 export const MOST_BOUNCERS = { ofWorkspace: 5_000, inAll: 20_000 };
 
-/** Per workspace. */
+/** Bytes per workspace. */
 export const MOST_LOG_BYTES = 256 * 1024 * 1024;
 
 /** Identified by key, User-Agent and address. */

@@ -19,7 +19,7 @@ export interface PeerNotes {
 }
 
 export interface PeerReads {
-  /** Ended before `now` (ms): unused, or of an expired key; up to 50. */
+  /** Peers ended before `now` (ms): unused, or of an expired key; up to 50. */
   workspacesWithEndedPeers(now: number): Promise<string[]>;
 }
 

@@ -33,7 +33,7 @@ export interface ReplacementMove {
   readonly to: ReplacementState;
   readonly head?: string | undefined;
   readonly published?: number | undefined;
-  /** Else refused. */
+  /** Others are refused. */
   readonly expected?: number | undefined;
   /** Else another process has the lock: refused. */
   readonly lockedBefore?: number | undefined;

@@ -259,7 +259,6 @@ export interface RuleWrites {
   /** One slice to the disk, if many are free; whether there may be more. */
   shrink(): Promise<boolean>;
   dropDeadLetter(id: number, of?: { readonly workspaceId?: string; readonly by: Author }): Promise<boolean>;
-  /** With the id of its batch. */
   noteChange(workspaceId: string, event: string, batchId: string, change: AuditedChange['after'], by: Author): Promise<void>;
   /** Landing starts at the beginning of this stream, or at `ends` per partition. */
   adoptStream(streamId: string, ends?: ReadonlyMap<number, number>, by?: Author): Promise<void>;

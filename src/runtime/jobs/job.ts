@@ -5,7 +5,6 @@ import { oneByOne } from '../../serial.ts';
 import { remoteCalls, reviving, type Served } from '../threads/rpc.ts';
 import { type Answer, JOBS, type JobData, type JobMethods, type JobName, type Question } from './table.ts';
 
-/** The `workerData` of a job. */
 export interface JobStart {
   readonly job: JobName;
   readonly data: unknown;
@@ -77,7 +76,6 @@ export function onDemand<N extends JobName>(
       clearTimeout(timer);
       return end();
     },
-    /** Ends it without `close`. */
     kill,
   };
 }

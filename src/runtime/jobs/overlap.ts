@@ -15,7 +15,7 @@ import type { OverlapData } from './work/overlap.ts';
 /** In all, per workspace, and their age, ms: the age of detections changes without events. */
 const CACHED = { inAll: 32, ofWorkspace: 4 };
 const FRESH = 600_000;
-/** Of its computing time: limits repeated requests to that share of a core. */
+/** Multiple of its computing time: limits repeated requests to that share of a core. */
 const REST = 10;
 
 interface CachedAnswer {
@@ -49,7 +49,7 @@ export function overlapCounter({
   const line = fairQueue(JOBS.overlap.line);
   const cache = new Map<string, CachedAnswer>();
 
-  /** Of the inputs, except time. */
+  /** Version of the inputs, except time. */
   async function versionOf(workspaceId: string, work: OverlapData['work']): Promise<string> {
     const revision = (await store.findNamed(workspaceId, ''))?.revision;
     const feeds = 'detailOf' in work ? await store.feeds(workspaceId) : [];

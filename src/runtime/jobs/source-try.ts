@@ -1,4 +1,4 @@
-/** Each on a thread. */
+/** Trials, each on a thread. */
 import { MessageChannel } from 'node:worker_threads';
 import { hasCode, WeirError } from '../../errors.ts';
 import type { Before } from '../../fetch/exchange.ts';

@@ -84,7 +84,7 @@ export function startUsageWriter({ store, devices, sizes, log, now }: PastParts)
     }
   }
 
-  /** Those known to the store. */
+  /** Adds devices known to the store. */
   async function withRefused(): Promise<Iterable<SeenDevice>> {
     const seen = devices.take();
     if (seen.refused.length === 0) return seen.devices;

@@ -40,10 +40,8 @@ export const labelsOf = (labels: Readonly<Record<string, string | number>>): str
     .map(([name, value]) => `${name}="${String(value).replace(/["\\\n]/g, (character) => ESCAPES[character]!)}"`)
     .join(',');
 
-/** Cached labels by id. */
 export type RememberedLabels = (id: string, write: () => string) => string;
 
-/** Up to `most` ids. */
 export function rememberedLabels(most: number): RememberedLabels {
   const known = new Map<string, string>();
   return (id, write) => {

@@ -2,16 +2,15 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Worker } from 'node:worker_threads';
 import { within } from '../../clock.ts';
 
-/** Of the event loop delay, ms. */
+/** Sampling of the event loop delay, ms. */
 const RESOLUTION = 20;
-/** Of a busy thread, ms. */
+/** Timeout of a busy thread, ms. */
 const PATIENCE = 500;
 const QUANTILES = [0.5, 0.99, 1] as const;
 
 export interface ProcessReading {
   /** CPU seconds per running thread. */
   readonly threads: readonly { readonly name: string; readonly seconds: number }[];
-  /** Of the process. */
   readonly cpuSeconds: number;
   /** Bytes. */
   readonly residentMemory: number;

@@ -12,7 +12,6 @@ import type { MeasuredSource } from './sources.ts';
 /** undefined: not used by this process; its metrics are omitted. */
 export interface MetricSources {
   readonly http: HttpCounts;
-  /** The checks of `/readyz`. */
   readonly readiness: Readiness;
   /** By this process. */
   readonly landed: (() => Promise<number>) | undefined;

@@ -9,9 +9,7 @@ type Address = Pick<SourceRequest, 'url' | 'credentials' | 'taxii'>;
 
 export interface DownloadCache {
   readonly fetch: SourceFetch;
-  /** Whether the URL is cacheable. */
   caches(address: Address): boolean;
-  /** Whether it is cached. */
   has(address: Address): boolean;
 }
 

@@ -15,11 +15,11 @@ import type { RefresherPorts } from './ports.ts';
 import type { SourceSteps } from './steps.ts';
 import { credentialKey, type Postponed, recall, type Visit } from './visits.ts';
 
-/** In all. */
+/** Downloads in all. */
 const AT_ONCE = 16;
 /** Per workspace, whose servers may all be slow. */
 const AT_ONCE_OF_ONE = 2;
-/** In all and per workspace: collections are read in memory. */
+/** Collections in all and per workspace: they are read in memory. */
 const COLLECTIONS = 2;
 const COLLECTIONS_OF_ONE = 1;
 /** Retry of a postponed download, ms. */
@@ -45,7 +45,7 @@ export interface DownloadPorts extends RefresherPorts {
 type Credentials = Readonly<Record<string, string>>;
 
 export interface Downloads {
-  /** From stored sources. */
+  /** Restores from stored sources. */
   recall(sources: Iterable<Known>): void;
   /** The sources whose wait must be stored now. */
   begin(): readonly Known[];
@@ -207,7 +207,7 @@ export function downloads(ports: DownloadPorts): Downloads {
     }
   }
 
-  /** Not a failure. */
+  /** Waits; not a failure. */
   async function postpone(sources: readonly Known[], { cause }: Error): Promise<void> {
     const { wait = ITS_TURN, url, key = '' } = cause as Partial<Postponed>;
     for (const one of sources) {

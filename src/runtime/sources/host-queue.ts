@@ -23,7 +23,6 @@ export interface HostQueue {
 
 /** Remembered turns; a forgotten workspace comes first. */
 const MOST = 10_000;
-/** Any host. */
 const ANY = '';
 
 export function hostQueue(): HostQueue {

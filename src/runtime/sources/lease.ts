@@ -1,4 +1,4 @@
-/** For tasks of one process (SPEC D23.9, D23.14, D27.7). */
+/** Leases for tasks of one process (SPEC D23.9, D23.14, D27.7). */
 import type { Lease, SourceWrites } from '../../ports/stored/source-store.ts';
 
 /** Lease time, ms; renewed after a third. */

@@ -1,4 +1,4 @@
-/** In one process, with shared downloads (SPEC D23.10 to D23.21). A failure leaves the list unchanged. */
+/** Refreshes sources in one process, with shared downloads (SPEC D23.10 to D23.21). A failure leaves the list unchanged. */
 import { isCounted, isExpiring } from '../../account/source-state.ts';
 import { hasCode } from '../../errors.ts';
 import type { Lease } from '../../ports/stored/source-store.ts';
@@ -24,7 +24,7 @@ const WRITTEN = 60_000;
 /** Delay after an internal failure, ms. */
 const HOLD_OFF = 15_000;
 
-/** Each of another workspace. */
+/** Comparisons, each of another workspace. */
 const COMPARED = 2;
 
 export function refresher(ports: RefresherPorts): Refresher {

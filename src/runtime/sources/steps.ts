@@ -176,7 +176,7 @@ export function sourceSteps(ports: StepPorts) {
       if (isOther) await write([one]);
     },
 
-    /** Without confirmation for too long. */
+    /** Empties lists without confirmation for too long. */
     async expire(one: Known): Promise<void> {
       const began = monotonic();
       const { applying, plan } = await comparing(one, applyExpiry);

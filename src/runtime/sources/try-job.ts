@@ -50,7 +50,6 @@ export interface TryParts {
   readonly geo: GeoDatabase;
   readonly guardRails: ServiceGuardRails;
   readonly onStep: (text: string) => void;
-  /** Rejects with FETCH and LIMITED. */
   readonly fetch: () => Promise<TriedAnswer>;
 }
 

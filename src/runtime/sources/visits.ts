@@ -52,7 +52,7 @@ export interface VisitsParts extends PolitenessParts {
   readonly monotonic: () => number;
 }
 
-/** Before its request, ms. */
+/** Reserved before its request, ms. */
 const RESERVED = 10_000;
 
 /** Servers may answer these differently. */

@@ -36,7 +36,6 @@ export interface FeedThreadData {
 
 export interface FeedRules {
   readonly guardRails: ServiceGuardRails;
-  /** SCHEMES_FILE. */
   readonly schemesFile: string | undefined;
   /** For a store shared with other processes. */
   readonly clock?: ClockBase | undefined;

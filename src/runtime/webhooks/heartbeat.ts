@@ -1,4 +1,4 @@
-/** To the process that sends webhooks (SPEC D27.8). */
+/** Reports to the process that sends webhooks (SPEC D27.8). */
 import type { WatchedFeed } from '../../feed/monitor/feed-watch.ts';
 import { feedKey } from '../../manage/alerts.ts';
 import type { ProcessStatus } from '../../manage/status.ts';

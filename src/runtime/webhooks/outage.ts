@@ -1,4 +1,4 @@
-/** To the webhook of the settings: the store cannot store it (SPEC D27.9). */
+/** Notifies the webhook of the settings: the store cannot store it (SPEC D27.9). */
 import { randomUUID } from 'node:crypto';
 import { type Announced, SERVICE_WEBHOOK, type WebhookMessage, type WebhookStyle } from '../../account/webhook.ts';
 import { GATHER, nextTry } from '../../webhook/schedule.ts';

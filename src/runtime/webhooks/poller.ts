@@ -15,7 +15,7 @@ import { isAnnouncedIn } from '../../webhook/message.ts';
 import { GATHER } from '../../webhook/schedule.ts';
 import { REPORT_LIFETIME, type Report } from './heartbeat.ts';
 
-/** And undos; from half of it the position is stored even without a message. */
+/** Audit rows and undos; from half of it the position is stored even without a message. */
 const ROWS = 1000;
 /** Counted dead letters. */
 const MOST_LETTERS = 1000;

@@ -13,9 +13,9 @@ import { type Outage, type OwnWebhook, reportOutage } from './outage.ts';
 import { type PollPorts, pollWorkspace, readReports } from './poller.ts';
 import { subscribedWorkspaces } from './subscribers.ts';
 
-/** ms, and workspaces per poll, in rotation. */
+/** Interval, ms, and workspaces per poll, in rotation. */
 const [POLL_INTERVAL, MOST_POLLED] = [5_000, 200];
-/** In all and per workspace. */
+/** Messages in all and per workspace. */
 const [MOST_PARALLEL, MOST_OF_WORKSPACE] = [32, 2];
 
 /** A service message without a receiver. */

@@ -90,7 +90,7 @@ export interface Trimmed {
   readonly passed: ReadonlyMap<string, number>;
 }
 
-/** They quote the file. */
+/** Limited: they quote the file. */
 const MOST_REASONS = 20;
 
 /** Signals to send now; the statistics follow at the end. */
@@ -121,7 +121,7 @@ async function* entriesOf(rows: AsyncIterable<PlacedRow>, defaults: ListDefaults
   }
 }
 
-/** Per warning. */
+/** Counts rows per warning. */
 export async function* countingWarnings<T extends object>(entries: AsyncIterable<T>, counts: Map<string, number>): AsyncGenerator<T> {
   for await (const each of entries) {
     if ('warnings' in each) for (const warning of each.warnings as readonly string[]) counts.set(warning, (counts.get(warning) ?? 0) + 1);

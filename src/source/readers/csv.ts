@@ -7,7 +7,7 @@ import { tooManyLines } from './lines.ts';
 import { completeRow, looksLikeAddress, type PlacedRow, quoted, readTargets, rowOfCells } from './row.ts';
 import { COMMENT } from './text.ts';
 
-/** Limits an unclosed quote. */
+/** Bytes: limits an unclosed quote. */
 const MOST_ROW = 1 << 20;
 
 const LF = 0x0a;

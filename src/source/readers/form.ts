@@ -80,7 +80,7 @@ async function formed(all: AsyncIterable<Buffer>, { format: given, column, skip 
   return { ...(found ?? { format: 'text' }), chunks: joined(content, rest) };
 }
 
-/** Line numbers stay. */
+/** Empties lines; line numbers stay. */
 async function* withoutLines(chunks: AsyncIterable<Buffer>, count: number): AsyncGenerator<Buffer> {
   let left = count;
   for await (const chunk of chunks) {

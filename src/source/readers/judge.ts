@@ -36,7 +36,7 @@ const JUDGES: Readonly<Partial<Record<Role, (cell: JudgedCell) => Judged | undef
   sort: (cell) =>
     ofSort(cell, sortOf(cell.text) ?? (isOfMisp(cell.row) ? 'other' : undefined)) ?? ofVerdict(cell, clearVerdictOf(cell.text)),
 };
-/** Also in an enclosing object. */
+/** Decisive also in an enclosing object. */
 export const JUDGED: ReadonlySet<Role> = new Set([
   'detection',
   'simulated',

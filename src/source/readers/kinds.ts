@@ -1,4 +1,4 @@
-/** By their first bytes. */
+/** Binary files by their first bytes. */
 
 interface Kind {
   readonly name: string;

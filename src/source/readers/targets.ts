@@ -178,7 +178,7 @@ function extended(found: Found, chosen: readonly Found[], cells: readonly Cell[]
   return result ?? found;
 }
 
-/** Not equal, inside or around them: throws. */
+/** Throws for an address not equal, inside or around them. */
 function requireDescribing(cell: Cell, result: readonly Found[]): void {
   const { role } = cell;
   if (role === 'first' && !result.some(({ first }) => first === firstOf(cell)))

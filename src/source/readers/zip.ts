@@ -26,7 +26,7 @@ interface Member {
 const fault = (what: string) => new WeirError('USAGE', `the file is a zip ${what}`);
 const DAMAGED = 'that is truncated or damaged';
 
-/** Of exactly one file. Rejects with USAGE for others, and for damaged or encrypted ones. */
+/** The zip has exactly one file. Rejects with USAGE for others, and for damaged or encrypted ones. */
 export async function unzip(chunks: AsyncIterable<Buffer>): Promise<{ readonly name: string; readonly chunks: AsyncGenerator<Buffer> }> {
   const parts: Buffer[] = [];
   let length = 0;

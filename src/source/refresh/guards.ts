@@ -6,7 +6,7 @@ import type { SyncPlan } from '../sync.ts';
 export interface ContentFacts {
   readonly wider: { readonly count: number; readonly first: string };
   readonly wide: string | undefined;
-  /** Accepted earlier. */
+  /** Countries and ASNs were accepted earlier. */
   readonly broadBefore: boolean;
   /** undefined: not undone. */
   readonly undone: string | undefined;
@@ -24,7 +24,7 @@ const isOver = (part: number, total: number, percent: number) => part * 100 > to
 export const isSame = ({ added, changed, removed, unchanged }: SyncPlan, { hadContent }: ContentFacts): boolean =>
   added + changed + removed === 0 && (unchanged > 0 || hadContent);
 
-/** Not needed for unchanged content (SPEC D44.12). */
+/** Guards not needed for unchanged content (SPEC D44.12). */
 const CHANGES: readonly Guard[] = [
   (_plan, { undone }) => undone !== undefined && `the last refresh was undone ${undone}`,
   (plan, _, { mayBeEmpty }) => {

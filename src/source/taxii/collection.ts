@@ -3,7 +3,7 @@ import { WeirError } from '../../errors.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { type Ask, isRefused, type Refused } from './ask.ts';
 
-/** And collections named. */
+/** Roots examined, and collections named. */
 const MOST_ROOTS = 10;
 const MOST_NAMED = 20;
 

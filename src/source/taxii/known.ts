@@ -3,7 +3,7 @@ import { WeirError } from '../../errors.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { isLater, type KnownObject, passedNow } from './indicator.ts';
 
-/** And characters stored for them. */
+/** Objects, and characters stored for them. */
 export const MOST_OBJECTS = 100_000;
 const MOST_BYTES = 64 * 1024 * 1024;
 

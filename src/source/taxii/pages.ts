@@ -3,7 +3,7 @@ import { WeirError } from '../../errors.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { type Ask, isRefused, type Refused } from './ask.ts';
 
-/** And objects per page. */
+/** Pages, and objects per page. */
 const MOST_PAGES = 2_000;
 const PAGE = 500;
 const TURN = 100;

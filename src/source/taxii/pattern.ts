@@ -3,7 +3,7 @@ import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 
-/** With reasons for skipping parts. */
+/** Networks with reasons for skipping parts. */
 export interface PatternNetworks {
   readonly networks: readonly string[];
   readonly passed: readonly string[];
@@ -12,7 +12,7 @@ export interface PatternNetworks {
 const MOST_CHARACTERS = 100_000;
 const MOST_DEPTH = 32;
 
-/** Their family; 0: either. */
+/** Paths with their family; 0: either. */
 const HOSTS: Readonly<Record<string, 0 | 4 | 6>> = {
   'ipv4-addr:': 4,
   'ipv6-addr:': 6,

@@ -46,7 +46,7 @@ export function changed(before: State, after: State): AuditedChange {
   return { before: those(before), after: those(after) };
 }
 
-/** None if nothing differs. */
+/** Writes no row if nothing differs. */
 export function* auditChange(
   now: string,
   event: string,

@@ -33,7 +33,7 @@ export function* keepDeleted(now: string, workspacePk: number, table: Table, row
   );
 }
 
-/** Its number, negative for a feed. */
+/** The list's number, negative for a feed. */
 export function* nextGivenUp(now: number): Work<number | undefined> {
   const row = yield* one('SELECT list_pk FROM deleted_lists WHERE until <= $1 ORDER BY until, list_pk LIMIT 1', now);
   return row && Number(row.list_pk);

@@ -142,7 +142,6 @@ export const feedOf = (row: Row, workspaceId: string, { lists, always }: FeedMem
   always,
 });
 
-/** `members`: rows of MEMBERS for all these feeds. */
 export function feedsOf(rows: readonly Row[], workspaceId: string, members: readonly Row[]): ComposedFeed[] {
   const byFeed = Map.groupBy(members, (row) => Number(row.feed_pk));
   return rows.map((row) => feedOf(row, workspaceId, membersIn(row, byFeed.get(Number(row.pk)) ?? [])));

@@ -92,7 +92,7 @@ function* named(workspacePk: number, ref: string, lists: readonly Row[]): Work<{
   return feed !== undefined && (hasId(feed) || lists.length === 0) ? { lists: [], feed } : { lists, feed: undefined };
 }
 
-/** By UUID, else by name. */
+/** The row by UUID, else by name. */
 export function* findFeed(workspacePk: number, id: string, name: string): Work<Row | undefined> {
   // Cheaper than FEEDS; most names belong to no feed.
   const found = yield* allByKey(FIND_FEED, workspacePk, id, name);

@@ -16,7 +16,6 @@ export function* membersOf(row: Row): Work<FeedMembers> {
   return membersIn(row, yield* all(`${MEMBERS} m.feed_pk = $1${IN_ORDER}`, Number(row.pk)));
 }
 
-/** `members`: rows of MEMBERS. */
 export function membersIn(row: Row, members: readonly Row[]): FeedMembers {
   const ids = (of: readonly Row[]) => of.map(({ id }) => String(id));
   const always = ids(members.filter(({ is_always }) => Number(is_always) === 1));

@@ -186,7 +186,7 @@ export const sourceChanges = {
 
 const EVENTS: Readonly<Record<SourceAsk['what'], string>> = { refresh: 'refresh asked', accept: 'accepted', discard: 'discarded' };
 
-/** ms. */
+/** Store clock, ms. */
 function* instant(now: string): Work<number> {
   return Number((yield* one(`SELECT ${now} AS at`))!.at);
 }

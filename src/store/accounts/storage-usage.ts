@@ -7,7 +7,7 @@ import { all, run, type Work } from '../work.ts';
 /** In the order in which a transaction changes several, which prevents deadlocks. */
 export type UsageKind = keyof UsedBytes | 'told';
 
-/** Approximate: numbers, ids, indexes. */
+/** Approximate bytes: numbers, ids, indexes. */
 const ROW = 200;
 
 export const bytesOf = (...texts: readonly (string | null)[]): number =>

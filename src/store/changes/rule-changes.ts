@@ -25,7 +25,7 @@ interface Run {
   removed: number;
 }
 
-/** Characters. */
+/** Reason, characters. */
 const LONGEST = 200;
 
 /** `listsOf`: by the undo's number. */

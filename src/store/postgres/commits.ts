@@ -6,7 +6,7 @@ import { openPools } from './pools.ts';
 const CHANNEL = 'weir_commits';
 /** Waits neither for the disk nor for a standby. */
 const ANNOUNCE = `BEGIN; SET LOCAL synchronous_commit = off; NOTIFY ${CHANNEL}; END`;
-/** ms. */
+/** Reconnect pause, ms. */
 const AGAIN = 1000;
 
 /** The database, announcing each transaction after its commit; transactions that commit meanwhile share an announcement. */

@@ -4,7 +4,7 @@ import { within } from '../../clock.ts';
 import { postgresHosts } from '../../postgres-hosts.ts';
 import { PostgresFault } from './fault.ts';
 
-/** ms. */
+/** Connect timeout, ms. */
 const CONNECT = 5000;
 const REFUSES_WRITES = `SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean AS refuses`;
 
@@ -83,7 +83,7 @@ export function openPools(url: string, connections: number) {
       // A hanging server never closes its side.
       setTimeout(cutAll, 1000).unref();
     },
-    /** Also those in use. */
+    /** Closes also those in use. */
     async cut(): Promise<void> {
       cutAll();
       await Promise.all(pools.map((pool) => pool.end()));

@@ -9,7 +9,7 @@ export interface BulkStatement {
   readonly text: string;
   readonly rows: readonly StatementRow[];
   readonly scope: 'list' | 'workspace';
-  /** Only new rules: cheaper. Values: rows, count. If some remain, `ids` are the inserted ones. */
+  /** Inserts only new rules: cheaper. Values: rows, count. If some remain, `ids` are the inserted ones. */
   readonly insertNew?: string;
   readonly firstId?: number;
 }
@@ -77,7 +77,7 @@ const found = (kind: Kind, condition: string) => `found AS MATERIALIZED (SELECT 
   CROSS JOIN LATERAL (SELECT r.ctid AS at, ${ruleTable(kind).columns.map((column) => `r.${column}`)} FROM ${ruleTable(kind).table} r
     WHERE ${condition} OFFSET 0) r)`;
 
-/** Unless the same batch wrote them. */
+/** Stores versions, unless the same batch wrote them. */
 function storePrevious(kind: Kind): string {
   const { before, columns, place } = ruleTable(kind);
   return `kept AS (INSERT INTO ${before} (changed, existed, ${columns}) SELECT changed, 1, ${columns} FROM found WHERE seq < first_seq RETURNING ${place})`;

@@ -38,7 +38,7 @@ const EXPIRES = LEVELS + 2 + 4;
 const V4 = EXPIRES + 8 + 4;
 const V6 = V4 + 4;
 const TARGET = V6 + 4;
-/** With its length. */
+/** Number, with its length. */
 const LIST = 4 + 4;
 
 /** With `onList` rows begin with their list. */

@@ -54,12 +54,12 @@ export async function openPostgresStore(url: string, { onMigrate, connections = 
   return { ...sharedOut(writes, connections.changes), ...sharedOut(postgresReads(db, watch, commits.watch), connections.reads), close };
 }
 
-/** For concurrent calls of one workspace. */
+/** Share for concurrent calls of one workspace. */
 const SHARE = 3 / 4;
 /** They pause between connections. */
 const OWN_PACE: readonly string[] = ['undoPreview', 'rules'];
 
-/** By workspace, their first argument. */
+/** Limits calls by workspace, their first argument. */
 function sharedOut<S extends object>(store: S, connections: number): S {
   const few = fewAtOnce(Math.max(1, Math.floor(connections * SHARE)));
   const fairQueue = ([name, call]: [string, (...args: unknown[]) => Promise<unknown>]) => {

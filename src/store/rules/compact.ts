@@ -78,7 +78,7 @@ class OpenRun {
   /** Lists with an upsert by rule_ref in this run. */
   private readonly refLists = new Set<number>();
 
-  /** Per list. */
+  /** Batches per list. */
   private readonly valueDeleteBatches = new Map<number, Set<string | null>>();
 
   add({ workspace, list, receivedAt, id, batch, firstId, change }: ResolvedChange): boolean {

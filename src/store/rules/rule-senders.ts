@@ -6,7 +6,7 @@ import { actionCode, targetOf } from '../columns.ts';
 import { textOrNull } from '../rows.ts';
 import { all, type Work } from '../work.ts';
 
-/** For workspaces with very many small lists. */
+/** Limit for workspaces with very many small lists. */
 const STEP_LISTS = 25;
 
 /** A rule's batch has its last number; it may no longer be stored (D9.2). For a refresh the source is the sender. */

@@ -50,7 +50,7 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
 export interface Patience {
   /** ms. */
   readonly limit: number;
-  /** After a second. */
+  /** Called after a second. */
   readonly onWait: () => void;
 }
 

@@ -58,7 +58,7 @@ function* appendLog(
   return { seq: Number(added.seq), forgotten };
 }
 
-/** Of the least recently polled feeds above `most` bytes, at least an eighth. Returns these feeds. */
+/** Drops logs of the least recently polled feeds above `most` bytes, at least an eighth. Returns these feeds. */
 function* dropLogs(workspace: number, except: string, most: number): Work<(string | null)[]> {
   const used = yield* one("SELECT bytes FROM taken_bytes WHERE what = 'told' AND workspace_pk = $1", workspace);
   let over = Number(used?.bytes ?? 0) - most;

@@ -52,7 +52,7 @@ function* noteDevices(seen: readonly SeenDevice[]): Work<Device[]> {
   return back;
 }
 
-/** From the largest workspaces only. */
+/** Takes from the largest workspaces only. */
 function* forgetOldest(most: number): Work<void> {
   const counts = yield* all('SELECT workspace_pk, count(*) AS devices FROM devices GROUP BY workspace_pk');
   const each = fairShare(

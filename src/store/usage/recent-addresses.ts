@@ -30,7 +30,7 @@ export function blockedAddresses({ item: { change } }: Sent): number {
 const ADDED = `ON CONFLICT (workspace_pk, sender, minute) DO UPDATE
   SET addresses = CASE WHEN recent_addresses.addresses > ${MOST} THEN recent_addresses.addresses ELSE recent_addresses.addresses + excluded.addresses END`;
 
-/** Without EXISTS, for which PostgreSQL would read whole tables. */
+/** Avoids EXISTS, for which PostgreSQL would read whole tables. */
 const HAS_CANARIES = ['lists', 'feeds', 'freezes']
   .map(
     (table) =>

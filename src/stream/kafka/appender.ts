@@ -3,19 +3,19 @@ import { appendQueue, bytesOf, type PendingAppend, pendingAppend, type QueuedRec
 import { isAnswer, reasonOf } from './fault.ts';
 import { type ProducerIdentity, producerSession } from './producer-session.ts';
 
-/** For its acknowledgement, ms: the HTTP response must be sent within 5 s. */
+/** Wait for the acknowledgement, ms: the HTTP response must be sent within 5 s. */
 const PATIENCE = 4500;
 /** Pause before a failed request is retried, ms. */
 const PAUSE = 200;
 
-/** Of the topic's limit. */
+/** Errors above the topic's limit. */
 const TOO_LARGE = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'];
 const EPOCH_OVER = ['OUT_OF_ORDER_SEQUENCE_NUMBER', 'UNKNOWN_PRODUCER_ID', 'INVALID_PRODUCER_EPOCH'];
 
 export interface PartitionLog {
-  /** From the brokers. */
+  /** Asks the brokers. */
   newProducer(): Promise<ProducerIdentity>;
-  /** In one request; resolves when all in-sync replicas have it. `sequence` counts the producer's records in its epoch. */
+  /** Sends one request; resolves when all in-sync replicas have it. `sequence` counts the producer's records in its epoch. */
   produce(records: MessageRecord[], producer: ProducerIdentity, sequence: number): Promise<void>;
 }
 

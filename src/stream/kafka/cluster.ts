@@ -1,7 +1,7 @@
 import { Admin, type API, type BaseOptions, type Connection, ConnectionPool, kGetApi } from '@platformatic/kafka';
 import { type KafkaOptions, security } from './options.ts';
 
-/** ms; then it is retried over a new connection. */
+/** Timeout, ms; then it is retried over a new connection. */
 const REQUEST_TIMEOUT = 3000;
 
 /** Of one topic: its metadata, and connections to the leaders of its partitions. */

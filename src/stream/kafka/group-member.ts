@@ -5,13 +5,13 @@ import { reasonOf } from './fault.ts';
 
 /** Silent for this long, a member loses its partitions, ms: the default minimum of brokers. */
 const SESSION = 6000;
-/** For the other members, ms. */
+/** Wait for the other members, ms. */
 const REBALANCE = 6000;
 /** ms */
 const HEARTBEAT = 1000;
-/** Of the number of partitions, ms. */
+/** Checks of the number of partitions, ms. */
 const REVIEW = 5000;
-/** ms. */
+/** Limit, ms. */
 const LEAVE = 2000;
 
 /**

@@ -9,7 +9,7 @@ const MECHANISMS = {
   'scram-sha-512': 'SCRAM-SHA-512',
 } as const satisfies Record<string, SASLMechanismValue>;
 
-/** And how to create it. */
+/** The topic and how to create it. */
 export interface KafkaOptions {
   /** host:port; they name the others. */
   readonly brokers: readonly string[];

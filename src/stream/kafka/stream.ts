@@ -13,7 +13,7 @@ import { openTopic } from './topic.ts';
 /** Of ListOffsets: the oldest message, or the end of the log. */
 const EARLIEST = -2n;
 const LATEST = -1n;
-/** Of broker requests, and of those for readiness, ms. */
+/** Timeouts of broker requests, and of those for readiness, ms. */
 const PATIENCE = 4000;
 const PING_PATIENCE = 2000;
 /** Of a broker for its replicas, ms: less than the client waits for the broker. */

@@ -5,7 +5,7 @@ import type { Cluster } from './cluster.ts';
 import { isAnswer, mayPass, reasonOf } from './fault.ts';
 import type { KafkaOptions } from './options.ts';
 
-/** For the brokers at start, ms. */
+/** Wait for the brokers at start, ms. */
 const START = 10_000;
 const PAUSE = 100;
 

@@ -22,7 +22,7 @@ CREATE TABLE IF NOT EXISTS batches (
 CREATE INDEX IF NOT EXISTS batches_timestamp ON batches (timestamp);
 CREATE TABLE IF NOT EXISTS ends (next_offset INTEGER NOT NULL) STRICT;`;
 
-/** As stored. */
+/** A batch as stored. */
 export interface EncodedBatch {
   readonly count: number;
   /** A string, or UTF-8, which moves to another thread without a copy. */
@@ -31,9 +31,9 @@ export interface EncodedBatch {
 
 type Headers = Record<string, string>;
 
-/** Before the values of a row. */
+/** The line before the values of a row. */
 interface Head {
-  /** Of all messages, with their shared headers. */
+  /** The key of all messages, with their shared headers. */
   readonly key: string;
   readonly headers: Headers;
   /** One value per message; null if it lacks the header. */
@@ -50,11 +50,11 @@ type JsonRow = readonly [
   messages: readonly (readonly [own: Headers | 0, value: string, key?: string])[],
 ];
 
-/** Of values, also per read. */
+/** Characters of values, also per read. */
 export const ROW = 1 << 18;
 const READ = 1 << 20;
 
-/** Not empty. */
+/** `messages` is not empty. */
 export function encodeBatch(messages: readonly Message[]): EncodedBatch & { readonly text: string } {
   const count = messages.length;
   const values = messages.map(({ value }) => value);
@@ -198,7 +198,7 @@ export function logAppender(db: DatabaseSync) {
         for (const batch of batches) add(batch, timestamp);
       });
     },
-    /** Rolled back: nobody sees it, and offsets stay. */
+    /** A rolled-back append: nobody sees it, and offsets stay. */
     probe(): void {
       commit(() => {
         revert.run(add(PROBE, 0));

@@ -4,7 +4,7 @@ import { shrinkSlice } from '../../sqlite-shrink.ts';
 import type { AppenderData, AppendReply, AppendRequest, DiscardRequest } from './appender.thread.ts';
 import { encodeBatch, logReader, openLog, ROW, streamFile, trimLog } from './log.ts';
 
-/** For appends of other processes, ms. */
+/** Checks for appends of other processes, ms. */
 const POLL = 100;
 
 /** Readers in other threads of the process wake immediately. */

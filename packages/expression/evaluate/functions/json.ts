@@ -118,7 +118,6 @@ function readMember(r: Reader, _: number, step: number): number {
 
 const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
-/** Decodes the bytes only if `decoded`. */
 function readString(r: Reader, decoded: boolean): ByteString {
   const { text } = r;
   const parts: ByteString[] = [];

@@ -72,7 +72,7 @@ export function stepBack(value: ByteString, end: number, characters: number): nu
   return at;
 }
 
-/** 0: not valid UTF-8. */
+/** Bytes of the character; 0: not valid UTF-8. */
 function characterSize(value: ByteString, at: number): number {
   const lead = value.charCodeAt(at);
   if (lead < 0x80) return 1;

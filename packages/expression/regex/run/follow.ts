@@ -1,4 +1,4 @@
-/** Under certain assertions: rows of bits, one bit per position. */
+/** Transitions under certain assertions: rows of bits, one bit per position. */
 import { ASSERT, BYTES, MATCH, type Program, SPLIT, TooLarge } from './program.ts';
 
 /** A row of bits; words before `from` are zero and omitted. */
@@ -7,7 +7,7 @@ export interface Bits {
   readonly words: Int32Array;
 }
 
-/** Of equal distance, from many positions. */
+/** Transitions of equal distance, from many positions. */
 interface Shift {
   readonly by: number;
   readonly sources: Int32Array;
@@ -67,7 +67,7 @@ export function followOf(program: Program, places: Int32Array, holding: number):
   return { ...divide(moves, size), ends, first, empty: begin.match };
 }
 
-/** Shifts for frequent distances, and jumps. */
+/** Divides transitions into shifts, for frequent distances, and jumps. */
 function divide(moves: readonly (readonly number[])[], size: number): Pick<Follow, 'shifts' | 'jumps'> {
   const counts = new Map<number, number>();
   moves.forEach((targets, place) => {
@@ -95,7 +95,7 @@ function divide(moves: readonly (readonly number[])[], size: number): Pick<Follo
   };
 }
 
-/** Without reading, in ascending order; and whether the end is reachable. */
+/** Positions reachable without reading, in ascending order; and whether the end is reachable. */
 function closures(program: Program, placeOf: Int32Array, holding: number) {
   const { kinds, next, other } = program;
   const known = new Map<number, { readonly targets: readonly number[]; readonly match: boolean }>();

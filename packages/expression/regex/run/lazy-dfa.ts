@@ -11,9 +11,9 @@ const UNKNOWN = 0;
 const ACCEPT = -1;
 const REJECT = -2;
 
-/** Of one pattern. */
+/** Cached states of one pattern. */
 const MAX_CACHED_BYTES = 256 * 1024;
-/** Per value. */
+/** Limit per value. */
 const NEW_STATES = 500;
 /** Approximate size of a state without its row of the table and its bits, in bytes. */
 const STATE_BYTES = 200;
@@ -132,7 +132,7 @@ export function lazyDfa(program: Program): (value: ByteString) => boolean {
     }
   };
 
-  /** Without caching. */
+  /** Continues without caching. */
   function readOn(value: ByteString, from: number, reached: Int32Array, before: Neighbour): boolean {
     const here = reached.slice();
     let last = before;
@@ -152,7 +152,7 @@ function meets(a: Int32Array, b: Int32Array): boolean {
   return false;
 }
 
-/** By one byte, into `out`. */
+/** Positions reached by one byte, into `out`. */
 function advance(reached: Int32Array, { shifts, jumps, first }: Follow, mask: Int32Array, out: Int32Array): void {
   out.set(first);
   for (const { by, sources } of shifts) shift(reached, sources, by, out);
@@ -163,7 +163,7 @@ function advance(reached: Int32Array, { shifts, jumps, first }: Follow, mask: In
   for (let i = 0; i < out.length; i++) out[i] &= mask[i];
 }
 
-/** Those in `sources`, moved by `by`, into `out`. */
+/** Adds the positions in `sources`, moved by `by`, to `out`. */
 function shift(reached: Int32Array, sources: Int32Array, by: number, out: Int32Array): void {
   const words = by >> 5;
   const bits = by & 31;
@@ -181,7 +181,7 @@ function meetsAt(row: Int32Array, words: Int32Array, from: number): boolean {
   return false;
 }
 
-/** By this byte. */
+/** Positions that this byte can reach. */
 function maskOf({ sets, other }: Program, places: Int32Array, byte: number): Int32Array {
   const mask = new Int32Array((places.length + 31) >>> 5);
   places.forEach((state, place) => {

@@ -1,4 +1,4 @@
-/** Nondeterministic, over bytes (Thompson). */
+/** A nondeterministic automaton over bytes (Thompson). */
 import { type Assertion, EMPTY_TREE, type Tree } from '../tree.ts';
 import { type CodeSet, intersection, rangesOf, union } from './code-set.ts';
 import { membersOf } from './members.ts';
@@ -34,7 +34,7 @@ export function programOf(tree: Tree, limit: number, ascii = false): Program {
   return builder.finish(builder.build(tree, match));
 }
 
-/** From the end to the start: each part is given its successor. */
+/** Builds from the end to the start: each part is given its successor. */
 class Builder {
   readonly #limit: number;
   readonly #ascii: boolean;
@@ -70,7 +70,7 @@ class Builder {
     };
   }
 
-  /** Its first state, with successor `next`. */
+  /** The first state of `tree`, with successor `next`. */
   build(tree: Tree, next: number): number {
     switch (tree.kind) {
       case 'empty':
@@ -176,7 +176,7 @@ class Builder {
   }
 }
 
-/** Instead of bytes. */
+/** Whether it matches characters instead of bytes. */
 export function takesCharacters(tree: Tree): boolean {
   switch (tree.kind) {
     case 'set':
@@ -193,7 +193,7 @@ export function takesCharacters(tree: Tree): boolean {
   }
 }
 
-/** Optional repetitions at both ends do not affect whether a match exists. */
+/** Without optional repetitions at both ends: they do not affect whether a match exists. */
 export function trimmed(tree: Tree): Tree {
   return trimEnd(trimEnd(tree, 'first'), 'last');
 }
@@ -217,7 +217,7 @@ function trimEnd(tree: Tree, end: 'first' | 'last'): Tree {
   return items.length === 0 ? EMPTY_TREE : items.length === 1 ? items[0] : { kind: 'sequence', items };
 }
 
-/** At every position. */
+/** Whether it matches the empty string at every position. */
 function isOptional(tree: Tree): boolean {
   switch (tree.kind) {
     case 'empty':
@@ -233,7 +233,7 @@ function isOptional(tree: Tree): boolean {
   }
 }
 
-/** In bytes. */
+/** Shortest match, bytes. */
 export function shortest(tree: Tree): number {
   switch (tree.kind) {
     case 'byte':

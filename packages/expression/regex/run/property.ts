@@ -1,10 +1,10 @@
-/** From the platform's tables. */
+/** Characters of Unicode properties, from the platform's tables. */
 import { normalizeProperty } from '../unicode.ts';
 import { type CodeSet, codeSet } from './code-set.ts';
 
 const MAX_CODE = 0x10ffff;
 
-/** Of several words, or with unusual capitals. */
+/** Names of several words, or with unusual capitals. */
 const SPELLINGS = `Caucasian_Albanian Anatolian_Hieroglyphs Imperial_Aramaic Canadian_Aboriginal Cypro_Minoan Dives_Akuru
   Egyptian_Hieroglyphs Gunjala_Gondi Masaram_Gondi Gurung_Khema Hanifi_Rohingya Pahawh_Hmong Nyiakeng_Puachue_Hmong Old_Hungarian
   Inscriptional_Pahlavi Inscriptional_Parthian Old_Italic Kayah_Li Khitan_Small_Script Kirat_Rai Tai_Tham Linear_A Linear_B Meetei_Mayek
@@ -24,7 +24,7 @@ const SPELLINGS = `Caucasian_Albanian Anatolian_Hieroglyphs Imperial_Aramaic Can
   Variation_Selector VS White_Space XID_Continue XIDC XID_Start XIDS`.split(/\s+/);
 const SPELLED: ReadonlyMap<string, string> = new Map(SPELLINGS.map((name) => [name.replaceAll('_', '').toLowerCase(), name]));
 
-/** Unknown to the platform. */
+/** Names unknown to the platform. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['unassigned', 'Cn'],
   ['other', 'C'],
@@ -76,7 +76,7 @@ function special(name: string): CodeSet | undefined {
 
 const spell = (name: string): string => ALIASES.get(name) ?? SPELLED.get(name) ?? name.charAt(0).toUpperCase() + name.slice(1);
 
-/** By the platform's tables; undefined: an unknown name. */
+/** Characters by the platform's tables; undefined: an unknown name. */
 function matching(property: string): CodeSet | undefined {
   let runs: RegExp;
   try {

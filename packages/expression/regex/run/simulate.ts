@@ -1,9 +1,9 @@
-/** State by state: for any pattern, in time linear in the value times the automaton. */
+/** Runs state by state: for any pattern, in time linear in the value times the automaton. */
 import type { ByteString } from '../../bytes.ts';
 import { holdsAt } from './look.ts';
 import { ASSERT, BYTES, MATCH, type Program, SPLIT } from './program.ts';
 
-/** A match somewhere in the value. */
+/** Whether the value has a match. */
 export function simulate(program: Program, value: ByteString): boolean {
   const { kinds, next, other, start, sets, assertions } = program;
   const seen = new Int32Array(kinds.length).fill(-1);

@@ -17,7 +17,7 @@ import { storedVariant, type Variant, variantOf } from '../../variant.ts';
 import { needsLists } from '../../widening.ts';
 import { headThen, type Replaced } from './settings-then.ts';
 
-/** Of both moments together: they are in memory. */
+/** Rules of both moments together: they are in memory. */
 const MOST_RULES = 4_000_000;
 
 export interface DifferenceOptions {

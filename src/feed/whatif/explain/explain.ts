@@ -63,7 +63,7 @@ export interface FeedExplainer {
   remainingBlocks(asked: NeverBlocked): Promise<RemainingBlocks>;
 }
 
-/** Examined per request, and returned per feed. */
+/** Rules examined per request, and returned per feed. */
 export const EXPLAIN_RULES = 100_000;
 export const MOST_EXPLAINED = 20;
 export const EXPLAIN_UNTOUCHED = 1_000;

@@ -118,7 +118,6 @@ export class Detections {
     };
   }
 
-  /** `list`: its number. */
   witness(list: number): Witness {
     const leads: number[] = [];
     let [of, after] = [0, 0];

@@ -17,7 +17,7 @@ export async function serve({ settings, ...writing }: ArchiveData) {
   const write = archiveWriter({ ...writing, store, report: (message) => void reports.push(message) });
   let newest: number | undefined;
 
-  /** Not written. */
+  /** Workspaces with unwritten settings. */
   const changed = new Set<string | null>();
   async function findChanged(): Promise<void> {
     newest ??= await store.newestAudit();
