@@ -264,9 +264,9 @@ export function archiveConformance(driver: StoreDriver): void {
     assert.deepEqual(await answer(early), good[0]);
     at.now += 60_000;
     assert.deepEqual(await answer({ ...late, when: at.now - 1 }), await live(late.text, at.now - 1, sentAt));
-    const again = async () => {
+    const again = async (wait = DAY) => {
       reports.length = 0;
-      at.now += DAY;
+      at.now += wait;
       await write(workspace.id, at.now, SERVICE, true);
       return reports.join();
     };
@@ -276,7 +276,8 @@ export function archiveConformance(driver: StoreDriver): void {
     at.restored = at.now + 1;
     at.now += 60_000;
     assert.match(String(await answer({ ...late, when: at.now - 1 })), /has nothing between/);
-    assert.match(await again(), /has nothing from/);
+    write = start();
+    assert.match(await again(1000), /has nothing from/);
     assert.equal(await again(), '');
     // Beyond the retention, and above the limit, the oldest months are deleted, with the senders of older rules.
     const senderless = (found: unknown) => JSON.stringify(found, (name, value) => (name === 'batch' ? undefined : value));

@@ -1,4 +1,5 @@
-import { type AnyRow, row } from '../rows/row.ts';
+import { WeirError } from '../../errors.ts';
+import { type AnyRow, type Call, row } from '../rows/row.ts';
 
 interface Approval {
   readonly id: string;
@@ -9,10 +10,18 @@ interface Approval {
   readonly person: string | null;
   readonly approvers: readonly string[];
   readonly expires_at: string;
+  readonly reason: string | null;
 }
 
 const by = ({ person, key_name: key, actor }: Approval) => person ?? key ?? actor ?? 'a command';
 const decided = ({ id, state }: Approval) => `change ${id} is ${state}`;
+
+/** Rejects with REFUSED if the change cannot be applied. */
+async function forced({ client, given }: Call): Promise<Approval> {
+  const change = await client.call<Approval>('forceChange', given);
+  if (change.state === 'failed') throw new WeirError('REFUSED', `change ${change.id} has failed: ${change.reason}`);
+  return change;
+}
 
 export const APPROVAL_ROWS: readonly AnyRow[] = [
   row<Approval[]>({
@@ -37,6 +46,7 @@ export const APPROVAL_ROWS: readonly AnyRow[] = [
     words: 'approval force <approval>',
     operation: 'forceChange',
     summary: 'apply a change in an emergency, with a reason and without a second person',
+    run: forced,
     show: decided,
   }),
 ];

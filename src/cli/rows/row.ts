@@ -93,7 +93,7 @@ function addRow(add: AddCommand, each: AnyRow): void {
           given = await givenBy(options, parsed);
           const client = await openClient(context, {
             workspace: args.workspace ?? parsed.workspace,
-            writes: operation.audit !== null,
+            writes: operation.method !== 'GET',
             anywhere: each.anywhere && ((store) => each.anywhere!(store, args, context)),
           });
           const fields = fieldsOf(operation);
