@@ -122,11 +122,15 @@ class PastReader<R extends Pick<PastRule, 'seq'>> {
   /** The segment that has the moment. */
   #then: Then | undefined;
   #isSkipped = false;
-  isDone = false;
 
   constructor(wanted: Wanted<R>) {
     this.#at = wanted.at;
     this.#wanted = wanted;
+  }
+
+  /** Nothing later is about the moment. */
+  get isDone(): boolean {
+    return this.#position !== undefined && this.#position.at > this.#at + SETTLED;
   }
 
   /** The newest base up to the moment; returns its day. */
@@ -171,10 +175,7 @@ class PastReader<R extends Pick<PastRule, 'seq'>> {
     const known = this.#position!;
     this.#isSkipped = head.until.seq <= known.seq && head.until.at <= known.at;
     if (this.#isSkipped) return true;
-    if (known.at > this.#at + SETTLED) {
-      this.isDone = true;
-      return false;
-    }
+    if (this.isDone) return false;
     // Only the segment that reaches over a base may begin before it.
     const { from } = head;
     if (from === null || from.at > known.at || from.seq > known.seq) throw nothingBetween(known.at, from?.at ?? head.until.at);

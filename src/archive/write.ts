@@ -62,8 +62,7 @@ export function archiveWriter({ store, dir, retention, report, beforeWrite = () 
       state = folderState(folder);
     };
     const isNewMonth = written.baseMonth !== monthOf(at) || (retention.bytes > 0 && sinceBase(folder) > retention.bytes / PARTS);
-    const isSame =
-      end !== undefined && head.settings === end.settings && seq === end.until.seq && reading.state.restoredAt <= end.until.at;
+    const isSame = end !== undefined && head.settings === end.settings && seq === end.until.seq && reading.state.restoredAt <= end.until.at;
     if (isSame && !isNewMonth && at - end.until.at < DAY) {
       known.set(workspaceId, written);
       return;

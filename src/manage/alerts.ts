@@ -128,7 +128,7 @@ function urgentOf(facts: StatusFacts): Item[] {
           state: canaries === null ? 'frozen' : until === null ? 'stopped' : 'canary',
           text:
             canaries !== null
-              ? `a large change of the feed "${name}" of ${workspace} (${reason}) waits since ${since} for its ${plural(canaries.length, 'canary key')}, ${until === null ? 'stopped' : `until ${until}`} (weir canary promote, weir canary stop)`
+              ? `a large change of the feed "${name}" of ${workspace} (${reason}) waits since ${since} for ${until === null ? 'a decision' : `its ${plural(canaries.length, 'canary key')}, until ${until}`} (weir canary promote, weir canary stop)`
               : `the feed "${name}" of ${workspace} has been frozen since ${since}: new blocks do not reach it (weir feed thaw)`,
         }),
       ),
