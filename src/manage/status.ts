@@ -127,6 +127,18 @@ export interface StatusParts {
   readonly workspaces: ReadonlyMap<string, string>;
 }
 
+/** What is not read from the store. */
+export const NOT_READ = {
+  unusedKeys: null,
+  endingKeys: null,
+  stopped: null,
+  fullDevices: null,
+  sources: null,
+  webhooks: null,
+  frozen: null,
+  approvals: null,
+} satisfies Partial<StatusParts>;
+
 /** Changes that wait for a second person. */
 export interface WaitingApprovals {
   readonly workspace_id: string;

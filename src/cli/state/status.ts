@@ -21,6 +21,7 @@ import {
   failingWebhookJson,
   frozenJson,
   isUnused,
+  NOT_READ,
   type ProcessStatus,
   type StatusParts,
   stoppedJson,
@@ -127,18 +128,9 @@ type Stored = Snoozed &
     | 'workspaces'
   >;
 const NOT_STORED: Stored = {
-  ...{
-    deadLetters: null,
-    unusedKeys: null,
-    endingKeys: null,
-    stopped: null,
-    fullDevices: null,
-    sources: null,
-    webhooks: null,
-    unguarded: null,
-    frozen: null,
-    approvals: null,
-  },
+  ...NOT_READ,
+  deadLetters: null,
+  unguarded: null,
   workspaces: new Map(),
   snoozed: [],
 };

@@ -5,7 +5,7 @@ import { areOff, type ServiceGuardRails } from '../../account/guard-rails.ts';
 import { type Announced, SERVICE_WEBHOOK, type Webhook, type WebhookMessage, type WebhookStyle } from '../../account/webhook.ts';
 import { type Alert, alertsOf } from '../../manage/alerts.ts';
 import type { ServiceStatus } from '../../manage/context.ts';
-import { factsOf, type ProcessStatus, type StatusParts } from '../../manage/status.ts';
+import { factsOf, NOT_READ, type ProcessStatus, type StatusParts } from '../../manage/status.ts';
 import { workspaceParts } from '../../manage/workspace-status.ts';
 import type { Store } from '../../ports/store.ts';
 import type { Happened, LogUpdate, WebhookState } from '../../ports/stored/webhook-store.ts';
@@ -143,16 +143,7 @@ async function serviceParts({ store, service, guardRails }: PollPorts, processes
     lag: null,
     geo: { country: country.age_days, asn: asn.age_days },
     deadLetters: await store.deadLetterCount(MOST_LETTERS),
-    ...{
-      unusedKeys: null,
-      endingKeys: null,
-      stopped: null,
-      fullDevices: null,
-      sources: null,
-      webhooks: null,
-      frozen: null,
-      approvals: null,
-    },
+    ...NOT_READ,
     unguarded: isOff ? (await store.workspaces()).filter(areOff).map(({ name }) => name) : [],
     workspaces: new Map(),
   };
