@@ -17,7 +17,7 @@ export interface SourceReading {
   readonly column: string | null;
   /** Lines to skip at the start. */
   readonly skip: number;
-  /** Keys (`readSigner`) of which one must have signed it; none: it need not be signed (SPEC D63.8). */
+  /** Keys (`readSigner`), one of which must have signed the content. Empty: no signature is required (SPEC D63.8). */
   readonly signers: readonly string[];
 }
 

@@ -27,7 +27,7 @@ export function foreignHold(parts: GateParts & { readonly store: Pick<StoreReads
     for (const workspaceId of await parts.store.approvingWorkspaces([...foreign.keys()])) {
       const [workspace, own] = [await parts.store.workspace(workspaceId), foreign.get(workspaceId)!];
       if (workspace === undefined) continue;
-      // Operations are no signals, whoever wrote them.
+      // An operation is not a signal, regardless of its producer.
       for (const [isSignal, some] of Map.groupBy(own, ({ change }) => !isOperation(change))) {
         const of = new Map(some.map((item) => [messageOf(item, workspace.organizationId), item]));
         for (const { messages, size, why } of await gate.sort(workspace, [...of.keys()], isSignal)) {
